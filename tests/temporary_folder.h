@@ -8,7 +8,7 @@
 
 namespace draftscope::test {
 
-/// A folder of one test alone, removed with what it holds when the test ends. Throws
+/// A folder of a single test, removed with its contents when the test ends. Throws
 /// std::filesystem::filesystem_error where none can be made.
 class TemporaryFolder {
  public:

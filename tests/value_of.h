@@ -8,7 +8,7 @@
 
 namespace draftscope {
 
-/// The value of a result that a test goes on with; without one the test fails with its error.
+/// The value of a result that the test needs to continue. If the result is an error, the test fails with it.
 template <typename T>
 [[nodiscard]] T value_of(Result<T> result) {
   if (!result) throw std::runtime_error(result.error().message);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Cost of a forward pass: one row against the memory's read rate, T(M)/T(1) for verify widths, prefill,
-// and where the time of a pass goes. Widths are interleaved, so that a disturbance hits all of them; figures
-// are medians with the quartiles beside them.
+// Measures forward passes: one row against the memory's read rate, T(M)/T(1) for verify widths, prefill, and
+// the time per operation. Widths are interleaved, so that a disturbance affects all of them. Results are
+// medians with quartiles.
 
 #include "read_bandwidth.h"
 
@@ -28,7 +28,7 @@ struct Options {
   std::int32_t repeats = 7;
   std::int32_t context = 128;
   std::int32_t prompt = 1024;
-  std::int32_t rows = 1;  // rows of the pass that is broken down
+  std::int32_t rows = 1;  // Rows of the pass whose time is broken down.
   bool json = false;
 };
 
@@ -66,7 +66,7 @@ double prefill_seconds(engine::Backend& backend, std::int32_t prompt, engine::Ou
   return seconds;
 }
 
-/// Milliseconds a pass spends in each operation, from the recorder's spans.
+/// Milliseconds of a pass by operation, from the recorder's spans.
 std::map<std::string, double> breakdown(engine::Backend& backend, const Options& options,
                                         engine::Outputs& outputs) {
   profiler::SpanRecorder recorder(profiler::Level::ops, nullptr);
@@ -85,7 +85,7 @@ std::map<std::string, double> breakdown(engine::Backend& backend, const Options&
   return milliseconds;
 }
 
-/// Bytes of this process in memory now.
+/// Bytes of this process that are resident now.
 std::size_t resident_bytes() {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);)
@@ -93,8 +93,8 @@ std::size_t resident_bytes() {
   return 0;
 }
 
-/// After every width has run and before anything else takes memory: what is resident beyond the weights and
-/// the K/V rows written.
+/// Resident memory beyond the weights and the K/V rows written. Called after every width has run and before
+/// anything else takes memory.
 nlohmann::json resident_memory(const engine::Checkpoint& checkpoint, const engine::Backend& backend,
                                std::int32_t rows) {
   const std::size_t weights = checkpoint.weight_bytes();
@@ -111,7 +111,7 @@ nlohmann::json measure(const engine::Checkpoint& checkpoint, engine::Backend& ba
                        const Options& options) {
   engine::Outputs outputs;
   const auto prompt = std::min(options.prompt, backend.cache_rows());
-  prefill_seconds(backend, prompt, outputs);  // touches pages and makes primitives
+  prefill_seconds(backend, prompt, outputs);  // It touches pages and creates primitives.
   const std::int32_t widths[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 16, 24, 32, 64};
   for (const std::int32_t width : widths) pass_seconds(backend, width, options.context, true, outputs);
   const nlohmann::json memory_use =
@@ -122,12 +122,12 @@ nlohmann::json measure(const engine::Checkpoint& checkpoint, engine::Backend& ba
   constexpr std::int32_t prefills = 3;
   std::vector<double> prefill;
   prefill.reserve(prefills);
-  // At least 1 GB, so that no cache holds it; touched once before it is timed.
+  // At least 1 GB, so that no cache can hold it; it is touched once before it is timed.
   const std::vector<std::byte> memory(std::size_t{1} << 30, std::byte{1});
   const std::int32_t threads = backend.describe().threads;
   for (std::int32_t repeat = 0; repeat < options.repeats; ++repeat) {
     bandwidth.push_back(read_bandwidth(memory, threads) * 1e-9);
-    pass_seconds(backend, 1, options.context, true, outputs);  // the probe has flushed the caches
+    pass_seconds(backend, 1, options.context, true, outputs);  // The probe has flushed the caches.
     for (const std::int32_t width : widths)
       seconds[width].push_back(pass_seconds(backend, width, options.context, true, outputs));
   }

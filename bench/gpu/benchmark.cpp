@@ -20,9 +20,9 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::int32_t gammas[] = {1, 2, 4, 7};  // all verified by launches for eight rows
+constexpr std::int32_t gammas[] = {1, 2, 4, 7};  // All are verified by launches for eight rows.
 
-/// Share of what reading alone reaches at which `bytes` move in `seconds`.
+/// Share of the pure read rate that is reached if `bytes` are read in `seconds`.
 double share(double bytes, double seconds, const Rates& rates) {
   return bytes / seconds * 1e-9 / median(rates.read());
 }
@@ -59,7 +59,7 @@ Benchmark::Benchmark(const engine::Checkpoint& checkpoint, engine::Backend& back
   widths_ = {1, 2};
   for (const std::int32_t width : options.widths)
     if (width <= backend.max_invariant_rows()) widths_.push_back(width);
-  widths_.push_back(options.gamma + 1);  // what layerskip verifies
+  widths_.push_back(options.gamma + 1);  // layerskip verifies this width.
   std::sort(widths_.begin(), widths_.end());
   widths_.erase(std::unique(widths_.begin(), widths_.end()), widths_.end());
 }
@@ -67,7 +67,7 @@ Benchmark::Benchmark(const engine::Checkpoint& checkpoint, engine::Backend& back
 json Benchmark::run(Rates& rates) {
   expect(passes_.fill_cache(options_.context));
   Measured warming;
-  measure_once(warming);  // uploads programs, touches pages, wakes the clocks
+  measure_once(warming);  // It uploads programs, touches pages and raises the clocks.
   Measured measured;
   rates.forget();
   for (std::int32_t repeat = 0; repeat < options_.repeats; ++repeat) {
@@ -150,7 +150,7 @@ void Benchmark::add_vanilla(json& result, const Measured& measured, const Rates&
     seconds.push_back(decoded.seconds_per_token);
     tokens_per_s.push_back(1.0 / decoded.seconds_per_token);
   }
-  // Half of the new tokens are in the cache on average.
+  // On average, half of the new tokens are in the cache.
   const auto bytes = static_cast<double>(
       pass_bytes(checkpoint_, rounded_, backend_.shape().n_layers, options_.context + options_.tokens / 2));
   result["read_gb_per_s"] = spread(rates.read());
@@ -196,7 +196,7 @@ double Benchmark::draft_step_seconds(const Measured& measured, std::int32_t exit
 void Benchmark::add_speculation(json& result, const Measured& measured) const {
   result["layerskip"] = json::array();
   for (const auto& [exit, decodes] : measured.layerskip) {
-    // c and v come from steps and passes measured by themselves, not from the rounds that they predict.
+    // c and v come from steps and passes measured separately, not from the rounds that they predict.
     const double one = median(measured.by_width.at(1));
     const double c = draft_step_seconds(measured, exit) / one;
     const double v = median(ratios(measured.by_width.at(options_.gamma + 1), measured.by_width.at(1)));
@@ -211,14 +211,14 @@ void Benchmark::add_speculation(json& result, const Measured& measured) const {
       prediction = tokens / (static_cast<double>(decoded.drafted) / rounds * c + v);
       speedups.push_back(vanilla.seconds_per_token / decoded.seconds_per_token);
       against_prediction.push_back(speedups.back() / prediction);
-      // The prediction again, with the costs of the rounds themselves, as a recording has them.
+      // A second prediction uses the costs of the rounds themselves, as a recording has them.
       const double unit = vanilla.round_seconds / static_cast<double>(vanilla.rounds);
       const double cost = (decoded.draft_seconds + decoded.verify_seconds) / rounds / unit;
       rounds_against_prediction.push_back(speedups.back() / (tokens / cost));
       tokens_per_s.push_back(1.0 / decoded.seconds_per_token);
       same_text = same_text && vanilla.tokens == decoded.tokens;
     }
-    const Decoded& last = decodes.back();  // greedy: all decodes have the same rounds
+    const Decoded& last = decodes.back();  // In greedy decoding all decodes have the same rounds.
     result["layerskip"].push_back(
         {{"exit", exit},
          {"gamma", options_.gamma},

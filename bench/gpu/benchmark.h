@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// One model with one weight format on one backend. Everything is measured in turn in each repeat, so that a
-// disturbance hits all of it; ratios are of the same repeat where they can be.
+// Measures one model with one weight format on one backend. Each repeat measures everything in turn, so that
+// a disturbance affects all of it; ratios are taken within a repeat where possible.
 
 #include <draftscope/engine/backend.h>
 #include <draftscope/engine/checkpoint.h>
@@ -24,11 +24,11 @@ namespace draftscope::bench {
 /// Seconds, repeat by repeat.
 struct Measured {
   std::map<std::int32_t, std::vector<double>> by_width;
-  std::map<std::pair<std::int32_t, std::int32_t>, std::vector<double>> by_context;  // context, rows
+  std::map<std::pair<std::int32_t, std::int32_t>, std::vector<double>> by_context;  // By context and rows.
   std::map<std::int32_t, std::vector<double>> by_exit;
-  std::map<std::pair<std::int32_t, std::int32_t>, std::vector<double>> drafts, verifications;  // exit, γ
+  std::map<std::pair<std::int32_t, std::int32_t>, std::vector<double>> drafts, verifications;  // Exit, γ.
   std::vector<Decoded> vanilla;
-  std::map<std::int32_t, std::vector<Decoded>> layerskip;  // by exit
+  std::map<std::int32_t, std::vector<Decoded>> layerskip;  // By exit.
 };
 
 class Benchmark {
@@ -36,9 +36,9 @@ class Benchmark {
   Benchmark(const engine::Checkpoint& checkpoint, engine::Backend& backend, const Options& options,
             engine::CudaWeights rounded);
 
-  /// The figures, as bench/gpu/README.md describes them.
+  /// Returns the figures that bench/gpu/README.md describes.
   [[nodiscard]] nlohmann::json run(Rates& rates);
-  /// Only decodes, for a while, so that someone may watch clocks and power.
+  /// Only decodes, for a while, so that a user can watch clocks and power.
   [[nodiscard]] nlohmann::json sustain();
 
  private:
@@ -58,7 +58,7 @@ class Benchmark {
   engine::CudaWeights rounded_;
   engine::CalibrationPasses passes_;
   std::vector<std::int32_t> prompt_;
-  std::vector<std::int32_t> widths_;  ///< the first is the unit, the second must not be below it
+  std::vector<std::int32_t> widths_;  ///< The first is the unit; the second must not be faster.
 };
 
 }  // namespace draftscope::bench

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Cost of decoding on a GPU: one row against what reading alone reaches, verify widths against one row,
-// draft steps against the bytes they read, rounds against their kernels, speculation against its
+// Measures decoding on a GPU: one row against the pure read rate, verify widths against one row, and draft
+// steps against the bytes they read. It also compares rounds with their kernels, and speculation with its
 // formula. Prints JSON, or a line.
 
 #include <draftscope/engine/checkpoint.h>
@@ -34,7 +34,7 @@ std::vector<std::string> layer_weight_names() {
   return names;
 }
 
-/// One of these names; none = as stored.
+/// Parses one of these names; none = as stored.
 engine::CudaWeights parse_layer_weights(std::string_view name) {
   const speculation::WeightFormatRow* const row = speculation::find_weight_format(name);
   return row == nullptr ? std::nullopt : engine::CudaWeights(row->format);
@@ -65,7 +65,8 @@ void print(const json& results, const Options& options) {
   }
 }
 
-/// A line for each result whose pass of two rows beats that of one; the exit status.
+/// Prints a line for each result whose pass of two rows is faster than its pass of one; returns the exit
+/// status.
 int complain_of_slow_one_row(const json& results) {
   int status = 0;
   for (const json& result : results) {
@@ -79,7 +80,7 @@ int complain_of_slow_one_row(const json& results) {
 }
 
 int run(const Options& options) {
-  // The device first: no model need be read to learn that there is none.
+  // Open the device first, since no model is needed to find that there is none.
   std::optional<Rates> rates;
   if (options.sustained_seconds == 0.0 || options.device != "cpu")
     rates.emplace(options.device, options.probe_bytes);
@@ -99,7 +100,7 @@ int run(const Options& options) {
     results.push_back(options.sustained_seconds > 0.0 ? benchmark.sustain() : benchmark.run(*rates));
   }
   print(results, options);
-  // A processor's passes are short, and it does other things beside them.
+  // A processor's passes are short, and it runs other work at the same time.
   return options.device == "cpu" ? 0 : complain_of_slow_one_row(results);
 }
 

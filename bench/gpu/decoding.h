@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Whole decodes through the decode loop, unrecorded: what a user gets.
+// Whole decodes through the decode loop, unrecorded, as a user runs them.
 
 #include <draftscope/engine/backend.h>
 #include <draftscope/engine/strategy.h>
@@ -14,12 +14,12 @@
 namespace draftscope::bench {
 
 struct Decoded {
-  double seconds_per_token = 0.0;  ///< from the first token to the end
+  double seconds_per_token = 0.0;  ///< From the first token to the end.
   std::int64_t rounds = 0;
-  std::int64_t emitted = 0;  ///< tokens that rounds brought
+  std::int64_t emitted = 0;  ///< Tokens emitted by rounds.
   std::int64_t drafted = 0;
   std::int64_t accepted = 0;
-  double round_seconds = 0.0;  ///< sums over rounds, as a recording's rows hold them
+  double round_seconds = 0.0;  ///< Sums over rounds, as in a recording's rows.
   double draft_seconds = 0.0;
   double verify_seconds = 0.0;
   std::vector<std::int32_t> tokens;

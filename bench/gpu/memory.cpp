@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Read rate of the device's memory at the sizes of a model's matrices. Usage: bench_gpu_memory
+// Read rate of the device's memory at the sizes of a model's matrices.
+// Usage: bench_gpu_memory
 // Prints JSON.
 
 #include <cstdio>
@@ -14,7 +15,7 @@ using namespace draftscope;
 Result<nlohmann::json> measure() {
   constexpr std::size_t pool_bytes = std::size_t{4} << 30;
   constexpr int repeats = 9;
-  // Matrices of an 8B and a 1B model in MB (o, qkv, gate and up, head …), and the whole pool.
+  // Sizes of matrices of an 8B and a 1B model in MB (o, qkv, gate and up, head …), and the whole pool.
   constexpr std::size_t megabyte = 1'000'000;
   constexpr std::size_t sizes[] = {12 * megabyte,  34 * megabyte,   50 * megabyte, 117 * megabyte,
                                    235 * megabyte, 1050 * megabyte, pool_bytes};

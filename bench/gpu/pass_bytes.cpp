@@ -44,7 +44,7 @@ std::size_t pass_bytes(const engine::Checkpoint& checkpoint, engine::CudaWeights
   const engine::Weights& weights = checkpoint.weights;
   std::size_t bytes =
       matrix_bytes(weights.head, std::nullopt) + matrix_bytes(weights.final_norm, std::nullopt);
-  if (weights.head.data != weights.embedding.data)  // a tied head has the row
+  if (weights.head.data != weights.embedding.data)  // A tied head already includes the row.
     bytes +=
         static_cast<std::size_t>(checkpoint.shape.d_model) * engine::dtype_bytes(weights.embedding.dtype);
   const std::size_t cache_row = 2 * static_cast<std::size_t>(checkpoint.shape.kv_width()) * cache_value_bytes;

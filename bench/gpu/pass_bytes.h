@@ -10,8 +10,8 @@
 namespace draftscope::bench {
 
 /// Bytes that one row through layers [0, n_layers) and the head must read: weights, one embedding row, and
-/// K/V of `context` rows in 16 bits. Of rounded weights the layers' matrices count their format's bits a
-/// value, and in fp8 a 4-byte scale an output (cuda_backend.h).
+/// K/V of `context` rows in 16 bits. Rounded weights of the layers' matrices count their format's bits per
+/// value, and in fp8 a 4-byte scale per output (cuda_backend.h).
 [[nodiscard]] std::size_t pass_bytes(const engine::Checkpoint& checkpoint, engine::CudaWeights rounded,
                                      std::int32_t n_layers, std::int32_t context);
 

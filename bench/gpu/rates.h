@@ -12,11 +12,11 @@
 
 namespace draftscope::bench {
 
-/// Probes of the memory, taken between other measurements: GB/s that reading alone reaches.
+/// Probes of the memory, taken between other measurements: GB/s of pure reading.
 class Rates {
  public:
   Rates(const std::string& device, std::size_t bytes);
-  /// Reads once; `threads` read where there is no device.
+  /// Reads once; `threads` threads read if there is no device.
   void probe(std::int32_t threads);
   [[nodiscard]] const std::vector<double>& read() const { return read_; }
   void forget() { read_.clear(); }

@@ -13,7 +13,7 @@
 
 namespace draftscope::bench {
 
-/// Values over those of the same repeat.
+/// Values relative to those of the same repeat.
 [[nodiscard]] inline std::vector<double> ratios(const std::vector<double>& values,
                                                 const std::vector<double>& units) {
   std::vector<double> result;
@@ -21,9 +21,9 @@ namespace draftscope::bench {
   return result;
 }
 
-/// A line if a pass of two rows took less time than a pass of one row, in three of four repeats at least and
-/// by more than a hundredth: two rows read what one row reads and compute more, so that the fault is the
-/// one-row pass's. Seconds, repeat by repeat.
+/// Returns a line if a pass of two rows took less time than a pass of one row, in at least three of four
+/// repeats and by more than a hundredth. Two rows read as much as one row and compute more, so the one-row
+/// pass must be at fault. Arguments are seconds, repeat by repeat.
 [[nodiscard]] inline std::optional<std::string> slow_one_row(const std::vector<double>& one_row,
                                                              const std::vector<double>& two_rows) {
   constexpr double least = 0.99;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Time in which the app opens a large recording and one of 14 runs, in which the window could not answer
-// meanwhile, and of a frame of every view; and memory. Offscreen; prints the tables of README.md.
-// Usage: bench_gui [ROUNDS [SPANS [FILE [FILE_OF_14_RUNS]]]]; files are made if they are not there.
+// Measures the time to open a large recording and one of 14 runs, the longest time in which the window did
+// not respond, and the time of a frame of every view; also memory. Offscreen; prints the tables of README.md.
+// Usage: bench_gui [ROUNDS [SPANS [FILE [FILE_OF_14_RUNS]]]]; missing files are made.
 #include <fmt/format.h>
 
 #include <QApplication>
@@ -28,7 +28,7 @@ using namespace draftscope::gui;
 
 constexpr double mib = 1024.0 * 1024.0;
 
-/// Makes a file that is not there. Errors: as write_large_trace().
+/// Makes a missing file. Errors: as for write_large_trace().
 Result<void> make(const std::filesystem::path& path, const bench::LargeTrace& size) {
   if (std::filesystem::exists(path)) return {};
   fmt::print("writing {} …\n", path.string());
@@ -44,7 +44,7 @@ std::unique_ptr<MainWindow> make_window() {
   return window;
 }
 
-/// Bytes by what they are for, of which `used` is all.
+/// Prints bytes by purpose; `used` is their total.
 void print_memory(const ViewState& state, double used) {
   const Timeline& timeline = *state.timeline();
   const traces::Recording& rows = state.recording()->recording();
@@ -72,7 +72,7 @@ void print_memory(const ViewState& state, double used) {
   part("**all of the recording**", used);
 }
 
-/// From the opening through the first sight of every view to the closing.
+/// Measures from opening, through the first display of every view, to closing.
 Result<void> measure_opening(bench::StallWatch& application, const std::filesystem::path& path) {
   const std::unique_ptr<MainWindow> window = make_window();
   (void)application.take_longest();
@@ -89,7 +89,7 @@ Result<void> measure_opening(bench::StallWatch& application, const std::filesyst
   };
   row("first paint", opening.painted);
   row("all loaded and painted", opening.loaded);
-  // Most memory of a small recording is the window's own.
+  // The memory of a small recording is mostly the window's own.
   constexpr std::size_t many_slices = 1'000'000;
   if (state.timeline()->slices() >= many_slices) print_memory(state, bench::resident_bytes() - before);
   fmt::print("\n| longest stall, ms | computed | on the clock | by |\n|---|---|---|---|\n");
@@ -110,7 +110,7 @@ Result<void> measure_opening(bench::StallWatch& application, const std::filesyst
   return {};
 }
 
-/// Time of the work that the details of all that there is give to a worker.
+/// Measures the worker's time for the details of the whole recording.
 void measure_details(const ViewState& state) {
   const Timeline& timeline = *state.timeline();
   const auto always = [] { return true; };
@@ -135,9 +135,9 @@ void measure_details(const ViewState& state) {
   print("round", timer);
 }
 
-/// In a window of its own, whose views are taken out of it.
+/// Measures frames in a separate window, whose views are taken out of it.
 Result<void> measure_frames(const std::filesystem::path& path) {
-  MainWindow& window = *make_window().release();  // views stand outside the window that owns them
+  MainWindow& window = *make_window().release();  // Leaked, since views end up outside of it.
   if (const QString problem = bench::open(window, path).problem; !problem.isEmpty())
     return fail("{}: {}", path.string(), problem.toStdString());
   fmt::print(
@@ -173,5 +173,5 @@ int main(int argc, char** argv) {
   for (const std::filesystem::path& path : {large, runs})
     if (const auto measured = measure_frames(path); !measured) return refuse(measured.error());
   std::fflush(stdout);
-  std::_Exit(0);  // views stand outside the window that owns them
+  std::_Exit(0);  // Skip destructors, since views are outside the window that owns them.
 }

@@ -50,7 +50,8 @@ void print_row(const std::string& what, int count, const std::function<void(int)
   std::fflush(stdout);
 }
 
-/// The view alone, of the frame's size, with what it reads when it is seen.
+/// Takes the view out of the window, at the size of the frame, and returns its image once it has loaded its
+/// data.
 QPixmap take_out(QWidget& view, const QSize& size) {
   for (QWidget* around = view.parentWidget(); around != nullptr; around = around->parentWidget())
     if (auto* area = qobject_cast<QScrollArea*>(around); area != nullptr && area->widget() == &view)
@@ -64,7 +65,8 @@ QPixmap take_out(QWidget& view, const QSize& size) {
   return canvas;
 }
 
-/// Frames of a walk through the recording's time. Other views are hidden: what they do meanwhile is theirs.
+/// Draws frames while the range moves through the recording's time. Other views are hidden, so that their
+/// work does not count.
 void by_range(MainWindow& window, QWidget& view, const QSize& size, const std::string& what) {
   QPixmap canvas = take_out(view, size);
   ViewState& state = window.state();
@@ -80,7 +82,8 @@ void by_range(MainWindow& window, QWidget& view, const QSize& size, const std::s
   view.hide();
 }
 
-/// Frames of a walk through the rounds of the shown run: in steps of one round, and in jumps to others.
+/// Draws frames while the cursor moves through the rounds of the shown run: in steps of one round, and in
+/// jumps.
 void by_cursor(MainWindow& window, QWidget& view, const std::string& what) {
   QPixmap canvas = take_out(view, frame_size);
   ViewState& state = window.state();
@@ -99,7 +102,7 @@ void by_cursor(MainWindow& window, QWidget& view, const std::string& what) {
   view.hide();
 }
 
-/// Frames of the view as it stands on its page.
+/// Draws frames of the unchanged view on its page.
 void as_it_is(MainWindow& window, const NamedView& named, const std::string& what) {
   show(window, named);
   QPixmap canvas(named.view->size());
@@ -107,14 +110,14 @@ void as_it_is(MainWindow& window, const NamedView& named, const std::string& wha
   print_row(what, frames, [&](int /*i*/) { named.view->render(&canvas); });
 }
 
-/// The timeline with the lanes of all groups.
+/// Draws the timeline with the lanes of all groups.
 void of_timeline(MainWindow& window, TimelineView& timeline) {
   for (std::size_t group = 0; group < timeline.lanes().groups().size(); ++group)
     timeline.collapse(group, false);
   by_range(window, timeline, frame_size, "timeline");
 }
 
-/// Each box of the flame graph in turn has the whole width.
+/// Draws the flame graph with each box in turn at full width.
 void of_flame_graph(MainWindow& window, const NamedView& named) {
   auto& details = *qobject_cast<DetailsView*>(named.view);
   show(window, named);
@@ -143,7 +146,7 @@ void print_frames(MainWindow& window) {
   };
   constexpr std::array<std::string_view, 4> over_time{"skip-map", "confidence", "breakdown", "decisions"};
   constexpr std::array<std::string_view, 2> over_rounds{"rounds", "replay"};
-  // Views that stay on their pages come first: they are brought up there.
+  // Views that stay on their pages come first, and are shown there.
   for (const NamedView& view : window.views()) {
     const std::string name = view.name.toStdString();
     const bool is_walked = std::ranges::count(over_time, name) + std::ranges::count(over_rounds, name) > 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Time of a frame of each view: while the range goes through zooms and places, while the cursor goes through
-// the rounds, or of repainting it as it is.
+// Time of a frame of each view: while the range changes zoom and place, while the cursor moves through the
+// rounds, or while it is repainted unchanged.
 
 #include <string>
 
@@ -10,8 +10,8 @@
 
 namespace draftscope::bench {
 
-/// Prints a row of a table for every view: median, 95 % and worst of what the main thread computed, and the
-/// worst on the clock, in milliseconds. It takes views out of the window, which is useless afterwards.
+/// Prints a row of a table for every view: median, 95 % and worst of the main thread's CPU time, and the
+/// worst wall time, in milliseconds. It takes views out of the window, which is useless afterwards.
 void print_frames(gui::MainWindow& window);
 
 }  // namespace draftscope::bench

@@ -36,7 +36,7 @@ class Generator {
       add_request(runs_[run], prompts_[text % prompts_.size()],
                   static_cast<std::int32_t>(text / prompts_.size()),
                   std::min<std::int64_t>(size_.rounds_per_request, size_.rounds - done));
-      // The writer drops spans rather than wait: a generator must.
+      // The writer drops spans rather than wait, so the generator must wait.
       while (writer_.counts().written_rows + 400'000 < produced_) std::this_thread::yield();
     }
   }
@@ -80,7 +80,7 @@ class Generator {
     return writer_.add(set);
   }
 
-  /// A decision for another mask, by what the last round is said to have shown.
+  /// Decides on another mask, with the last round as the stated reason.
   traces::LayerSetId decide(traces::RequestId request_id, traces::RoundId after) {
     const double matchness = static_cast<double>(between(500, 1000)) / 1000.0;
     writer_.add(traces::Decision{.request_id = request_id,

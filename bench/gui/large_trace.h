@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// A synthetic recording of any size, made through the trace writer: rounds with drafts and changing masks,
-// decisions that change them, phases and layers as spans; one run, or several that take turns.
+// A synthetic recording of any size, made through the trace writer. It has rounds with drafts and changing
+// masks, decisions that change them, and phases and layers as spans; one run, or several that alternate.
 
 #include <draftscope/base/result.h>
 #include <cstdint>
@@ -15,7 +15,7 @@ struct LargeTrace {
   std::int64_t spans = 9'000'000;   ///< Spans of all runs.
   std::int32_t rounds_per_request = 2000;
   std::int32_t layers = 32;
-  /// Take turns, a request each; the first of several is vanilla decoding, whose rounds draft nothing.
+  /// Runs alternate after each request; the first of several is vanilla decoding, whose rounds draft nothing.
   std::int32_t runs = 1;
   std::int32_t prompts = 1;           ///< Prompts that the runs decode by turns.
   std::int32_t rounds_per_mask = 97;  ///< Rounds between decisions that change the mask.

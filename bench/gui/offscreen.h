@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The real window without a display: opens a recording, waits for workers, brings up every view.
+// The real window without a display: opens a recording, waits for workers, shows every view.
 
 #include <QString>
 #include <filesystem>
@@ -11,32 +11,32 @@
 
 namespace draftscope::bench {
 
-/// Memory of the process that is in RAM, in bytes.
+/// Resident memory of the process, in bytes.
 [[nodiscard]] double resident_bytes();
 
-/// Time that all threads of this process have computed, in seconds.
+/// CPU time of all threads of this process, in seconds.
 [[nodiscard]] double computed_s();
 
-/// Until workers are done, what they found is shown, and nothing that this began is under way.
+/// Waits until workers are done, their results are shown, and no follow-up work is pending.
 void settle();
 
-/// Until an event has made it so; sleeps meanwhile.
+/// Waits until events have made the condition true; sleeps meanwhile.
 void wait_until(const std::function<bool()>& is_there);
 
-/// Time on the clock, and what all threads computed meanwhile.
+/// Wall time, and the CPU time of all threads during it.
 struct Passed {
   double clock_s = 0.0;
   double computed_s = 0.0;
 };
 
 struct Opening {
-  Passed painted;   ///< until the whole window was painted with what was known first
-  Passed loaded;    ///< until all rows were there and the window was painted with them
-  QString problem;  ///< empty: it was opened
+  Passed painted;   ///< Until the whole window was painted with its first data.
+  Passed loaded;    ///< Until all rows were loaded and painted.
+  QString problem;  ///< empty = it was opened
 };
 [[nodiscard]] Opening open(gui::MainWindow& window, const std::filesystem::path& path);
 
-/// Brings up the page, the tab and the view, and waits for what they read.
+/// Shows the page, the tab and the view, and waits for their data.
 void show(gui::MainWindow& window, const gui::NamedView& named);
 
 }  // namespace draftscope::bench

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// An application that knows how long its main thread was busy with one event: so long the window could not
-// answer. Events that are handled within another one count as its part.
+// An application that knows how long its main thread was busy with one event, during which the window could
+// not respond. Events that are handled within another one count as part of it.
 
 #include <fmt/format.h>
 
@@ -23,18 +23,18 @@ class StallWatch : public QApplication {
 
   struct Stall {
     double ms = 0.0;
-    double busy_ms = 0.0;  ///< Share of `ms` that the thread computed. It waited otherwise.
+    double busy_ms = 0.0;  ///< CPU time within `ms`; the thread waited otherwise.
     std::string what;      ///< "MetaCall of RecordingLoader"
   };
 
-  /// Time that this thread has computed since it began.
+  /// CPU time of this thread since it began.
   static double busy_ms() {
     timespec now{};
     ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
     return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) / 1e6;
   }
 
-  /// The longest stall since the last call.
+  /// Returns the longest stall since the last call.
   Stall take_longest() { return std::exchange(longest_, {}); }
 
   bool notify(QObject* receiver, QEvent* event) override {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Our side of compare.py: keeps a model open, reads a request a line and answers with a line, both JSON.
+// Our side of compare.py: keeps a model open, reads one request per line and answers with a line, both JSON.
 //
 //   {"encode": TEXT}               → {"tokens": [ids]}, by the model's chat template if it has one
-//   {"prompt": [ids], "tokens": n} → {"tokens": [ids], "seconds": s, "cpu_seconds": c}: vanilla, greedy, n
-//                                    tokens, whatever they are; times from the first token to the last, the
-//                                    processor's of all threads
+//   {"prompt": [ids], "tokens": n} → {"tokens": [ids], "seconds": s, "cpu_seconds": c}: vanilla, greedy; n
+//                                    tokens without a stop. Times are from the first token to the last;
+//                                    cpu_seconds covers all threads
 
 #include <draftscope/engine/checkpoint.h>
 #include <draftscope/engine/cpu_backend.h>

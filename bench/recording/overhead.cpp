@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Cost of recording: the demo model decodes the same prompts unrecorded and at each level, interleaved, in
-// one run. Usage: bench_recording [--json] [repeats]
+// one run.
+// Usage: bench_recording [--json] [repeats]
 
 #include <draftscope/base/statistics.h>
 #include <draftscope/engine/decode.h>
@@ -91,7 +92,7 @@ Result<void> run(bool json, int repeats) {
       for (std::size_t i = 0; i < level_names.size(); ++i) {
         const std::size_t level = (i + static_cast<std::size_t>(repeat + 1)) % level_names.size();
         DRAFTSCOPE_TRY_ASSIGN(const double rate, pass(level, specification));
-        if (repeat >= 0) rates[level].push_back(rate);  // the first pass warms up
+        if (repeat >= 0) rates[level].push_back(rate);  // The first pass warms up.
       }
     }
     for (std::size_t level = 0; level < level_names.size(); ++level) {

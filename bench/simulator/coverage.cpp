@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// How often do the intervals of answers hold the true speedup? Many recordings are drawn from a population of
-// made-up texts whose true speedups are known; each is learnt from and asked about, as a user does.
+// Measures how often the intervals of answers contain the true speedup. Many recordings are drawn from a
+// population of made-up texts whose true speedups are known. For each, a model is trained and queried as by a
+// user.
 #include <draftscope/simulator/answers/what_if.h>
 #include <draftscope/traces/writer.h>
 #include <fmt/format.h>
@@ -25,9 +26,9 @@ constexpr std::int32_t prompt_tokens = 50;
 /// Whether the exit's token is right at each position of a text.
 using Text = std::vector<bool>;
 
-/// Texts of a kind: each has an ease of its own, and stretches that are easier than others.
+/// Texts of a kind: each has its own ease, and stretches that are easier than others.
 struct Population {
-  double ease = 0.8;  ///< mean log-odds that a token is right
+  double ease = 0.8;  ///< Mean log-odds that a token is right.
 
   [[nodiscard]] Text draw(std::mt19937_64& random) const {
     std::normal_distribution<double> normal;
@@ -91,7 +92,7 @@ double text_ns(const Text& text, std::int32_t length) {
   return ns;
 }
 
-/// True speedup: of far more texts than a recording has.
+/// True speedup, computed from far more texts than a recording has.
 double true_speedup(const Population& population, std::int32_t length, int texts) {
   std::mt19937_64 random(2);
   double vanilla_ns = 0.0;
@@ -104,7 +105,8 @@ double true_speedup(const Population& population, std::int32_t length, int texts
   return vanilla_ns / drafting_ns;
 }
 
-/// A recording of vanilla and of one length, with noise in each time, and each repeat's hour in all of them.
+/// Makes a recording of vanilla and of one length. Each time has noise, and all times of a run in a repeat
+/// share the noise of an hour.
 class Recorder {
  public:
   Recorder(std::uint64_t seed, int repeats, double drift) : random_(seed), repeats_(repeats), drift_(drift) {
@@ -120,7 +122,7 @@ class Recorder {
     out_.layer_sets.push_back({1, n_layers, exit_layer, {0xC0, 0xFF, 0xFF}, "fixed"});
   }
 
-  /// As many prompts of each kind, one after the other.
+  /// Records equally many prompts of each kind, one kind after the other.
   traces::Recording record(const std::vector<Population>& kinds, int prompts, std::int32_t length) {
     out_.runs = {{1, "vanilla", "vanilla", "{}", true},
                  {2, "layerskip", fmt::format("layerskip:exit=3,gamma={}", length),
@@ -203,11 +205,11 @@ struct Question {
   const char* name;
   std::int32_t recorded = 4;  ///< Recorded speculation length γ.
   std::int32_t asked = 4;
-  double drift = 0.0;  ///< Spread of the machine's speed between hours; the asked hour has its own.
-  double shift = 0.0;  ///< How much easier the asked texts are, in log-odds.
-  /// Kinds in the recording, if the texts asked about are of another: the ease of each is drawn.
+  double drift = 0.0;  ///< Spread of the machine's speed between hours; the queried hour has its own speed.
+  double shift = 0.0;  ///< How much easier the queried texts are, in log-odds.
+  /// Kinds in the recording, if the queried texts are of another kind; the ease of each is drawn.
   int kinds = 0;
-  double kind_spread = 0.0;  ///< standard deviation of kinds' ease
+  double kind_spread = 0.0;  ///< Standard deviation of the kinds' ease.
 };
 
 constexpr std::array<Question, 10> questions{{
@@ -233,10 +235,10 @@ struct Options {
 struct Shares {
   double of_80 = 0.0;
   double of_95 = 0.0;
-  double width_95 = 0.0;  ///< mean, of the interval / its value
+  double width_95 = 0.0;  ///< Mean of an interval's width / its value.
 };
 
-/// The recorded kinds, and last the one that is asked about.
+/// The recorded kinds, and last the queried kind.
 std::vector<Population> kinds_of(const Question& question, std::mt19937_64& random) {
   std::normal_distribution<double> normal;
   std::vector<Population> kinds(static_cast<std::size_t>(std::max(question.kinds, 1)) + 1);
@@ -259,7 +261,7 @@ Result<Shares> coverage(const Question& question, const Options& options, traces
     kinds.pop_back();
     Recorder recorder(seed, options.repeats, question.drift);
     const traces::Recording recording = recorder.record(kinds, options.prompts, question.recorded);
-    // The file of `reader` has neither shadow tokens nor spans, which is all that it is asked for here.
+    // Only shadow tokens and spans are read from `reader` here, and its file has none.
     DRAFTSCOPE_TRY_ASSIGN(const WhatIf what_if, WhatIf::train(reader, recording));
     DRAFTSCOPE_TRY_ASSIGN(StrategyRounds rounds, what_if.rounds(strategy));
     if (question.kinds > 0) ask_of_other_texts(rounds, "made up");
@@ -267,7 +269,7 @@ Result<Shares> coverage(const Question& question, const Options& options, traces
                           ask(what_if.costs().model, rounds, {"as recorded", what_if.recorded_scenario()},
                               {.draws = options.draws, .seed = seed, .threads = 1}));
     std::normal_distribution<double> normal;
-    // Another hour on the same machine: both runs have theirs.
+    // The truth is of another hour on the same machine; each of both runs has its own hour.
     const double here = truth * std::exp(question.drift * (normal(random) - normal(random)));
     const auto of_95 = outermost_interval_95(answer.speedup);
     const auto of_80 = outermost_interval_80(answer.speedup);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Seconds of the big sweep (every exit layer and speculation length on many GPUs, with intervals) and of one
-// what-if. The statistics are made up: walks over runs of accepted tokens with a geometric length, deeper
-// exits accepting more. Usage: bench_simulator [--gpus N] [--draws N] [--threads N] [--requests N] [--tokens
-// N]
+// what-if. The statistics are synthetic: walks over runs of accepted tokens with a geometric length, where
+// deeper exits accept more.
+// Usage: bench_simulator [--gpus N] [--draws N] [--threads N] [--requests N] [--tokens N]
 
 #include <draftscope/simulator/answers/prediction.h>
 #include <draftscope/simulator/answers/sweep.h>
@@ -37,7 +37,7 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// The rounds of one text of `tokens` tokens, of which the last round takes what is left.
+/// The rounds of one text of `tokens` tokens; the last round takes the remainder.
 RoundStatistics walk(std::int32_t exit, std::int32_t length, std::int64_t tokens, double accepts,
                      std::mt19937_64& random) {
   RoundStatistics statistics{.tokens = tokens, .drafts = {DraftStatistics{.exit = exit}}};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Rows a second that a trace takes and gives back: spans written (until the file is closed, and until the
-// queue took them), read, and exported; then shadow tokens written and read. Usage: bench_traces [millions of
-// rows] [folder]
+// Rows per second that a trace writes and reads: spans written (until the file is closed, and until the queue
+// accepted them), read, and exported; then shadow tokens written and read.
+// Usage: bench_traces [millions of rows] [folder]
 
 #include <draftscope/base/clock.h>
 #include <draftscope/traces/exporters.h>
@@ -24,7 +24,7 @@ using namespace draftscope;
 
 constexpr std::int64_t spans_per_round = 100;
 
-/// One request of rounds that hold a verify phase with 99 operations in it, back to back.
+/// Writes one request of rounds, each of which contains a verify phase with 99 consecutive operations.
 void write_rounds(traces::Writer& writer, std::int64_t spans) {
   const traces::RunId run_id = writer.add(traces::Run{
       .strategy = "vanilla", .specification = "vanilla", .parameters = "{}", .is_baseline = true});
@@ -84,7 +84,7 @@ void write_rounds(traces::Writer& writer, std::int64_t spans) {
 constexpr std::int32_t shadow_positions = 300;
 constexpr std::int32_t shadow_layers = 32;
 
-/// Requests of 300 positions and 32 layers, with the values that a model of 128,000 tokens would have.
+/// Writes requests of 300 positions and 32 layers, with the values that a model of 128,000 tokens would have.
 void write_shadow_tokens(traces::Writer& writer, std::int64_t rows) {
   const traces::RunId run_id = writer.add(traces::Run{
       .strategy = "vanilla", .specification = "vanilla", .parameters = "{}", .is_baseline = true});

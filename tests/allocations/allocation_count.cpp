@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// In a file of its own: seen together with its callers, GCC takes the replaced pair for a mismatched one.
+// This file is separate because GCC reports a mismatched pair if it sees the replaced operators together with
+// their callers.
 
 #include "allocation_count.h"
 
@@ -13,7 +14,7 @@ namespace {
 std::atomic<std::int64_t> all{0};
 thread_local std::int64_t here = 0;
 
-/// Null where there is no memory.
+/// Returns null where there is no memory.
 void* counted_or_null(std::size_t bytes, std::size_t alignment) noexcept {
   all.fetch_add(1, std::memory_order_relaxed);
   ++here;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// How often this program allocated: linked with allocation_count.cpp, its operator new counts, so that a test
-// can say how many times a stretch of code did.
+// Counts the allocations of this program: allocation_count.cpp replaces operator new with one that counts, so
+// that a test can say how often a section of code allocates.
 
 #include <cstdint>
 

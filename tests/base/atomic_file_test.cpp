@@ -93,8 +93,8 @@ TEST_F(AtomicFileTest, RefusesAnEmptyName) {
   EXPECT_EQ(refused.error().message, "found an empty name, expected a file's");
 }
 
-/// In a child, because the limit holds for the whole process: a file can't grow beyond `bytes`, as on a full
-/// disk. The child's exit status is 0 if `work` returned the message that it was to return.
+/// Runs `work` with a file size limit of `bytes`, like a full disk. It runs in a child, because the limit
+/// holds for the whole process. The child's exit status is 0 if `work` returned the expected message.
 template <typename Work>
 int status_with_room_for(rlim_t bytes, Work work) {
   const pid_t child = ::fork();

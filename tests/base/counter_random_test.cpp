@@ -10,13 +10,13 @@ namespace {
 
 using Words = std::array<std::uint32_t, 4>;
 
-// The known answers that the authors of Philox publish with Random123 (kat_vectors, philox4x32 10), by the
-// compiler.
+// The compiler checks the known answers that the authors of Philox publish with Random123 (kat_vectors,
+// philox4x32 10).
 static_assert(philox({0, 0, 0, 0}, {0, 0}) == Words{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8});
 static_assert(philox({0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}, {0xa4093822, 0x299f31d0}) ==
               Words{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1});
 
-// The first outputs of SplitMix64 from state 1234567, as Rosetta Code and the reference code have them.
+// These are the first outputs of SplitMix64 from state 1234567, as in Rosetta Code and the reference code.
 static_assert(splitmix(1234567 + splitmix_step) == 6457827717110365317U);
 static_assert(splitmix(1234567 + 2 * splitmix_step) == 3203168211198807973U);
 

@@ -42,7 +42,7 @@ TEST(ForEachIndex, ThrowsToItsCallerAndLeavesOutWhatHasNotBegun) {
   }
 }
 
-// In a thread of its own, whose mask ends with it.
+// The test runs in a separate thread, whose affinity mask ends with it.
 TEST(ThreadCount, IsThatOfTheProcessorsInTheAffinityMask) {
   std::size_t counted = 0;
   std::size_t asked = 0;

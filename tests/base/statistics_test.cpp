@@ -12,7 +12,7 @@
 namespace draftscope {
 namespace {
 
-/// From -8 to 8 in steps of 1/8, so that some are equal.
+/// Values from -8 to 8 in steps of 1/8, so that some are equal.
 std::vector<double> random_values(std::uint64_t stream, std::size_t count) {
   CounterRandom random(5, stream);
   std::vector<double> values(count);

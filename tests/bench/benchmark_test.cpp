@@ -15,7 +15,7 @@
 namespace draftscope::bench {
 namespace {
 
-/// Small enough for an emulated device, and large enough for its kernels.
+/// A model small enough for an emulated device, and large enough for its kernels.
 engine::Checkpoint small_model() {
   speculation::ModelShape shape;
   shape.name = "small";
@@ -62,7 +62,9 @@ TEST(Benchmark, MeasuresEveryFigureThatAResultHas) {
   EXPECT_TRUE(result.contains("slow_one_row"));
   std::vector<int> widths;
   for (const auto& width : result.at("verify_widths")) widths.push_back(width.at("rows").get<int>());
-  EXPECT_EQ(widths, (std::vector<int>{1, 2, 3, 8}));  // always, what layerskip verifies, what was asked for
+  EXPECT_EQ(widths,
+            (std::vector<int>{
+                1, 2, 3, 8}));  // the constant widths, those that layerskip verifies, and those requested
   EXPECT_EQ(result.at("contexts").size(), 2U);
   ASSERT_EQ(result.at("draft_steps").size(), 2U);
   for (const auto& step : result.at("draft_steps")) {

@@ -20,7 +20,7 @@ TEST(PassBytes, AreThoseOfADecodeStepWithoutContext) {
 
 TEST(PassBytes, GrowByTheCacheRowsOfTheLayersThatRun) {
   const engine::Checkpoint checkpoint = published("llama-3.2-1b");
-  // 32 KiB a token over 16 layers, as models.csv says.
+  // The K/V cache takes 32 KiB per token over 16 layers, as models.csv says.
   EXPECT_EQ(pass_bytes(checkpoint, std::nullopt, 16, 512) - pass_bytes(checkpoint, std::nullopt, 16, 0),
             512U * 32768U);
   EXPECT_EQ(pass_bytes(checkpoint, std::nullopt, 4, 512) - pass_bytes(checkpoint, std::nullopt, 4, 0),

@@ -25,7 +25,8 @@ using ::testing::AnyOf;
 using ::testing::HasSubstr;
 using Arguments = std::vector<std::string>;
 
-/// DRAFTSCOPE_UPDATE_GOLDEN=1 writes the files anew; look at the difference before committing it.
+/// Compares with a golden file. DRAFTSCOPE_UPDATE_GOLDEN=1 writes it anew; look at the difference before
+/// committing it.
 void expect_golden(const std::string& name, const std::string& text) {
   const std::string path = std::string(DRAFTSCOPE_SOURCE_DIR) + "/tests/cli/golden/" + name;
   if (std::getenv("DRAFTSCOPE_UPDATE_GOLDEN") != nullptr) std::ofstream(path, std::ios::binary) << text;
@@ -218,7 +219,7 @@ TEST_F(Shadowed, IsRefusedWithWhatToRecordInstead) {
   expect_one_line(run("advise", (folder_ / "none.dstrace").string(), {}), "none.dstrace");
 }
 
-// What the file says is decoded by the engine, to the text that vanilla decoding writes.
+// The engine decodes with the file's strategy, to the same text as vanilla decoding.
 TEST(AdvisedPolicy, IsRunByTheEngineToVanillasText) {
   const TemporaryFolder folder;
   const std::string source = DRAFTSCOPE_SOURCE_DIR;
@@ -233,7 +234,7 @@ TEST(AdvisedPolicy, IsRunByTheEngineToVanillasText) {
   const std::string file = (folder / "policy.json").string();
   CommandResult advised = run_command({"advise", trace, "-o", file, "--quiet"});
   if (advised.exit_code != 0) {
-    // Times of a busy machine may leave it open whether anything pays.
+    // With the times of a busy machine, it may remain open whether any strategy pays.
     EXPECT_THAT(advised.err, HasSubstr("measure first"));
     advised = run_command({"advise", trace, "-o", file, "--quiet", "--gpu", "H200-SXM5-141GB"});
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Settings that were not recorded, answered from a recording and held against another one that has them.
+// Settings that were not recorded are predicted from a recording and compared with another one that has them.
 #include <draftscope/simulator/answers/what_if.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ std::filesystem::path record(const std::filesystem::path& path, const std::vecto
   return path;
 }
 
-/// A recording with what questions need of it.
+/// A recording with everything that questions need of it.
 struct Asked {
   explicit Asked(const std::filesystem::path& path)
       : reader(traces::Reader::open(path).value()),
@@ -70,9 +70,9 @@ TEST(AskedOtherwise, BlocksKeepWhatTheirLawExpectsOfRecordedDrafts) {
   const double answered = tokens_per_round(asked);
   EXPECT_GT(answered, before);
   EXPECT_LT(answered, before * 1.15);
-  // Some 110 rounds of 1 to 5 tokens: three standard errors.
+  // The tolerance is three standard errors of some 110 rounds with 1 to 5 tokens.
   EXPECT_NEAR(answered, recorded, 0.45);
-  // A longer text in as many rounds takes vanilla decoding as many more steps.
+  // With a longer text in as many rounds, vanilla decoding takes correspondingly more steps.
   const auto all = simulator::sum_of(asked.setting.min_drafted);
   std::int64_t steps = 0;
   for (const auto& vanilla : asked.vanilla) steps += vanilla.passes;
@@ -89,7 +89,7 @@ TEST(AskedOtherwise, BlocksAreTakenForTokensWithoutWhatTheirLawNeeds) {
   EXPECT_EQ(tokens_per_round(asked), tokens_per_round(plain.rounds(by_token)));
 }
 
-/// Whether each round of a run had a search behind it, and whether its schedule says so.
+/// Whether a search followed each round of a run, compared with the schedule's answer.
 void expect_the_engines_schedule(const Asked& asked, const std::string& name) {
   for (const simulator::RunRows& run : simulator::rows_by_run(asked.recording)) {
     const auto strategy = simulator::run_specification(*run.run, 12).value();

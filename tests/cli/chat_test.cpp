@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// `draftscope chat`, its lines read from a file.
+// `draftscope chat`, with its lines read from a file.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ class ChatCommand : public ::testing::Test {
                        "{% for m in messages %}# {{ m['role'] }}\n{{ m['content'] }}\n{% endfor %}# code\n");
   }
 
-  /// Chats by these lines.
+  /// Runs a chat with these lines as input.
   [[nodiscard]] ProcessResult chat(const std::string& lines, std::vector<std::string> more = {},
                                    const std::string& model = "") const {
     const std::string input = (folder_ / "input").string();

@@ -33,7 +33,8 @@ class SmallTrace : public ::testing::Test {
     write_trace(path_, small_recording(), small_spans());
   }
 
-  /// DRAFTSCOPE_UPDATE_GOLDEN=1 writes the files anew; look at the difference before committing it.
+  /// Compares with a golden file. DRAFTSCOPE_UPDATE_GOLDEN=1 writes it anew; look at the difference before
+  /// committing it.
   static void expect_golden(const std::string& name, const std::string& text) {
     const std::string path = std::string(DRAFTSCOPE_SOURCE_DIR) + "/tests/cli/golden/" + name;
     if (std::getenv("DRAFTSCOPE_UPDATE_GOLDEN") != nullptr) std::ofstream(path, std::ios::binary) << text;
@@ -232,7 +233,7 @@ TEST_F(SmallTrace, ReportsWithoutChartsWhenQuiet) {
   EXPECT_THAT(result.out, Not(HasSubstr("draft position")));
 }
 
-// Each round waits a tenth of its time for the device to begin, and as long for its end to be seen.
+// Each round waits a tenth of its time for the device to begin, and as long until its end is noticed.
 TEST_F(SmallTrace, ReportsTheDevicesTimeWhereItWasRecorded) {
   const traces::Recording recording = small_recording();
   std::vector<traces::Kernel> kernels;
@@ -355,7 +356,7 @@ TEST_F(SmallTrace, ExportsToEveryFormatAndRefusesToReplace) {
   EXPECT_THAT(itself.err, HasSubstr("is the same file as the input"));
 }
 
-/// Calendar time may be set back while a recording goes on; every time but the two ends' is monotonic.
+/// Calendar time may be set back during a recording; every time but the two ends' is monotonic.
 TEST(ClockSetBack, LeavesARecordingSound) {
   const TemporaryFolder folder;
   const std::string path = (folder / "small.dstrace").string();
@@ -408,7 +409,7 @@ TEST_F(SmallTrace, ReportsAsPublicationsCount) {
               HasSubstr("expected one of layerskip, draft-verify, swift, clasp, del, spec-bench, all"));
 }
 
-/// Keys of every object inside, without those that come from the file.
+/// The test covers the keys of every object inside, except those that come from the file.
 TEST_F(SmallTrace, EveryKeyOfTheJsonOutputsIsDocumented) {
   const std::string document = read_file(std::string(DRAFTSCOPE_SOURCE_DIR) + "/cli/OUTPUT.md");
   std::set<std::string> keys;
@@ -424,12 +425,12 @@ TEST_F(SmallTrace, EveryKeyOfTheJsonOutputsIsDocumented) {
   }
   EXPECT_GT(keys.size(), 60U);
   for (const std::string& key : keys)
-    // An object's key stands before the keys of its members.
+    // The document names an object's key before the keys of its members.
     EXPECT_THAT(document,
                 AnyOf(HasSubstr("`" + key + "`"), HasSubstr("." + key + "`"), HasSubstr("`" + key + ".")));
 }
 
-/// The first column of the first row of a query.
+/// Returns the first column of the first row of a query.
 double query(sqlite3* database, const std::string& sql) {
   double value = 0.0;
   sqlite3_stmt* statement = nullptr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// `draftscope explain`: what it prints of diagnoses, and of which files.
+// `draftscope explain`: the diagnoses that it prints, and the files that it takes.
 #include <draftscope/simulator/analysis/explain.h>
 #include <draftscope/simulator/analysis/measured_recording.h>
 #include <gmock/gmock.h>
@@ -36,7 +36,7 @@ void expect_equal(const json& printed, const std::optional<double>& value) {
     EXPECT_TRUE(printed.is_null());
 }
 
-/// Whether it explains the file, and if not, that it says why in a line.
+/// Returns whether the command explains the file; if not, expects the reason in one line.
 bool explains(const std::string& file) {
   const CommandResult result = run_command({"explain", file, "-q"});
   if (result.exit_code == 0) {
@@ -188,12 +188,12 @@ json explained_run(const json& document, const std::string& specification) {
 }
 
 TEST(ExplainCommand, SaysOfAGpuWhetherItsStepWasSlow) {
-  // A row a graph: two rows of prompt-lookup take longer than vanilla's one.
+  // Each row has a separate graph, so two rows of prompt-lookup take longer than vanilla's one.
   const std::string graphs = DRAFTSCOPE_SOURCE_DIR "/traces/samples/h200-smollm2-graph.dstrace";
   const json fair = json::parse(run_command({"explain", graphs, "--json", "--measured-only"}).out);
   for (const json& run : fair["recordings"][0]["runs"])
     for (const json& finding : run["findings"]) EXPECT_NE(finding["key"], "slow_baseline");
-  // The same rounds, and vanilla's steps a tenth longer.
+  // The copy has the same rounds, but vanilla's steps take a tenth longer.
   const TemporaryFolder folder;
   const std::string slow = (folder / "slow.dstrace").string();
   fs::copy_file(graphs, slow);

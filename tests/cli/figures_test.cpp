@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The catalogues of figures against what is made from them: JSON, CSV and cli/OUTPUT.md.
+// Compares the catalogues of figures with their outputs: JSON, CSV and cli/OUTPUT.md.
 
 #include <draftscope/simulator/analysis/decisions.h>
 #include <draftscope/simulator/analysis/figure_json.h>
@@ -32,8 +32,8 @@ using ::testing::Not;
 
 constexpr const char* document_path = DRAFTSCOPE_SOURCE_DIR "/cli/OUTPUT.md";
 
-/// The table after a heading comment. DRAFTSCOPE_UPDATE_GOLDEN=1 writes it anew; look at the difference
-/// before committing it.
+/// Compares with the table after a heading comment. DRAFTSCOPE_UPDATE_GOLDEN=1 writes it anew; look at the
+/// difference before committing it.
 void expect_documented(const std::string& name, const std::string& table) {
   std::string document = read_file(document_path);
   const std::string head = "<!-- figures of " + name + " -->\n";
@@ -110,7 +110,7 @@ TEST(Figures, HaveOneNameEachThatSaysItsUnit) {
   expect_well_named(simulator::measured_decoding_figures());
 }
 
-/// Expects that a figure which both catalogues have is called the same.
+/// Expects that a figure in both catalogues has the same name.
 template <typename A, typename B>
 std::size_t expect_same_names(std::span<const simulator::FigureOf<A>> a,
                               std::span<const simulator::FigureOf<B>> b) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Commands on a GGUF file, target and draft: the recording says what was decoded.
+// Commands on a GGUF file, as target and as draft: the recording says which model decoded.
 
 #include <draftscope/engine/checkpoint.h>
 #include <draftscope/traces/reader.h>
@@ -18,7 +18,7 @@ using testing::HasSubstr;
 
 TEST(Gguf, IsRecordedAsWhatItIs) {
   const TemporaryFolder folder;
-  // A model of one layer and twelve tokens, whose matrices are of three types.
+  // The model has one layer and twelve tokens, and its matrices have three types.
   const std::string model = (folder / "tiny.gguf").string();
   std::filesystem::copy_file(DRAFTSCOPE_SOURCE_DIR "/tests/fuzz/corpus/gguf/llama", model);
   std::ofstream(folder / "prompts.jsonl") << R"({"turns": ["Hello"]})" << '\n';
@@ -46,7 +46,7 @@ TEST(Gguf, IsRecordedAsWhatItIs) {
               HasSubstr(R"("architecture":"LlamaForCausalLM","n_layers":1,"d_model":32)"));
   EXPECT_THAT(meta.at("draft_model_shapes"), HasSubstr(R"("d_model":32)"));
 
-  // The draft is the target, so every draft token is right.
+  // The draft is the target, so every draft token is correct.
   for (const traces::Round& round : recording.rounds) EXPECT_EQ(round.accepted, round.drafted);
   EXPECT_EQ(recording.requests.at(0).text, recording.requests.at(1).text);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// `draftscope import`, and what the other commands make of its traces.
+// `draftscope import`, and the other commands on its traces.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

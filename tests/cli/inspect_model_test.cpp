@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// `draftscope inspect` on models, and on what is neither a model nor a trace.
+// `draftscope inspect` on models, and on files that are neither a model nor a trace.
 #include <draftscope/engine/checkpoint.h>
 #include <draftscope/speculation/catalogue/strategy_catalogue.h>
 #include <gmock/gmock.h>
@@ -49,7 +49,7 @@ TEST(InspectModel, GivesAProgramEveryNumberAndEveryStrategy) {
   const json found = json::parse(result.out);
   const auto checkpoint = engine::load_checkpoint(inspected_model);
   ASSERT_TRUE(checkpoint) << checkpoint.error().message;
-  // Counted by the shape's formula, with two norms a layer and one behind all.
+  // The expected count follows the shape's formula, with two norms per layer and one after the last layer.
   const speculation::ModelShape& shape = checkpoint->shape;
   const std::int64_t d = shape.d_model;
   const std::int64_t layer = 2 * d * shape.q_width() + 2 * d * shape.kv_width() + 3 * d * shape.d_ff + 2 * d;
@@ -71,7 +71,7 @@ TEST(InspectModel, GivesAProgramEveryNumberAndEveryStrategy) {
 }
 
 TEST(InspectModel, SaysWhatAStrategyLacks) {
-  // One layer: no exit before the last, nothing to skip.
+  // The model has one layer, so there is no exit before the last, and nothing to skip.
   const json small = json::parse(run_command({"inspect", tiny_gguf, "--json"}).out);
   for (const json& strategy : small["strategies"])
     if (strategy["name"] == "swift" || strategy["name"] == "two-model" || strategy["name"] == "tuned") {

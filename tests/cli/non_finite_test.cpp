@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A model with a NaN among its weights: what was recorded before a prompt came to it is kept, and the command
-// says where it is.
+// A model with a NaN among its weights: the rows recorded before a prompt reached it are kept, and the
+// command reports its place.
 
 #include <draftscope/engine/tokenizer.h>
 #include <draftscope/traces/reader.h>
@@ -29,8 +29,8 @@ std::string bytes_of(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// A copy of the demo model whose embedding holds a NaN for one token, and which has a head of its own, so
-/// that nobody else meets it.
+/// Writes a copy of the demo model whose embedding has a NaN for one token. Its head is a separate tensor, so
+/// that only this token meets the NaN.
 void write_model(const std::filesystem::path& folder, std::int32_t token) {
   std::filesystem::copy(demo, folder, std::filesystem::copy_options::recursive);
   json config = json::parse(bytes_of(folder / "config.json"));
@@ -80,7 +80,7 @@ TEST(RecordOfAModelWithANaN, KeepsTheRequestsBeforeItAndNamesTheTensor) {
   }
   const std::string trace = (folder / "run.dstrace").string();
   for (const char* strategy : {"vanilla", "layerskip:exit=1"}) {
-    // One token: what is decoded never goes in again.
+    // With one token, the decoded token is never an input.
     const CommandResult result =
         run_command({"record", "--model", (folder / "model").string(), "--prompts",
                      (folder / "prompts.jsonl").string(), "-s", strategy, "--max-tokens", "1", "--warmup",

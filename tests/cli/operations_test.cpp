@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// `draftscope report --by operation`, of a recording of an H200.
+// `draftscope report --by operation`, on a recording of an H200.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -38,7 +38,7 @@ TEST(ReportByOperation, GivesEachPhaseItsTimeWithoutRest) {
     EXPECT_EQ((sums[{phase["specification"], phase["phase"]}]), phase["ns"].get<std::int64_t>());
 }
 
-/// All weights are read once a vanilla step, by products alone.
+/// All weights are read once per vanilla step, only by products.
 TEST(ReportByOperation, CountsTheBytesOfAStep) {
   const json document = json::parse(run_command({"report", timed_sample, "--by", "operation", "--json"}).out);
   std::int64_t bytes = 0, steps = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a command may not write: nothing, its own input, somebody's folder or device.
+// Outputs that a command must refuse: an empty name, its own input, somebody's folder or device.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -15,7 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 
-/// A command that writes, but for its output.
+/// A command that writes, without its output.
 struct Writing {
   std::vector<std::string> arguments;
   std::string output = "--output";
@@ -143,7 +143,7 @@ TEST_F(Outputs, AreKeptWhereALaterPromptIsTooLong) {
   EXPECT_EQ(read_file(old), read_file(trace_));
 }
 
-/// Every option and argument that takes a small file.
+/// The test covers every option and argument that takes a small file.
 TEST_F(Outputs, AreNotBegunWhereAnInputIsNoRegularFile) {
   const std::string pipe = (folder_ / "pipe").string();
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);

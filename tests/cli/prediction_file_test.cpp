@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What `simulate -o` writes, and `validate` compares with a later recording.
+// Tests the file that `simulate -o` writes, and `validate`, which compares it with a later recording.
 
 #include <draftscope/base/sha256.h>
 #include <gmock/gmock.h>
@@ -25,7 +25,7 @@ using nlohmann::json;
 using ::testing::HasSubstr;
 using Arguments = std::vector<std::string>;
 
-// FIPS 180-4's examples, as NIST publishes them.
+// These are FIPS 180-4's examples, as NIST publishes them.
 TEST(Digest, IsSha256) {
   EXPECT_EQ(sha256_of(""), "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
   EXPECT_EQ(sha256_of("abc"), "sha256:ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
@@ -82,7 +82,7 @@ json small_document() {
   return document;
 }
 
-/// The document's text, sealed anew.
+/// The document's text with a new seal.
 std::string sealed(json document) {
   document["prediction"].erase("digest");
   document["prediction"]["digest"] = sha256_of(document.dump());
@@ -188,7 +188,8 @@ TEST_F(CheckPrediction, ComparesThePredictedWithTheMeasured) {
   const PredictionCheck found = check();
   ASSERT_EQ(found.answers.size(), 1U);
   EXPECT_TRUE(found.differences.empty());
-  // Eight steps of 4 ms against 4 + 3 draft steps of 1 ms and 3 verifications; both end with 2 ms of nothing.
+  // Vanilla takes eight steps of 4 ms, the draft 4 + 3 draft steps of 1 ms and 3 verifications; both end with
+  // 2 ms without activity.
   EXPECT_DOUBLE_EQ(found.answers[0].measured.speedup, 34.0 / 21.0);
   EXPECT_DOUBLE_EQ(found.answers[0].measured.draft_step_ns, 1e6);
 }
@@ -313,7 +314,7 @@ TEST_F(SimulateAndValidate, WalkFromARecordingToAComparison) {
   EXPECT_EQ(found["prediction"]["digest"], file.digest);
   ASSERT_EQ(found["answers"].size(), 2U);
   for (const json& answer : found["answers"]) {
-    // Rounds are replayed exactly, so the tokens per round are not a matter of the clock.
+    // Rounds are replayed exactly, so the tokens per round do not depend on the clock.
     EXPECT_DOUBLE_EQ(answer["predicted_tokens_per_round"], answer["measured_tokens_per_round"]);
     EXPECT_GT(answer["measured_speedup"], 0.0);
     EXPECT_DOUBLE_EQ(

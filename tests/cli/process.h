@@ -13,7 +13,7 @@
 namespace draftscope::cli {
 
 struct ProcessResult {
-  int exit_code = 0;  ///< -N: ended by signal N
+  int exit_code = 0;  ///< Exit code; -N = signal N ended the process.
   std::string out;
   std::string err;
 };
@@ -22,13 +22,13 @@ struct ProcessResult {
 /// after fork().
 using Preparation = std::function<void()>;
 
-/// Runs `draftscope <arguments>` to its end. One that takes longer than two minutes is ended by SIGKILL.
-/// `environment` ("NAME=text") is put before this process's own.
+/// Runs `draftscope <arguments>` to its end. SIGKILL ends a process that takes longer than two minutes.
+/// `environment` ("NAME=text") precedes this process's own.
 [[nodiscard]] ProcessResult run_process(const std::vector<std::string>& arguments,
                                         const Preparation& prepare = {},
                                         const std::vector<std::string>& environment = {});
 
-/// Runs it so, and sends `signal` once `is_time` says so; 0 = none.
+/// Runs the program like run_process(), and sends `signal` as soon as `is_time` returns true; 0 = none.
 [[nodiscard]] ProcessResult run_and_signal(const std::vector<std::string>& arguments, int signal,
                                            const std::function<bool()>& is_time,
                                            const Preparation& prepare = {},

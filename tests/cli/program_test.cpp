@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a shell, a batch system or a full disk does to the program: an exit code that tells, a line at most,
-// and nothing lost.
+// Behaviour of the program in a shell, in a batch system or with a full disk: a clear exit code, at most one
+// line, and nothing lost.
 #include <draftscope/traces/reader.h>
 #include <fcntl.h>
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A recording in parts is the recording as a whole.
+// A recording made in parts must equal the recording made as a whole.
 #include <draftscope/traces/reader.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -91,7 +91,7 @@ TEST_F(Shards, ThatAreRecordedAreNotRecordedAgain) {
   EXPECT_EQ(read_file(file), before);
   EXPECT_EQ(record({"--shard", "2/4", "--overwrite"}).exit_code, 0);
   EXPECT_NE(read_file(file), before);
-  // What a killed task left is written over; what is no shard of this experiment is kept.
+  // The file of a killed task is overwritten, and a file that is no shard of this experiment is kept.
   fs::rename(file, file.string() + ".partial");
   EXPECT_EQ(record({"--shard", "2/4"}).exit_code, 0);
   EXPECT_EQ(files(), 1U);

@@ -86,7 +86,7 @@ TEST(Record, SaysWhatMemoryEachRunTook) {
   EXPECT_EQ(two_model->weight_bytes, vanilla->weight_bytes);
   EXPECT_GT(two_model->draft_weight_bytes, 100000);
   EXPECT_GT(two_model->kv_bytes, vanilla->kv_bytes);
-  // The pages that decoding read are resident, most weights among them.
+  // The pages that decoding read are resident, and most weights are among them.
   EXPECT_GT(vanilla->peak_bytes.value(), vanilla->weight_bytes / 2);
 }
 

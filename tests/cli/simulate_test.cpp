@@ -63,7 +63,7 @@ TEST_F(Simulate, TellsTheRoundsOfSettingsThatWereNotRecorded) {
   }
 }
 
-/// A model of acceptance answers where no shadow tokens were recorded, not where they can't be read.
+/// A model of acceptance replaces shadow tokens that were not recorded, but not those that can't be read.
 TEST_F(Simulate, RefusesShadowTokensThatCannotBeRead) {
   const std::string path = record("broken.dstrace", {"vanilla"}, true);
   sqlite3* database = nullptr;
@@ -101,7 +101,7 @@ TEST_F(Simulate, RefusesWhatDoesNotFitAndAnswersTheOthers) {
   EXPECT_LT(answer["memory_need_bytes"].get<double>(), answer["memory_usable_bytes"].get<double>());
   expect_one_line(run_command({"simulate", path, "--quiet", "--gpu", "A100-SXM4-80GB", "--weights", "fp8"}),
                   "has no fp8 arithmetic");
-  // A recorded machine's own answer needs no check.
+  // The recorded machine's own answer needs no check.
   const auto own = answers(path, {});
   EXPECT_TRUE(own[0]["memory_need_bytes"].is_null());
 }
@@ -197,7 +197,7 @@ TEST_F(Simulate, PricesAnotherModelThatDrafts) {
   const auto here = answers(path, {});
   ASSERT_EQ(here.size(), 2U);
   EXPECT_EQ(here[1]["status"], "exact");
-  // The draft is the target itself, so that a step costs about one.
+  // The draft is the target itself, so a draft step costs about one.
   EXPECT_GT(here[1]["draft_cost"].get<double>(), 0.3);
   EXPECT_EQ(answers(path, {"--gpu", "H100-SXM"}).size(), 2U);
 }
@@ -331,7 +331,7 @@ TEST_F(Simulate, ModelsTheAcceptanceOfImportedAnswers) {
     EXPECT_THAT(answer["notes"].dump(), HasSubstr("does not say which layers drafted"));
     EXPECT_THAT(answer["notes"].dump(), HasSubstr("imported without draft lengths"));
   }
-  // (1 − 0.7^(γ + 1)) / 0.3
+  // The expected value is (1 − 0.7^(γ + 1)) / 0.3.
   EXPECT_NEAR(found[0]["tokens_per_round"].get<double>(), 2.533, 0.06);
   EXPECT_NEAR(found[1]["tokens_per_round"].get<double>(), 3.141, 0.12);
 

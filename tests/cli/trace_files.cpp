@@ -114,7 +114,7 @@ struct Small {
     recording.rounds.push_back(round);
   }
 
-  /// Nine tokens: one from the prefill, eight from rounds.
+  /// Decodes nine tokens: one from the prefill, eight from rounds.
   void decode(traces::RunId run_id, traces::PromptId prompt_id, std::int32_t repeat) {
     traces::Request row;
     row.id = request_id = traces::RequestId::from(recording.requests.size() + 1);
@@ -170,8 +170,8 @@ std::vector<traces::Span> small_spans() {
   return build_small().spans;
 }
 
-/// One line of less than 300 characters that says what was found and what was expected, or why the system
-/// refused: every message that a test brings about is held to it.
+/// Expects one line of less than 300 characters that says what was found and what was expected, or why the
+/// system refused. Every error message in the tests must pass this check.
 void expect_message(const std::string& message) {
   constexpr std::size_t max_bytes = 300;
   EXPECT_TRUE(message.starts_with("draftscope: ")) << message;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Trace files for the tests of commands, and a way to run a command and see what it printed.
+// Trace files for the tests of commands, and a way to run a command and capture its output.
 
 #include <draftscope/traces/reader.h>
 #include <filesystem>
@@ -14,22 +14,22 @@ namespace draftscope::cli {
 
 using test::TemporaryFolder;
 
-/// Writes the recording with traces::Writer; ids must count up from 1 in each table, as the writer gives
+/// Writes the recording with traces::Writer. Ids must count up from 1 in each table, as the writer assigns
 /// them. Kernels go to one stream.
 void write_trace(const std::filesystem::path& path, const traces::Recording& recording,
                  const std::vector<traces::Span>& phase_spans,
                  const std::vector<traces::Kernel>& kernels = {});
 
-/// Vanilla and one LayerSkip run on two prompts, made by hand: round numbers that a reader can check in the
-/// head.
+/// A handmade recording of vanilla and one LayerSkip run on two prompts, with round numbers that a reader can
+/// check mentally.
 [[nodiscard]] traces::Recording small_recording();
 [[nodiscard]] std::vector<traces::Span> small_spans();
 
 /// Makes the folder a model: the shipped demo-layerskip, with a chat template.
 void give_chat_template(const TemporaryFolder& folder, const std::string& chat_template);
 
-/// `draftscope record` of a shipped model on shipped prompts, with one thread. `options` are as on a command
-/// line: they are split at their blanks.
+/// Arguments of `draftscope record` for a shipped model on shipped prompts, with one thread. `options` is a
+/// command line that is split at its blanks.
 [[nodiscard]] std::vector<std::string> record_arguments(const std::filesystem::path& trace,
                                                         const std::string& options,
                                                         const std::string& prompts = "demo",
@@ -44,7 +44,7 @@ struct CommandResult {
 /// Runs `draftscope <arguments>` in this process.
 [[nodiscard]] CommandResult run_command(const std::vector<std::string>& arguments);
 
-/// It failed, and said why in one line that has `says`.
+/// Expects that the command failed, and that the reason is one line that contains `says`.
 void expect_one_line(const CommandResult& result, const std::string& says);
 
 }  // namespace draftscope::cli

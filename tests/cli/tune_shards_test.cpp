@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A grid that shards have scored gives the policy of one process. Scores are predicted from acceptance and
-// bytes, so that they are the same every time.
+// bytes, so they are the same every time.
 #include <draftscope/engine/tuning/policy.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -47,7 +47,7 @@ class TuneShards : public ::testing::Test {
     return run_command(arguments);
   }
 
-  /// The policy without when and how it was called.
+  /// The policy without the date and the command line.
   [[nodiscard]] std::string findings() const {
     auto read = engine::read_policy(path("policy.json"));
     EXPECT_TRUE(read) << read.error().message;
@@ -58,7 +58,7 @@ class TuneShards : public ::testing::Test {
     return engine::policy_json(*read);
   }
 
-  /// Scores every shard's part; returns their files.
+  /// Scores every shard's part; returns the shards' files.
   [[nodiscard]] Arguments score_all(int count, const Arguments& more) const {
     Arguments files;
     for (int i = count; i >= 1; --i) {
@@ -103,7 +103,7 @@ TEST_F(TuneShards, GiveThePolicyOfOneProcess) {
 }
 
 TEST_F(TuneShards, AreTakenInsteadOfScored) {
-  // A score that no run would give shows whose it is.
+  // A score that no run would give identifies the shard's trial.
   const Arguments files = score_all(2, {"--rungs", "1"});
   auto shard = engine::read_policy(files[0]);
   ASSERT_TRUE(shard);
@@ -126,13 +126,13 @@ TEST_F(TuneShards, ThatAreThereAreNotScoredAgain) {
   EXPECT_EQ(again.exit_code, 0);
   EXPECT_THAT(again.err, HasSubstr("is there already"));
   EXPECT_EQ(read_file(files[1]), before);
-  // What a killed task had scored is gone on from.
+  // The run continues from the scores of a killed task.
   fs::rename(files[1], files[1] + ".partial");
   EXPECT_EQ(tune({"--shard", "2/3", "--resume"}).exit_code, 0);
   EXPECT_EQ(read_file(files[1]), before);
   fs::rename(files[1], path("policy.1-of-2.json"));
   expect_one_line(tune({"--shard", "1/2"}), "is shard 2/3, expected 1/2 (--overwrite replaces it)");
-  // Its best is not the search's.
+  // The best of a shard is not the best of the search.
   expect_one_line(run_command({"generate", "--model", DRAFTSCOPE_SOURCE_DIR "/models/demo-layerskip",
                                "--prompt", "x", "--strategy", "tuned:policy=" + files[0]}),
                   "the search is not finished");

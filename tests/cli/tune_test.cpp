@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// draftscope tune on a demo model. Scores are predicted from acceptance and bytes, so that they are the same
-// every time; one test looks at the clock, and only at whether it was looked at.
+// draftscope tune on a demo model. Scores are predicted from acceptance and bytes, so they are the same every
+// time. One test measures time, and only checks that it was measured.
 
 #include <draftscope/engine/tuning/policy.h>
 #include <gmock/gmock.h>
@@ -58,7 +58,7 @@ class Tune : public ::testing::Test {
     EXPECT_TRUE(read) << read.error().message;
     return read ? *std::move(read) : engine::Policy{};
   }
-  /// Without what says when and how it was called.
+  /// The policy without the date and the command line.
   [[nodiscard]] std::string findings(const std::string& name) const {
     engine::Policy read = policy(name);
     read.date.clear();
@@ -90,7 +90,7 @@ TEST_F(Tune, GivesAPolicyThatDecodesVanillasText) {
 }
 
 TEST_F(Tune, SaysVanillaWhereNothingPays) {
-  // Eight draft steps a round that read all weights but those of an attention.
+  // Each round has eight draft steps that read all weights but those of one attention sublayer.
   std::ofstream(path("probes.json")) << R"({"one": {"attention": [4], "mlp": []}})";
   const CommandResult tuned = run(
       "skip-set", "policy.json",
@@ -116,7 +116,7 @@ TEST_F(Tune, SaysVanillaWhereNothingPays) {
 }
 
 TEST_F(Tune, RanksSinglesAndStartsLightUnlessCandidatesDecode) {
-  constexpr std::size_t singles = 24;  // of twelve layers
+  constexpr std::size_t singles = 24;  // sublayers of twelve layers
   ASSERT_EQ(run("skip-set", "forced.json", {"--trials", "6"}).exit_code, 0);
   const engine::Policy forced = policy("forced.json");
   ASSERT_EQ(forced.trials.size(), singles + 6);
@@ -141,7 +141,7 @@ TEST_F(Tune, GoesOnOnAnotherNumberOfThreadsWithoutAClock) {
   ASSERT_EQ(run("skip-set", "part.json", {"--trials", "4", "--threads", "1"}).exit_code, 0);
   ASSERT_EQ(run("skip-set", "part.json", {"--trials", "9", "--threads", "2", "--resume"}).exit_code, 0);
   EXPECT_EQ(findings("part.json"), findings("whole.json"));
-  // Times of one number of threads say nothing of another.
+  // Times with one number of threads say nothing about another.
   const Arguments timed{"--objective", "speedup", "--trials", "1", "--threads", "1"};
   ASSERT_EQ(run("skip-set", "timed.json", timed).exit_code, 0);
   EXPECT_TRUE(policy("timed.json").machine.contains("step_without_mlp_ns"));
@@ -245,7 +245,7 @@ TEST_F(Tune, MeasuresAgainstVanillaByTheClock) {
           {"--objective", "speedup", "--exits", "7", "--gammas", "4", "--strategy", "layerskip", "--json"});
   ASSERT_EQ(tuned.exit_code, 0) << tuned.err;
   const json found = json::parse(tuned.out);
-  // Whether it is faster is the machine's to say; if not, vanilla comes before it.
+  // Whether the strategy is faster depends on the machine; if it is not, vanilla comes before it.
   EXPECT_EQ(found["finalists"].back()["setting"], "layerskip:exit=7,gamma=4");
   const bool pays = found["finalists"].back()["score"]["median"].get<double>() > 1.0;
   EXPECT_EQ(found["strategy"], pays ? "layerskip:exit=7,gamma=4" : "vanilla");

@@ -53,7 +53,7 @@ TEST_F(ValidateRecordings, ErrorsAreThoseOfThePrintedFigures) {
     EXPECT_EQ(answer["inside_95"].get<bool>(), interval[0] <= measured && measured <= interval[1]);
     errors[answer["kind"]].push_back(std::abs(predicted / measured - 1.0));
   }
-  EXPECT_EQ(errors.size(), 3U);  // again, length, task
+  EXPECT_EQ(errors.size(), 3U);  // the kinds again, length and task
   ASSERT_EQ(found["kinds"].size(), errors.size());
   for (const json& kind : found["kinds"]) {
     const std::vector<double>& all = errors[kind["kind"]];

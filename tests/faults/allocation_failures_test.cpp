@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Any allocation of the program may fail: it then says so in one line and leaves nothing behind, or does
-// without.
+// Any allocation may fail. The program then says so in one line and leaves no files, or works without the
+// memory.
 //
-// A first run lists where the command allocates. Then it runs again and again, each time with a failure at
-// one of these places: at a few of them, chosen by a fixed seed, so that the suite has time for it. With
-// DRAFTSCOPE_ALLOCATION_FAILURES=all in the environment it takes all of them, and a table says what came of
-// it.
+// A first run lists where the command allocates. Then the command runs again and again, each time with a
+// failure at one of these places. A fixed seed chooses a few of them, so that the suite does not take too
+// long. With DRAFTSCOPE_ALLOCATION_FAILURES=all in the environment every place is tested, and a table shows
+// the outcomes.
 
 #include <draftscope/base/parallel.h>
 #include <fcntl.h>
@@ -35,10 +35,10 @@
 namespace draftscope::test {
 namespace {
 
-constexpr std::size_t sampled_first = 6;    // places whose first allocation fails
-constexpr std::size_t sampled_later = 2;    // places of which a later one fails
-constexpr std::size_t sampled_onwards = 2;  // places from which on everything fails
-constexpr std::size_t more_if_all = 20;     // so many times as many of the latter two
+constexpr std::size_t sampled_first = 6;    // number of places whose first allocation fails
+constexpr std::size_t sampled_later = 2;    // number of places at which a later allocation fails
+constexpr std::size_t sampled_onwards = 2;  // number of places from which on every allocation fails
+constexpr std::size_t more_if_all = 20;     // factor on the latter two if all places are tested
 
 bool wants_all() {
   const char* const asked = std::getenv("DRAFTSCOPE_ALLOCATION_FAILURES");
@@ -50,8 +50,8 @@ std::vector<std::string> preloaded(const std::string& points) {
           fmt::format("{}={}", allocation_points_variable, points)};
 }
 
-/// The file that the test and the program under it share, from the test's side: made with what is to fail,
-/// and removed at the end. Throws std::system_error where it can't be made.
+/// The test's view of the file shared with the program under it. The constructor makes it with what is to
+/// fail, and the destructor removes it. Throws std::system_error where it can't be made.
 class MappedPoints {
  public:
   MappedPoints(std::filesystem::path path, const AllocationFailure& wanted) : path_(std::move(path)) {
@@ -64,7 +64,7 @@ class MappedPoints {
     const int error = errno;
     if (file >= 0) ::close(file);
     if (mapped == MAP_FAILED) throw std::system_error(error, std::generic_category(), path_.string());
-    // A new file is zero throughout, which is what an AllocationPoints begins as but for this.
+    // A new file is all zeros, which is also how AllocationPoints begins, except for this field.
     points_ = static_cast<AllocationPoints*>(mapped);
     points_->wanted = wanted;
   }
@@ -83,7 +83,7 @@ class MappedPoints {
   AllocationPoints* points_ = nullptr;
 };
 
-/// The command's places in the order in which it came to them.
+/// The command's places, in the order in which it reached them.
 struct Places {
   std::uint64_t allocations = 0;
   std::vector<AllocationPoint> points;
@@ -105,7 +105,7 @@ Places places_of(const AllocationPoints& found) {
   return places;
 }
 
-/// For addr2line.
+/// Formats the frames as addr2line takes them.
 std::string stack_text(const AllocationPoint& point, const std::vector<std::string>& modules) {
   std::string text;
   for (const std::uint64_t frame : point.stack) {
@@ -117,8 +117,8 @@ std::string stack_text(const AllocationPoint& point, const std::vector<std::stri
   return text;
 }
 
-/// Whether oneDNN allocates there by itself. Its version 2 crashes where that fails, and who calls it can do
-/// nothing about it.
+/// Whether oneDNN allocates there by itself. Version 2 of oneDNN crashes where that fails, and its callers
+/// can do nothing about it.
 bool is_of_onednn(const AllocationPoint& point, const std::vector<std::string>& modules) {
   const std::size_t module = static_cast<std::size_t>(point.stack[0] >> 48U) - 1;
   return module < modules.size() && modules[module].find("libdnnl") != std::string::npos;
@@ -155,7 +155,7 @@ std::vector<Injection> injections(const std::vector<const AllocationPoint*>& pla
   return chosen;
 }
 
-/// Outcomes of one command's runs.
+/// Outcomes of the runs of one command.
 struct Tally {
   std::string command;
   std::uint64_t allocations = 0;
@@ -163,7 +163,7 @@ struct Tally {
   std::map<std::string, std::size_t> messages;
 };
 
-/// Prints the table at the end, if all was asked for.
+/// Prints the table at the end, if all places were requested.
 class Table : public ::testing::Environment {
  public:
   static std::vector<Tally>& rows() {
@@ -198,7 +198,7 @@ class FailedAllocation : public ::testing::TestWithParam<FaultedCommand> {
     ASSERT_FALSE(wrong) << *wrong;
   }
 
-  /// The command where nothing fails, with its places.
+  /// Runs the command without a failure, and lists its places.
   FaultedRun counted(const FaultedCommand& command, const std::string& name, Places& places) {
     const std::string file = folder_ / (name + ".points");
     const MappedPoints points(file, {});
@@ -218,7 +218,7 @@ TEST_P(FailedAllocation, EndsInOneLineAndLeavesNothing) {
   ASSERT_EQ(whole.ended().exit_code, 0) << whole.ended().err;
   if (places.allocations == 0) GTEST_SKIP() << "this system preloads nothing: no allocation was seen";
 
-  // What every command does before it knows which it is, is one command's to test.
+  // Only the command "start" tests the places that all commands share.
   std::set<std::uint64_t> elsewhere;
   if (command.name != "start") {
     Places start;
@@ -252,7 +252,7 @@ TEST_P(FailedAllocation, EndsInOneLineAndLeavesNothing) {
                   << (injection.failure.from_then_on != 0 ? " and all after it" : "") << ", at\n"
                   << stack_text(*injection.place, places.modules);
   });
-  // Threads may take turns in another way, and a path may have another length: some places are not come to.
+  // Threads may take turns differently, and a path may have another length, so some places are not reached.
   EXPECT_GE(4 * tally.reached, 3 * tally.runs);
   Table::rows().push_back(tally);
 }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Preloaded into a program, takes the place of malloc and its relatives: counts allocations by where they
-// were asked for, or lets one of them fail. Where to write and what to fail stand in a file
-// (allocation_points.h).
+// This library is preloaded into a program and replaces malloc and its relatives. It counts allocations by
+// the place that requested them, or lets one of them fail. A file (allocation_points.h) says where to write
+// and what to fail.
 //
-// It begins with main(): what the loader and the libraries' initialisers allocate before, no program can
-// answer for. It uses the C library alone, whose own allocation functions it calls by their second names.
+// It begins with main(), since no program can answer for what the loader and the libraries' initialisers
+// allocate before. It uses only the C library, whose original allocation functions it calls by their second
+// names.
 
 #include <dlfcn.h>
 #include <execinfo.h>
@@ -47,8 +48,8 @@ Module modules[draftscope::test::max_modules];
 std::size_t module_count = 0;
 std::atomic_flag counting = ATOMIC_FLAG_INIT;
 std::atomic<bool> all_fail{false};
-std::atomic<std::uint64_t> seen{0};  // of the wanted one
-// What is in the thread's own block from the start is reached without an allocation.
+std::atomic<std::uint64_t> seen{0};  // requests of the wanted allocation
+// Initial-exec variables are in the thread's static block, so that reading them allocates nothing.
 __attribute__((tls_model("initial-exec"))) thread_local bool inside = false;
 
 int add_module(dl_phdr_info* info, std::size_t /*size*/, void* /*context*/) {
@@ -70,7 +71,7 @@ int add_module(dl_phdr_info* info, std::size_t /*size*/, void* /*context*/) {
   return 0;
 }
 
-/// Frames of this library left out; those of no known file (compiled at run time) all look alike.
+/// Omits the frames of this library. Frames of no known file (compiled at run time) all look alike.
 CallStack call_stack() {
   constexpr int own_frames = 4;
   void* found[draftscope::test::frames_per_stack + own_frames];
@@ -119,7 +120,7 @@ void count(const CallStack& stack, std::size_t bytes) {
   counting.clear(std::memory_order_release);
 }
 
-/// To look at the stack takes microseconds, to compare the size takes none.
+/// Compares the cheap size first, since reading the stack takes microseconds.
 bool is_wanted(std::size_t bytes) {
   if (bytes != shared->wanted.bytes) return false;
   if (label_of(call_stack()) != shared->wanted.label) return false;

@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view error_prefix = "draftscope: ";
 constexpr std::size_t longest_error = 400;
-// What the program says where a destructor of others' found no memory, so that it could not clean up.
+// Message of the program when a third-party destructor found no memory, so that it could not clean up.
 constexpr std::string_view ended_at_once = "files named *.partial may be left";
 
 constexpr const char* model = DRAFTSCOPE_SOURCE_DIR "/models/demo-draft";
@@ -54,7 +54,7 @@ std::string replaced(std::string text, std::string_view what, std::string_view w
   return text;
 }
 
-/// Every file under a folder by its name there, with its bytes.
+/// Every file under a folder, by its relative name, with its bytes.
 std::map<std::string, std::string> files_in(const fs::path& folder) {
   std::map<std::string, std::string> files;
   for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder)) {
@@ -75,7 +75,7 @@ std::string names_of(const std::map<std::string, std::string>& files) {
   return names;
 }
 
-/// A prediction without the lines that say when and how it was written.
+/// Removes the lines of a prediction that say when and how it was written.
 std::string undated(const std::string& prediction) {
   std::istringstream lines(prediction);
   std::string kept;
@@ -86,7 +86,7 @@ std::string undated(const std::string& prediction) {
   return kept;
 }
 
-/// Parts that a recording must have in common with another of the same command: all but times and paths.
+/// Parts that two recordings of the same command must have in common: all but times and paths.
 struct Recorded {
   std::vector<std::vector<std::int32_t>> tokens;  ///< per request
   std::vector<std::int32_t> accepted;             ///< per round

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The commands that are run while something fails, and what must be true of each afterwards.
+// Commands that run while something fails, and what must be true after each of them.
 
 #include <filesystem>
 #include <map>
@@ -14,10 +14,10 @@
 
 namespace draftscope::test {
 
-/// Files that a command leaves in its output folder.
+/// Kind of files that a command leaves in its output folder.
 enum class Output {
-  same,        ///< the same bytes whenever it runs; or nothing
-  prediction,  ///< the same but for its date and what follows from it
+  same,        ///< identical bytes in every run, or nothing
+  prediction,  ///< identical in every run except for its date and what follows from it
   recording    ///< a trace of the same tokens; after a failure, a trace of what was recorded until then
 };
 
@@ -26,32 +26,32 @@ struct FaultedCommand {
   std::vector<std::string> arguments;  ///< IN and OUT stand for the folders
   Output output = Output::same;
 
-  /// For GoogleTest, which would print bytes.
+  /// Prints the name, since GoogleTest would print bytes.
   friend void PrintTo(const FaultedCommand& command, std::ostream* stream) { *stream << command.name; }
 };
 
-/// The commands on a small case. IN must hold what make_inputs() puts there.
+/// The commands, applied to a small case. IN must contain the files of make_inputs().
 [[nodiscard]] std::vector<FaultedCommand> faulted_commands();
 
-/// Records what the other commands read. Returns what went wrong, if anything did.
+/// Records the files that the other commands read. Returns what went wrong, if anything did.
 [[nodiscard]] std::optional<std::string> make_inputs(const std::filesystem::path& folder);
 
-/// Runs one command in folders of its own, made and emptied by it.
+/// Runs one command in separate folders, which it makes and empties.
 class FaultedRun {
  public:
-  /// `folder` must not be there; the names of all of one command's folders are of one length, as an
-  /// allocation is known by its size.
+  /// `folder` must not exist yet. The folder names of one command must have the same length, because an
+  /// allocation is identified by its size.
   FaultedRun(const FaultedCommand& command, const std::filesystem::path& inputs, std::filesystem::path folder,
              const std::vector<std::string>& environment);
 
   [[nodiscard]] const cli::ProcessResult& ended() const { return ended_; }
   [[nodiscard]] std::filesystem::path output() const { return folder_ / "out"; }
 
-  /// Words for what is wrong with how a run ended in which something failed: it must have failed in one line
-  /// and left nothing behind, or have done the whole of its work, which `whole` did without a failure.
+  /// Describes what is wrong with how a run with a failure ended. It must have failed in one line and left no
+  /// files, or have done all the work that `whole` did without a failure.
   [[nodiscard]] std::optional<std::string> objection(const FaultedRun& whole) const;
 
-  /// Its error, with the run's own folder left out.
+  /// The error message, with the run's folder removed.
   [[nodiscard]] std::string message() const;
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Input: a calibration. Whatever comes is read or refused in one line; what is read is written and read again
-// as the same, and prices every shape that it has, or says why it can't.
+// Input: a calibration. Any input is read or refused in one line. A calibration that was read is the same
+// after writing and reading again. It prices every shape that it has, or gives the reason why it can't.
 
 #include <draftscope/simulator/prices/asked_machine.h>
 #include <draftscope/simulator/prices/calibration.h>

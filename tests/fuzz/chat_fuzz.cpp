@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Input: a chat template, a zero byte, then the contents of messages with a zero byte between them. Whatever
-// comes is rendered within its limits or refused in one line.
+// Input: a chat template, a zero byte, then the contents of messages with a zero byte between them. Any input
+// is rendered within its limits or refused in one line.
 
 #include <algorithm>
 #include <cstdint>
@@ -14,7 +14,7 @@ using namespace draftscope;
 using namespace draftscope::engine::jinja;
 using namespace draftscope::fuzz;
 
-/// Small, so that inputs which use them up take no time.
+/// The limits are small, so that inputs which reach them take no time.
 constexpr Limits limits{
     .steps = 100'000, .value_bytes = std::size_t{4} << 20U, .depth = 100, .output_bytes = 1U << 20U};
 
@@ -36,7 +36,7 @@ Dictionary variables(std::string_view contents) {
           {"add_generation_prompt", true}};
 }
 
-/// A message quotes at most 120 bytes, and writes a byte as four characters if need be.
+/// A message quotes at most 120 bytes, and may write a byte as four characters.
 void require_short_line(const Error& error) {
   require_one_line(error);
   require(error.message.size() < 600, error.message);

@@ -36,7 +36,7 @@ void execute(sqlite3* database, const char* sql) {
   require(done, sqlite3_errmsg(database));
 }
 
-/// Null if SQLite refuses it.
+/// Prepares a statement; null if SQLite refuses it.
 Statement prepare(sqlite3* database, const std::string& sql) {
   sqlite3_stmt* statement = nullptr;
   sqlite3_prepare_v2(database, sql.c_str(), -1, &statement, nullptr);
@@ -75,7 +75,7 @@ std::vector<Table> tables_of(sqlite3* database) {
   return tables;
 }
 
-/// Bytes of the input, then zeros.
+/// Yields the bytes of the input, then zeros.
 class Choices {
  public:
   explicit Choices(std::span<const std::byte> input) : rest_(input) {}
@@ -95,7 +95,7 @@ class Choices {
   std::span<const std::byte> rest_;
 };
 
-/// An expression of SQL; `column` stands for what the cell holds.
+/// An SQL expression for an odd value; `column` stands for the cell's present value.
 std::string odd_value(Choices& choices, const std::string& column) {
   static const std::array<std::string, 30> values{"NULL",
                                                   "0",
@@ -160,14 +160,14 @@ std::string edit(sqlite3* database, const std::vector<Table>& tables, Choices& c
   switch (choices.below(8)) {
     case 0:
       return "DELETE FROM " + table.name + " WHERE " + row;
-    case 1: {  // a row twice: what has a key gets another one
+    case 1: {  // doubles a row; a row with a key gets another key
       std::string values;
       for (const std::string& name : table.columns)
         values += (values.empty() ? "" : ", ") + (name == column ? odd_value(choices, name) : name);
       return "INSERT OR IGNORE INTO " + table.name + " SELECT " + values + " FROM " + table.name + " WHERE " +
              row;
     }
-    case 2:  // what another row has
+    case 2:  // copies a value from another row
       return update + "(SELECT " + column + " FROM " + table.name + " LIMIT 1 OFFSET " +
              std::to_string(choices.below(rows)) + ") WHERE " + row;
     case 3:
@@ -184,7 +184,7 @@ std::string edit(sqlite3* database, const std::vector<Table>& tables, Choices& c
 
 void damage(const std::filesystem::path& path, std::span<const std::byte> input) {
   const Database database = open_database(path);
-  // Without STRICT every cell takes every type; the file that is read has its schema back.
+  // Without STRICT every cell takes every type; the file that is read has its original schema again.
   execute(database.get(),
           "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA foreign_keys = OFF;"
           "CREATE TEMP TABLE kept AS SELECT rowid AS id, sql FROM sqlite_master;"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Input: a GGUF file. Whatever comes is a model and a tokenizer or is refused in one line; what is loaded can
-// be read to its last byte, and what is encoded is decoded the same in a stream and as a whole.
+// Input: a GGUF file. Any input is a model and a tokenizer or is refused in one line. A loaded model can be
+// read to its last byte, and encoded text decodes to the same in a stream and as a whole.
 
 #include <draftscope/engine/checkpoint.h>
 #include <draftscope/engine/tokenizer.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Input: the specification of a GPU. Whatever comes is read or refused in one line; what is read prices a
-// model on that GPU, or says why it can't.
+// Input: the specification of a GPU. Any input is read or refused in one line. A GPU that was read prices a
+// model, or gives the reason why it can't.
 
 #include <draftscope/simulator/analysis/gpu.h>
 #include <draftscope/simulator/prices/cost_model.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Input: the bytes of a file of one format (DRAFTSCOPE_IMPORT_FORMAT). Whatever comes becomes a trace in
-// which every rule holds, or is refused in one line and leaves no file.
+// Input: the bytes of a file of one format (DRAFTSCOPE_IMPORT_FORMAT). Any input becomes a trace in which
+// every rule holds, or is refused in one line and leaves no file.
 
 #include <draftscope/traces/import.h>
 #include <draftscope/traces/reader.h>
@@ -41,7 +41,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (imported) {
       require_sound(target);
       unlink(target.c_str());
-      break;  // what is whole is taken alike
+      break;  // A complete file is imported in the same way with both settings.
     }
     fuzz::require_one_line(imported.error());
     require(!std::filesystem::exists(target), "a refused import leaves no trace");

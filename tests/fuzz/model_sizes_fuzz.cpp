@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Input: a config.json of a model that is asked about, not decoded. Whatever comes is read or refused in one
-// line; a scenario takes what is read, or says why not.
+// Input: a config.json of a model for predictions, not for decoding. Any input is read or refused in one
+// line. A scenario accepts a model that was read, or gives the reason why not.
 
 #include <draftscope/simulator/prices/scenario.h>
 #include <draftscope/speculation/model_config.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Input: a policy file. Whatever comes is read or refused in one line; what is read is written and read again
-// as the same, and `tuned` makes a strategy of it or refuses it in one line.
+// Input: a policy file. Any input is read or refused in one line. A policy that was read is the same after
+// writing and reading again, and `tuned` makes a strategy of it or refuses it in one line.
 
 #include <draftscope/engine/strategy.h>
 #include <draftscope/engine/tuning/policy.h>
@@ -19,7 +19,7 @@ using namespace draftscope;
 using namespace draftscope::engine;
 using namespace draftscope::fuzz;
 
-/// The corpus is for this model.
+/// The shape of the model that the corpus is for.
 speculation::ModelShape shape() {
   speculation::ModelShape shape;
   shape.name = "small";

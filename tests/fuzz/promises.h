@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// What fuzz targets ask of what they call, and how an input reaches code that reads files. A broken promise
-// ends the process.
+// Requirements of the fuzz targets, and the way in which an input reaches code that reads files. A broken
+// promise ends the process.
 
 #include <draftscope/base/result.h>
 #include <fcntl.h>
@@ -24,7 +24,7 @@ inline void require(bool promise, std::string_view what = "see the stack") {
   __builtin_trap();
 }
 
-/// A terminal shows it as one line, and executes nothing.
+/// Requires that a terminal shows the error as one line, and executes nothing.
 inline void require_one_line(const Error& error) {
   const auto is_control = [](char c) {
     const auto byte = static_cast<unsigned char>(c);
@@ -39,7 +39,7 @@ void require_value_or_line(const Result<T>& result) {
   if (!result) require_one_line(result.error());
 }
 
-/// The input up to the next zero byte, which goes with it.
+/// Takes the input up to the next zero byte, which is removed with it.
 inline std::string_view take_part(std::string_view& input) {
   const auto end = std::min(input.find('\0'), input.size());
   const std::string_view part = input.substr(0, end);
@@ -47,7 +47,7 @@ inline std::string_view take_part(std::string_view& input) {
   return part;
 }
 
-/// A file of this process on the memory-backed file system; gone with this.
+/// A file of this process on the memory-backed file system; the destructor removes it.
 class InputFile {
  public:
   InputFile(const std::string& ending, std::string_view bytes)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Input: a file of prompts. Whatever comes is read or refused in one line; ids are unique, and every question
-// has a turn.
+// Input: a file of prompts. Any input is read or refused in one line; ids are unique, and every question has
+// a turn.
 
 #include <draftscope/traces/prompt_file.h>
 

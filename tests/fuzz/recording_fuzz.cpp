@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Input: which of two sound traces to take and whether to learn from it (one byte), then edits of its rows
-// (edits.h). Whatever comes of them, everything that reads traces reads it or refuses it in one line:
-// figures, diagnoses, comparisons, predictions, advice, exports, and what the app makes of it.
+// Input: one byte that chooses one of two sound traces and whether to learn from it, then edits of its rows
+// (edits.h). Everything that reads traces must read the result or refuse it in one line: figures, diagnoses,
+// comparisons, predictions, advice, exports, and the app's views.
 
 #include <draftscope/simulator/analysis/comparison.h>
 #include <draftscope/simulator/analysis/explain.h>
@@ -41,7 +41,7 @@ std::string bytes_of(const std::filesystem::path& path) {
   return bytes;
 }
 
-/// With layers' predictions and decisions; with kernels.
+/// A sound trace, either with layers' predictions and decisions, or with kernels.
 const std::string& sound_trace(bool with_kernels) {
   static const std::string kernels = bytes_of(DRAFTSCOPE_SOURCE_DIR "/tests/fuzz/corpus/trace/ops.dstrace");
   static const std::string layers = [] {
@@ -52,7 +52,7 @@ const std::string& sound_trace(bool with_kernels) {
   return with_kernels ? kernels : layers;
 }
 
-/// Whatever the rows say, diagnoses are ranked, and their numbers are finite.
+/// Requires that diagnoses are ranked and their numbers are finite, whatever the rows say.
 void require_sentences(const std::vector<simulator::Diagnosis>& diagnoses) {
   for (const simulator::Diagnosis& diagnosis : diagnoses) {
     require(!diagnosis.summary.empty(), "a diagnosis says nothing");
@@ -113,7 +113,7 @@ void predict(const simulator::WhatIf& what_if, const traces::Recording& recordin
   std::filesystem::remove(written);
 }
 
-/// With grids, draws and resamples that are small: all of them take the same paths.
+/// Asks for advice with small grids, draws and resamples, which take the same paths as large ones.
 void advise(const simulator::WhatIf& what_if, const traces::Recording& recording) {
   const simulator::Machine machine{"as recorded", what_if.recorded_scenario(), nullptr, {}};
   simulator::WaterfallOptions waterfall;
@@ -198,7 +198,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   damage(file.path(), input.subspan(1));
   if (auto reader = traces::Reader::open(file.path())) require_value_or_line(reader->validate());
   measure(file.path());
-  // Fitting costs takes a hundred times as long as the rest.
+  // Fitting costs takes a hundred times as long as the rest, so only some inputs do it.
   if (choice % 16 >= 8) learn(file.path(), choice % 16 >= 12);
   write_exports(file.path());
   show(file.path());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Input: a file of skip sets, or a policy with one inside. Whatever comes is read or refused in one line; a
-// set that is written into a file is read back, and the others stay as they were.
+// Input: a file of skip sets, or a policy with one inside. Any input is read or refused in one line. A set
+// that is written into a file is read back, and the others stay unchanged.
 
 #include <draftscope/engine/skip_set.h>
 

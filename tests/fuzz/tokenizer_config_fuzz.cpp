@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Input: a tokenizer_config.json, beside a tokenizer that is sound. Whatever comes is read or refused in one
-// line, and its chat template renders a conversation or says why not.
+// Input: a tokenizer_config.json, next to a sound tokenizer. Any input is read or refused in one line, and
+// its chat template renders a conversation or gives the reason why not.
 
 #include <draftscope/engine/tokenizer.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Input: a tokenizer.json, a zero byte, a text, a zero byte, a chat template. Whatever comes is read or
-// refused, ids stay within the vocabulary, and a stream decodes to what the whole decodes to.
+// Input: a tokenizer.json, a zero byte, a text, a zero byte, a chat template. Any input is read or refused,
+// ids stay within the vocabulary, and a stream decodes to the same text as the whole.
 
 #include <draftscope/engine/tokenizer.h>
 
@@ -33,7 +33,7 @@ void check_text(const Tokenizer& tokenizer, std::string_view text) {
     }
     joined += decoder.finish();
     require(joined == tokenizer.decode(*ids, skip));
-    require(Tokenizer::bytes(256).encode(joined).has_value());  // which refuses what is not UTF-8
+    require(Tokenizer::bytes(256).encode(joined).has_value());  // it refuses invalid UTF-8
   }
 }
 
@@ -47,7 +47,7 @@ std::string configuration(std::string_view chat_template) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   std::string_view input(reinterpret_cast<const char*>(data), size);
   const std::string_view tokenizer_json = take_part(input);
-  // A hostile expression may take its full allowance of steps at every byte: keep the text short.
+  // A hostile expression may take its full allowance of steps at every byte, so the text is kept short.
   const std::string_view text = take_part(input).substr(0, 256);
   const auto tokenizer = Tokenizer::parse(tokenizer_json, configuration(input));
   if (!tokenizer) return 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Input: the bytes of a trace. Whatever comes is read in full or refused in one line; nothing crashes and
-// nothing is written.
+// Input: the bytes of a trace. Any input is read in full or refused in one line; nothing crashes and nothing
+// is written.
 
 #include <cstdint>
 

@@ -20,7 +20,7 @@ std::unique_ptr<Backend> backend_on_device(const Checkpoint& checkpoint, const C
                                            std::int32_t /*multiprocessors*/) {
   static std::uint32_t made = 0;
   ++made;
-  // Two backends that a test compares are one of each kind, and so compare these as well.
+  // Passes alternate, so that a test of two backends also compares programs with plain launches.
   CudaOptions taken = options;
   taken.passes = made % 2 == 0 ? DecodingPasses::plain : DecodingPasses::programs;
   auto backend = make_cuda_backend(checkpoint, taken);

@@ -10,7 +10,7 @@
 
 int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
-  // Listing needs no device; running does.
+  // Listing tests needs no device; running them does.
   if (testing::GTEST_FLAG(list_tests)) return RUN_ALL_TESTS();
   using namespace draftscope::engine;
   test::Random random(1);

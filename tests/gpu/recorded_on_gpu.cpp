@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Records a small model on a device and holds that the recording adds up (device_conservation.h).
-// Usage: recorded_on_gpu program|plain. Ends with 77, and a line, where there is no device or no CUPTI.
+// Records a small model on a device and checks that the recording adds up (device_conservation.h).
+// Usage: recorded_on_gpu program|plain. Exits with 77, and a line, if there is no device or no CUPTI.
 
 #include <draftscope/base/clock.h>
 #include <draftscope/engine/cuda_backend.h>
@@ -25,7 +25,7 @@ namespace {
 
 constexpr const char* strategies[] = {"vanilla", "layerskip:exit=2,gamma=4"};
 
-/// Wide enough for a round to be some hundred microseconds.
+/// Wide enough for a round to take some hundred microseconds.
 speculation::ModelShape recorded_shape() {
   speculation::ModelShape shape;
   shape.name = "recorded";
@@ -41,7 +41,7 @@ speculation::ModelShape recorded_shape() {
   return shape;
 }
 
-/// Rounds go to the file as they come.
+/// Writes rounds to the file as they arrive.
 class Recorded final : public engine::DecodeListener {
  public:
   Recorded(traces::Writer& writer, traces::RequestId request_id) : writer_(writer), request_id_(request_id) {}
@@ -73,7 +73,7 @@ class RecordedModel {
   }
 
   Result<void> record(const std::filesystem::path& file) {
-    DRAFTSCOPE_TRY(decode_unrecorded());  // kernels are loaded
+    DRAFTSCOPE_TRY(decode_unrecorded());  // This loads the kernels.
     DRAFTSCOPE_TRY_ASSIGN(const auto writer, traces::Writer::create(file, {}));
     trace_->record_into(*writer);
     profiler::SpanRecorder spans(profiler::Level::phases, writer.get());
@@ -126,7 +126,7 @@ class RecordedModel {
   }
 
   engine::DecodingPasses passes_;
-  std::unique_ptr<profiler::DeviceTrace> trace_;  // before the backend, which hears of it
+  std::unique_ptr<profiler::DeviceTrace> trace_;  // Declared before the backend, which gets a pointer to it.
   std::unique_ptr<engine::Backend> backend_;
   std::vector<std::int32_t> prompt_ = std::vector<std::int32_t>(40, 7);
 };

@@ -24,7 +24,7 @@ TEST(SmallModel, IsPutThroughEverything) {
   put_through_everything(with(DecodingPasses::programs));
 }
 
-/// A launch an operation, and none of a library's: initcheck does not see what cuBLAS writes.
+/// Uses one launch per operation, and none of a library's: initcheck does not see what cuBLAS writes.
 class KernelsAlone : public testing::TestWithParam<HeldModel> {};
 
 TEST_P(KernelsAlone, DecodeTheTextOfVanilla) {

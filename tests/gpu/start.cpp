@@ -18,7 +18,7 @@ bool device_is_missing() {
 #if DRAFTSCOPE_HAS_CUDA
   int count = 0;
   const cudaError_t found = cudaGetDeviceCount(&count);
-  // Without a driver the runtime says that it is too old.
+  // Without a driver the runtime reports that it is too old.
   return found == cudaErrorNoDevice || found == cudaErrorInsufficientDriver ||
          (found == cudaSuccess && count == 0);
 #else

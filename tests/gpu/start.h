@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// How a program that needs a device ends where it does not start: skipped where there is none, failed on one
-// that is there.
+// The exit of a program that needs a device and can't start: skipped if there is no device, failed if there
+// is one.
 
 #include <draftscope/base/result.h>
 
@@ -10,23 +10,24 @@
 
 namespace draftscope::test {
 
-/// Exit status of a test that did not run, as CTest's rows have it.
+/// Exit status of a test that did not run, as configured for CTest.
 inline constexpr int skipped = 77;
 
-/// How a program ends, and the line that it prints then.
+/// A program's exit status, and the line that it prints then.
 struct FailedStart {
   int status = 0;
   std::string line;
 };
 
-/// End of a program whose start failed with `error`; `is_missing`: what it needs is not here at all.
+/// The exit of a program whose start failed with `error`. `is_missing`: the device or library that it needs
+/// does not exist here.
 [[nodiscard]] FailedStart failed_start(bool is_missing, const Error& error);
 
-/// Whether this build has no CUDA toolkit, or the machine no driver that it works with, or no device. False
-/// for one that does not answer as it should. Makes no context on a device.
+/// Whether this build has no CUDA toolkit, or the machine no usable driver, or no device. False for a device
+/// that does not respond as expected. Makes no context on a device.
 [[nodiscard]] bool device_is_missing();
 
-/// Whether start_device_trace() failed for want of CUPTI, in the build or on the machine.
+/// Whether start_device_trace() failed because CUPTI is missing, in the build or on the machine.
 [[nodiscard]] bool cupti_is_missing(const Error& error);
 
 }  // namespace draftscope::test

@@ -19,7 +19,7 @@ namespace {
 using cuda_stand_in::Failure;
 using cuda_stand_in::Settings;
 
-/// End of a program that makes a backend of a model. Expects that it does not come to be.
+/// The exit of a program that fails to make a backend of a model. Expects that failure.
 FailedStart end_of_start(const Settings& settings, const Failure& failure, engine::Checkpoint checkpoint) {
   cuda_stand_in::reset(settings, failure);
   const auto backend = engine::make_cuda_backend(checkpoint, {.cache_rows = 16});
@@ -54,7 +54,7 @@ TEST(FailedStart, FailsWithAModelThatTheKernelsDoNotTake) {
   EXPECT_EQ(end_of_start({}, {}, checkpoint).status, 1);
 }
 
-/// End of a program that starts a device trace with this library as CUPTI. Expects that none comes to be.
+/// The exit of a program that fails to start a device trace with this library as CUPTI. Expects that failure.
 FailedStart end_of_trace(const std::string& library) {
   setenv("DRAFTSCOPE_CUPTI_LIBRARY", library.c_str(), 1);
   const auto trace = profiler::start_device_trace(profiler::DeviceTraceMode::launches);

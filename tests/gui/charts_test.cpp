@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Charts as data, drawn, and as files.
+// Tests charts as data, as drawings, and as files.
 #include <gmock/gmock.h>
 
 #include <QFile>
@@ -66,7 +66,7 @@ TEST(ChartPlaces, ArrowsMeetEveryPointOfASeriesInTheOrderOfItsKeys) {
 
 TEST(ChartPlot, IsPlottedOnceWhenItIsSeenHoweverOftenItChangedBefore) {
   ChartPlot plot(QStringLiteral("some chart"));
-  plot.setFocusPolicy(Qt::NoFocus);  // it would have a frame around it
+  plot.setFocusPolicy(Qt::NoFocus);  // a focus would draw a frame around the plot
   plot.set_chart(some_chart(1, false));
   plot.resize(400, 300);
   plot.show();
@@ -114,7 +114,7 @@ TEST(ChartColors, AreTheSameOnBothSidesOfOneAndFurtherApartFurtherOut) {
       last_slow = slow;
     }
     EXPECT_EQ(diverging_color(5.0, 2.0, dark), diverging_color(2.0, 2.0, dark)) << "the scale ends";
-    // Orange below, blue above.
+    // Values below 1 are orange, and values above it are blue.
     EXPECT_GT(diverging_color(0.5, 2.0, dark).red(), diverging_color(0.5, 2.0, dark).blue());
     EXPECT_GT(diverging_color(2.0, 2.0, dark).blue(), diverging_color(2.0, 2.0, dark).red());
   }

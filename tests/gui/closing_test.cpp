@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Closing recordings in the real window: what comes up after them, and that nothing holds on to them.
+// Tests closing recordings in the real window: what is shown next, and that nothing keeps them alive.
 #include <gmock/gmock.h>
 
 #include <QAction>
@@ -48,7 +48,7 @@ class Closing : public Window {
     return names;
   }
 
-  /// Each view has been looked at, in each of its modes.
+  /// Looks at each view in each of its modes.
   void look_at_everything() {
     for (const NamedView& named : window_.views()) {
       QWidget& view = raise(named.name);
@@ -96,7 +96,7 @@ TEST_F(Closing, TheLastOneLeadsBackToTheStartPage) {
     EXPECT_FALSE(named.view->isVisible()) << named.name.toStdString();
   for (const char* words : {"Close", "Close others", "Close all", "Reload", "Show all", "To round…"})
     EXPECT_FALSE(action(QString::fromUtf8(words))->isEnabled()) << words;
-  // Closing what is not there changes nothing.
+  // Closing without a recording changes nothing.
   window_.close_recording();
   window_.close_all_recordings();
   EXPECT_EQ(open(folder_ / "b.dstrace"), QString());
@@ -157,7 +157,7 @@ TEST_F(Closing, StopsWorkersThatAreAtIt) {
     window_.show_view(view);
     if (auto* choice = view.findChild<QComboBox*>(); choice != nullptr && choice->count() == 3)
       choice->setCurrentIndex(2);
-    // Painted once, so that it has begun to read; nobody waits for the end.
+    // Paint the view once, so that it begins to read, without waiting for the end.
     (void)view.grab();
     QApplication::processEvents();
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The comparison in the real window: what it says of choices and figures, and what can be read of its charts.
+// Tests the comparison in the real window: what it says of choices and figures, and what its charts show.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <QStyledItemDelegate>
@@ -25,7 +25,7 @@ class Comparing : public Window {
     raise(QStringLiteral("compare"));
   }
 
-  /// Runs that share requests.
+  /// Compares three runs that share requests.
   void compare_three() {
     ASSERT_EQ(open(folder_ / "sample.dstrace"), QString());
     const RecordingPointer sample = window_.state().opened().back();
@@ -59,14 +59,14 @@ TEST_F(Comparing, KeepsItsItemsWhenOneOfThemIsChecked) {
   QTreeWidgetItem* first = choice->topLevelItem(0)->child(0);
   QTreeWidgetItem* run = choice->topLevelItem(0)->child(8);
   choice->setCurrentItem(run);
-  // Too many, one fewer, and then as many as may be.
+  // Check one run too many, uncheck another, and then check the maximum.
   run->setCheckState(0, Qt::Checked);
   EXPECT_EQ(choice->currentItem(), run) << "the keyboard goes on from where it was";
   choice->topLevelItem(0)->child(1)->setCheckState(0, Qt::Unchecked);
   run->setCheckState(0, Qt::Checked);
   EXPECT_EQ(choice->currentItem(), run);
   EXPECT_EQ(view_.runs().back().run, 8U);
-  // A run that becomes the baseline takes the mark from the other.
+  // A run that becomes the baseline takes the mark from the other run.
   run->setCheckState(1, Qt::Checked);
   EXPECT_EQ(choice->currentItem(), run);
   EXPECT_EQ(run->checkState(1), Qt::Checked);
@@ -90,7 +90,7 @@ TEST_F(Comparing, CountsThePromptsThatARunIsFasterOn) {
             .toString();
     EXPECT_EQ(cell.toStdString(), fmt::format("{} of {}", run.faster_prompts, run.prompts));
   }
-  // Against itself from the other side, the other prompts are the faster ones; none is as fast to the
+  // Compared from the other side, the other prompts are the faster ones, since no two times are equal to the
   // nanosecond.
   const std::vector<ComparedRun> pair{view_.runs()[0], view_.runs()[1]};
   const RunsComparison there = compare(pair, 0);
@@ -146,7 +146,7 @@ TEST_F(Comparing, TheForestHasAllRunsWithTheFastestOnTop) {
   ASSERT_EQ(chart.table.rows.size(), all.runs.size());
   for (std::size_t run = 0; run < all.runs.size(); ++run)
     EXPECT_EQ(chart.table.rows[run][1].toDouble(), gain(all.runs[run]));
-  // The same numbers as in the table above, for the runs that are in both.
+  // The chart has the same numbers as the table above, for the runs that are in both.
   for (const RunAgainstBaseline& compared : view_.model().comparison().runs)
     for (const RunStanding& standing : all.runs)
       if (standing.run == compared.run && compared.ratio) {
@@ -178,7 +178,7 @@ TEST_F(Comparing, AClickOnAPromptReplaysIt) {
   const ChartSeries& series = plot.chart().panels[0].series[0];
   EXPECT_TRUE(std::ranges::is_sorted(series.y, std::greater<>()));
   QSignalSpy asked(&view_, &CompareView::request_asked);
-  // By keyboard: the first point, then the one beside it.
+  // Select the first point by keyboard, and then the point beside it.
   plot.setFocus();
   QTest::keyClick(&plot, Qt::Key_Right);
   QTest::keyClick(&plot, Qt::Key_Right);

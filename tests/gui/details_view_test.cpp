@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The details beside the timeline, in the real window.
+// Tests the details beside the timeline in the real window.
 #include <gmock/gmock.h>
 
 #include <QComboBox>
@@ -27,7 +27,7 @@ class DetailsDrawer : public Window {
 
   [[nodiscard]] ViewState& state() { return window_.state(); }
 
-  /// A slice of the uppermost or another lane of the host.
+  /// A slice in the host's lane of this depth; 0 is the uppermost lane.
   [[nodiscard]] SlicePlace host_slice(std::int32_t depth = 0) {
     const auto& lanes = state().timeline()->lanes;
     for (std::size_t lane = 0; lane < lanes.size(); ++lane)
@@ -48,7 +48,7 @@ class DetailsDrawer : public Window {
     throw std::runtime_error("no such round");
   }
 
-  /// Painted, with what workers found.
+  /// Paints the details with the workers' results.
   void see() {
     for (int turn = 0; turn < 2; ++turn) {
       (void)details_.grab();
@@ -98,7 +98,7 @@ TEST_F(DetailsDrawer, SayOfASliceWhatItIsAmongOthersOfItsKind) {
               testing::AllOf(testing::HasSubstr("layer"), testing::HasSubstr("Median of its kind"),
                              testing::HasSubstr("Rank"), testing::HasSubstr("Part of"),
                              testing::HasSubstr(state().run_rounds()->run->specification)));
-  // The link to what it lies in selects that.
+  // The link to the enclosing slice selects that slice.
   const QString html = details_.findChild<QTextBrowser*>()->toHtml();
   const QString target = html.section(QStringLiteral("href=\"slice:"), 1).section(u'"', 0, 0);
   ASSERT_FALSE(target.isEmpty());
@@ -131,7 +131,6 @@ TEST_F(DetailsDrawer, ListEachDraftTokenOfARoundWithItsFate) {
   EXPECT_THAT(details_.words().toStdString(),
               testing::AllOf(testing::HasSubstr("planned"), testing::HasSubstr("Threshold"),
                              testing::HasSubstr("Drafts skip"), testing::HasSubstr("verify")));
-  // Another round by any way.
   const std::uint32_t other = state().run_rounds()->rounds.back();
   state().go_to_round(other);
   see();
@@ -196,7 +195,6 @@ TEST_F(DetailsDrawer, DrawTheFlameGraphWithChildrenInsideTheirParents) {
     }
   };
   expect_nested();
-  // By keys into a node, and back.
   graph.setFocus();
   QTest::keyClick(&graph, Qt::Key_Down);
   ASSERT_TRUE(graph.current());
@@ -212,7 +210,6 @@ TEST_F(DetailsDrawer, DrawTheFlameGraphWithChildrenInsideTheirParents) {
   EXPECT_FALSE(graph.root());
   QTest::keyClick(&graph, Qt::Key_Up);
   EXPECT_EQ(nodes[*graph.current()].depth, 0U);
-  // And by a click.
   QTest::mouseClick(&graph, Qt::LeftButton, Qt::NoModifier, graph.box_of(child).center().toPoint());
   EXPECT_EQ(graph.root(), child);
 }

@@ -21,7 +21,7 @@ QColor blended(const QColor& over, const QColor& under, double opacity) {
                           part(over.blueF(), under.blueF()));
 }
 
-/// Paints everything but texts into an image, and notes those.
+/// Paints everything except texts into an image, and records the texts.
 class NotingEngine : public QPaintEngine {
  public:
   NotingEngine(QImage& image, std::vector<DrawnText>& texts)
@@ -153,7 +153,7 @@ std::vector<DrawnText> drawn_texts(QWidget& widget) {
     widget.render(&painter);
   }
   std::vector<DrawnText> all = std::move(device.texts);
-  // A plot keeps a picture of itself, in which its words are no text any more.
+  // A plot caches an image of itself, in which words are no longer text.
   QList<QCustomPlot*> plots = widget.findChildren<QCustomPlot*>();
   if (auto* itself = qobject_cast<QCustomPlot*>(&widget)) plots << itself;
   for (QCustomPlot* plot : plots) {
@@ -177,7 +177,7 @@ std::vector<DrawnText> drawn_texts(QWidget& widget) {
 
 std::string words_on_screen(QWidget& widget) {
   QStringList words;
-  // An edge that cuts the room around letters cuts none of them.
+  // A clip that cuts only the margin around letters cuts no letter.
   constexpr int tolerance = 2;
   for (const DrawnText& text : drawn_texts(widget))
     if (text.box.adjusted(-tolerance, -tolerance, tolerance, tolerance).contains(text.whole))

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Every text that a widget draws, by whatever means: where, in which colour, and on which background. A paint
-// device takes the drawing, so that labels, cells, charts and what is painted by hand are all seen.
+// Finds every text that a widget draws, by whatever means, with its place, its colour and its background. A
+// paint device records the drawing, so that labels, cells, charts and hand-painted texts are all seen.
 
 #include <QColor>
 #include <QRect>
@@ -15,16 +15,16 @@ namespace draftscope::gui {
 
 struct DrawnText {
   QString text;
-  QRect box;    ///< pixels of the widget, without what was clipped away
-  QRect whole;  ///< with it
-  QColor ink;   ///< as it is seen: blended with the background
-  QColor back;  ///< the colour of most pixels behind it
+  QRect box;    ///< the visible part, in pixels of the widget
+  QRect whole;  ///< unclipped
+  QColor ink;   ///< colour as seen, blended with the background
+  QColor back;  ///< colour of most pixels under the text
 };
 
-/// Texts that leave at least a pixel in the widget, in the order in which they were drawn.
+/// Texts that leave at least a pixel in the widget, in drawing order.
 [[nodiscard]] std::vector<DrawnText> drawn_texts(QWidget& widget);
 
-/// Those that can be seen whole, in the same order, with single spaces between.
+/// Texts that are completely visible, in drawing order, with single spaces between.
 [[nodiscard]] std::string words_on_screen(QWidget& widget);
 
 }  // namespace draftscope::gui

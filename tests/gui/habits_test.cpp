@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What every program does: copying, the focus, an icon, what ships with it, words that fit their number.
+// Tests what users expect of every program: copying, the focus, an icon, shipped files, and plurals that fit
+// their number.
 #include <gmock/gmock.h>
 
 #include <QClipboard>
@@ -105,7 +106,7 @@ TEST_F(Habits, ARecordingThatIsNotClosedMayStillBeWritten) {
   EXPECT_FALSE(is_said("broke off")) << "it may be alive";
 }
 
-/// The program where there is no display, at its end.
+/// Runs the program without a display, until it ends.
 void run_without_display(QProcess& program, const QStringList& arguments, const char* platform = "xcb") {
   QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
   for (const char* name : {"DISPLAY", "WAYLAND_DISPLAY"}) environment.remove(QString::fromUtf8(name));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Boxes of a lane leave the pixels that a painter leaves, whatever their colours, and wherever they lie.
+// The boxes of a lane leave the same pixels as a QPainter, whatever their colours and places.
 #include "timeline/lane_canvas.h"
 
 #include <gtest/gtest.h>

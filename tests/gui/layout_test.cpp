@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The room that the window takes, and that views have in it.
+// Tests the size of the window, and the room that views have in it.
 #include <gmock/gmock.h>
 
 #include <QLineEdit>
@@ -16,7 +16,7 @@ namespace {
 
 class Layout : public Window {
  protected:
-  /// As many runs as a comparison of all strategies has.
+  /// Opens a recording with as many runs as there are strategies to compare.
   void open_many_runs() {
     traces::make_sample_file(folder_ / "many.dstrace", {.runs = 14, .requests_per_run = 2, .max_rounds = 10});
     ASSERT_EQ(open(folder_ / "many.dstrace"), QString());
@@ -24,7 +24,7 @@ class Layout : public Window {
 };
 
 TEST_F(Layout, AWindowThatNobodyResizedIsWithinTheScreen) {
-  // The screen of the platform without a display is smaller than the size that is wanted.
+  // The screen of the platform without a display is smaller than the preferred window size.
   MainWindow fresh(Memory::none);
   fresh.show();
   const QSize screen = fresh.screen()->availableSize();
@@ -42,11 +42,11 @@ TEST_F(Layout, EachPageShowsItsViewsAndNoOthers) {
   for (const auto& [page, names] : views) {
     raise(names.front());
     for (const NamedView& named : window_.views()) {
-      // Pictures in tabs of the what-if page hide one another.
+      // Pictures in the tabs of the what-if page hide one another.
       if (named.name.startsWith(u"what-if-") || named.name.startsWith(u"advise-") ||
           named.name.startsWith(u"compare-") || named.name == u"timeline")
         continue;
-      // The page that records is not about the recording that is shown.
+      // The record page does not belong to the shown recording, so it has no strip.
       const bool is_here = names.contains(named.name) || (named.name == u"strip" && page != u"record");
       EXPECT_EQ(named.view->isVisible(), is_here) << page.toStdString() << ": " << named.name.toStdString();
       if (is_here) {
@@ -129,7 +129,7 @@ TEST_F(Layout, AViewGetsAllTheRoomByKeyAndByDoubleClickAndGivesItBack) {
   settle();
   EXPECT_FALSE(confidence.isVisible());
   EXPECT_TRUE(map.isVisible());
-  // Another page has all of its own again.
+  // Every other page still shows all of its views.
   raise(QStringLiteral("rounds"));
   EXPECT_TRUE(view_of<QWidget>(window_, QStringLiteral("breakdown")).isVisible());
   QTest::mouseDClick(title_of(timeline), Qt::LeftButton);
@@ -148,7 +148,7 @@ TEST_F(Layout, IsResetAndRemembered) {
   QWidget& map = raise(QStringLiteral("skip-map"));
   ViewPages& pages = window_.pages();
   const int height = map.height();
-  // That between the page's rows: the one around the map may stand beside a pinned run's.
+  // Find the divider between the page's rows; the map may also have a splitter for the pinned run.
   QSplitter* divider = nullptr;
   for (QWidget* around = map.parentWidget(); around != nullptr && divider == nullptr;
        around = around->parentWidget()) {
@@ -172,7 +172,7 @@ TEST_F(Layout, IsResetAndRemembered) {
   EXPECT_TRUE(map.isVisible()) << "the page, too";
   EXPECT_EQ(map.height(), dragged);
   EXPECT_FALSE(pages.is_timeline_open());
-  // What another version wrote changes nothing.
+  // A layout that another version wrote changes nothing.
   pages.restore_layout({{QStringLiteral("skip-map"), 7}, {QStringLiteral("page"), QStringLiteral("gone")}});
   settle();
   EXPECT_EQ(map.height(), dragged);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Models without a window: Qt's own tester watches every change, and what they show is what `draftscope
-// report` prints.
+// Tests models without a window: Qt's model tester checks every change, and the values are those that
+// `draftscope report` prints.
 #include <draftscope/simulator/analysis/figure_tables.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -90,7 +90,7 @@ TEST_F(Models, OfRoundsSortTextsByTheAlphabetAndRequestsByTheirQuestions) {
         const QString before = model.index(row - 1, section).data().toString();
         const QString text = model.index(row, section).data().toString();
         EXPECT_TRUE(order == Qt::AscendingOrder ? before <= text : text <= before);
-        // Equal ones stay in the order of the run.
+        // Rows with equal values stay in the order of the run.
         if (before == text) {
           EXPECT_LT(opened_->place_in_run(model.round_of_row(row - 1)),
                     opened_->place_in_run(model.round_of_row(row)));
@@ -106,7 +106,7 @@ TEST_F(Models, OfRoundsSortTextsByTheAlphabetAndRequestsByTheirQuestions) {
   for (int row = 1; row < model.rowCount(); ++row) EXPECT_LE(key(row - 1), key(row));
 }
 
-/// Value of a figure in a run of the report's JSON; null where the object it is in is null.
+/// Value of a figure in a run of the report's JSON; null where the enclosing object is null.
 nlohmann::json printed(const nlohmann::json& run, const std::string& key) {
   const std::size_t dot = key.find('.');
   if (dot == std::string::npos) return run.at(key);
@@ -201,7 +201,7 @@ TEST_F(Models, OfComparisonsShowTheRatioToTheBaseline) {
   for (std::size_t run = 0; run < opened_->runs().size(); ++run) runs.push_back({opened_, run});
   model.set_comparison(compare(runs, 0));
   ASSERT_EQ(model.rowCount(), 3);
-  // Against the vanilla run of the same recording the ratio is the speedup.
+  // Compared with the vanilla run of the same recording, the ratio is the speedup.
   for (int row = 1; row < 3; ++row) {
     const auto& speedup = opened_->measured().figures.runs[static_cast<std::size_t>(row)].all.speedup;
     const QVariant shown = model.index(row, ComparisonModel::ratio).data(ComparisonModel::value_role);

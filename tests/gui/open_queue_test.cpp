@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Files that wait to be opened: their order, the first of them, what is said of those that can't be, and what
-// becomes of the others when the user changes their mind.
+// Tests the queue of files that wait to be opened: their order, the first file, messages about files that
+// can't be opened, and what happens to the others when the user cancels.
 #include <gmock/gmock.h>
 
 #include <QSignalSpy>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What users give the window to open, and where they export to: folders, files that vanish or grow, places
-// that can't be written. One line each, and nothing that was open is lost.
+// Tests what users may open and where they may export to: folders, files that vanish or grow, places that
+// can't be written. Each failure gives one line, and nothing that was open is lost.
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 
@@ -30,7 +30,7 @@ QString text_of(const std::filesystem::path& path) {
 
 class Opening : public Window {
  protected:
-  /// A recording of two runs that `writer` goes on with.
+  /// Opens a recording of two runs to which `writer` can continue to write.
   void open_growing(std::unique_ptr<traces::Writer>& writer) {
     auto made = traces::Writer::create(folder_ / "growing.dstrace", {{"model", "demo"}});
     ASSERT_TRUE(made) << made.error().message;
@@ -45,7 +45,7 @@ class Opening : public Window {
     ASSERT_EQ(open(folder_ / "growing.dstrace"), QString());
   }
 
-  /// One line that names the file; what was shown is still there.
+  /// Expects one line that names the file, and that the shown recording stays.
   void expect_refused(const std::filesystem::path& path) {
     const RecordingPointer before = window_.state().recording();
     const QString reason = open(path);
@@ -157,7 +157,7 @@ TEST_F(Opening, AFileThatIsDeletedWhileItIsOpenStaysOnScreen) {
   EXPECT_THAT(reason.toStdString(), HasSubstr("sample.dstrace"));
   ASSERT_NE(window_.state().recording(), nullptr);
   EXPECT_TRUE(window_.state().recording()->has_rows());
-  // Nobody makes an empty file in its place.
+  // Reloading does not create an empty file at this path.
   EXPECT_FALSE(std::filesystem::exists(folder_ / "sample.dstrace"));
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The overview in the real window: one table of runs with marks and bars, and why the chosen run is as fast
-// as it is.
+// Tests the overview in the real window: a table of runs with marks and bars, and the explanation of the
+// chosen run's speed.
 #include <gmock/gmock.h>
 
 #include <QComboBox>
@@ -30,7 +30,7 @@ class Overview : public Window {
   }
 
   [[nodiscard]] QTableView& table() { return *summary_.findChild<QTableView*>(); }
-  /// Raw numbers of a column from the top.
+  /// Raw numbers of a column, from top to bottom.
   [[nodiscard]] std::vector<double> numbers(int column) {
     std::vector<double> list;
     for (int row = 0; row < table().model()->rowCount(); ++row)

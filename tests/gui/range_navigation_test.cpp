@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Wheel, drag and keys on the visible range of time, on a bare widget and in every view that has it.
+// Tests wheel, drag and keys on the visible range of time, on a bare widget and in every view that has a
+// range.
 #include <gmock/gmock.h>
 
 #include <QMouseEvent>
@@ -17,7 +18,7 @@ namespace {
 constexpr int left = 100;
 constexpr int width = 300;
 
-/// Returns whether the event was taken.
+/// Returns whether the wheel event was accepted.
 bool turn_wheel(QWidget& area, const QPointF& at, const QPoint& angle, Qt::KeyboardModifiers keys = {}) {
   QWheelEvent event(at, area.mapToGlobal(at), {}, angle, Qt::NoButton, keys, Qt::NoScrollPhase, false);
   event.ignore();
@@ -40,7 +41,7 @@ class Navigation : public testing::Test {
     const LoadedRecording loaded = load_recording(folder_ / "sample.dstrace", cancelled, {}).value();
     state_.add(loaded.recording, loaded.timeline);
     whole_ = state_.range();
-    // Room on both sides.
+    // The middle range leaves room on both sides.
     middle_ = {whole_.start_ns + whole_.duration_ns() / 4, whole_.end_ns - whole_.duration_ns() / 4};
     state_.set_range(middle_);
     state_.end_range_change();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What can be reached without a mouse, and what a screen reader says of it.
+// Tests what can be reached without a mouse, and what a screen reader says about it.
 #include <gmock/gmock.h>
 
 #include <QAbstractButton>
@@ -26,13 +26,14 @@ std::string place_of(const QWidget& widget) {
   return path;
 }
 
-/// Name that a screen reader speaks.
+/// The name that a screen reader speaks.
 QString spoken_name(QWidget& widget) {
   QAccessibleInterface* interface = QAccessible::queryAccessibleInterface(&widget);
   return interface == nullptr ? QString() : interface->text(QAccessible::Name);
 }
 
-/// Parts that Qt makes within a widget of ours speak through that; so do those that only hold others.
+/// Whether another widget speaks for this one: a part that Qt makes within one of our widgets, or a mere
+/// container.
 bool is_part_of_another(const QWidget& widget) {
   return widget.objectName().startsWith(u"qt_") || widget.focusProxy() != nullptr ||
          qobject_cast<const QScrollBar*>(&widget) != nullptr ||
@@ -48,13 +49,13 @@ class Reach : public Window {
       if (widget->focusPolicy() == Qt::NoFocus || widget->window() != &window || is_part_of_another(*widget))
         continue;
       if (const auto* tabs = qobject_cast<const QTabBar*>(widget)) {
-        // Speaks by its tabs.
+        // The tab bar speaks through the texts of its tabs.
         for (int tab = 0; tab < tabs->count(); ++tab) EXPECT_FALSE(tabs->tabText(tab).isEmpty());
         continue;
       }
       const QString name = spoken_name(*widget).trimmed();
       EXPECT_FALSE(name.isEmpty()) << place_of(*widget);
-      // A class' name, or a sign alone, tells nothing.
+      // The name of a class, or a single sign, says nothing.
       EXPECT_FALSE(name.startsWith(u'Q')) << place_of(*widget) << ": " << name.toStdString();
       EXPECT_GT(std::ranges::count_if(name, [](QChar sign) { return sign.isLetter(); }), 1)
           << place_of(*widget) << ": " << name.toStdString();
@@ -83,7 +84,7 @@ TEST_F(Reach, EveryActionHasWordsAndNoTwoTheSameKeys) {
   std::map<QKeySequence, std::string> keys;
   for (const QAction* action : window_.findChildren<QAction*>()) {
     if (action->isSeparator() || qobject_cast<QMenu*>(action->parent()) != nullptr) continue;
-    // Qt's own, within its widgets.
+    // Skip actions that Qt creates within its widgets.
     if (action->objectName().startsWith(u"_q_") || qobject_cast<QMainWindow*>(action->parent()) == nullptr)
       continue;
     EXPECT_FALSE(action->text().isEmpty());
@@ -141,7 +142,7 @@ TEST_F(Reach, NoTwoControlsOfAPageHaveOneMnemonic) {
   }
 }
 
-/// Whether the Tab key alone must come to a widget.
+/// Whether the Tab key must reach a widget.
 bool is_stop(const QWidget& widget, const QWidget& window) {
   return (widget.focusPolicy() & Qt::TabFocus) != 0 && widget.isEnabled() && widget.isVisibleTo(&window) &&
          widget.window() == &window && widget.focusProxy() == nullptr && !is_part_of_another(widget);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// How rounds share the pixels of an axis.
+// Tests how rounds share the pixels of an axis.
 #include <gtest/gtest.h>
 
 #include <random>

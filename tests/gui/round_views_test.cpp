@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The views of rounds in the real window: what they switch to, by keyboard; and what the replay says.
+// Tests the views of rounds in the real window: their modes, the keyboard, and what the replay says.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -29,7 +29,8 @@
 namespace draftscope::gui {
 namespace {
 
-/// A table of numbers and texts: cells with more than their width, without any text, and a selected row.
+/// Fills a table with numbers and texts: some cells are too narrow, some have no text, and one row is
+/// selected.
 void fill_table(QTableWidget& table) {
   constexpr int rows = 12;
   constexpr int columns = 5;
@@ -77,7 +78,7 @@ class RoundViews : public testing::Test {
     throw std::runtime_error(name.toStdString());
   }
 
-  /// Painted, with what it reads on a worker.
+  /// Paints a view, waits for its workers, and paints it again.
   static QImage picture(QWidget& shown) {
     (void)shown.grab();
     settle();
@@ -119,7 +120,7 @@ TEST(MarkPictures, AreWhatIsDrawnOnWholePixels) {
           for (int column = 0; column < drawn.width(); ++column)
             most = std::max(most,
                             std::abs(qGray(drawn.pixel(column, row)) - qGray(as_picture.pixel(column, row))));
-        // What lies over what is rounded twice in a picture.
+        // A picture rounds overlapping colours twice.
         EXPECT_LE(most, 3) << kind << " " << x << " " << y;
         EXPECT_NE(as_picture, blank());
       }
@@ -133,7 +134,7 @@ TEST(TextCell, IsWhatTheStyleDraws) {
     fill_table(table);
     const QImage by_style = table.grab().toImage();
     table.setItemDelegate(new TextCell(&table));
-    for (int frame = 0; frame < 2; ++frame)  // the second from texts that are laid out
+    for (int frame = 0; frame < 2; ++frame)  // the second frame draws from cached text layouts
       EXPECT_EQ(table.grab().toImage(), by_style) << name << ", frame " << frame;
     QFont larger = table.font();
     larger.setPointSizeF(larger.pointSizeF() * 1.4);
@@ -215,7 +216,7 @@ TEST_F(RoundViews, ReplayTellsTheRanksOfATokenAndTheCaretGoesToIt) {
   auto& replay = *qobject_cast<ReplayView*>(&view(QStringLiteral("replay")));
   ViewState& state = window_.state();
   const auto& requests = state.recording()->recording().requests;
-  // The sample has shadow tokens of the baseline's requests alone.
+  // In the sample only the baseline's requests have shadow tokens.
   for (std::size_t request = 0; request < requests.size(); ++request) {
     if (requests[request].tokens.size() < 3) continue;
     QSignalSpy read(&replay, &ReplayView::ranks_read);
@@ -287,7 +288,7 @@ TEST_F(RoundViews, AreFiguresForPapersWithTheirData) {
   };
   const OpenedRecording& opened = *window_.state().recording();
   const auto& rounds = window_.state().run_rounds()->rounds;
-  // Columns times their rounds are the time of all rounds.
+  // The columns times their numbers of rounds give the time of all rounds.
   const Chart breakdown = figure("breakdown");
   ASSERT_FALSE(breakdown.empty());
   double shown_ms = 0.0;
@@ -298,7 +299,7 @@ TEST_F(RoundViews, AreFiguresForPapersWithTheirData) {
   for (const std::uint32_t index : rounds)
     all_ms += 1e-6 * static_cast<double>(opened.round(index).end_ns - opened.round(index).start_ns);
   EXPECT_NEAR(shown_ms, all_ms, 1e-6 * all_ms);
-  // A point a token with a confidence.
+  // There is a point per token that has a confidence.
   const Chart confidence = figure("confidence");
   ASSERT_EQ(confidence.panels.size(), 2U);
   std::size_t tokens = 0;
@@ -306,7 +307,7 @@ TEST_F(RoundViews, AreFiguresForPapersWithTheirData) {
     for (const traces::DraftToken& token : opened.draft_tokens(index))
       tokens += std::isnan(token.confidence) ? 0 : 1;
   EXPECT_EQ(confidence.table.rows.size(), tokens);
-  // A layer each, with the shares of the rounds that draft.
+  // There is a row per layer, with its share of the rounds that draft.
   const Chart skipped = figure("skip-map");
   ASSERT_FALSE(skipped.empty());
   double drafting = 0.0;
@@ -339,7 +340,9 @@ TEST_F(RoundViews, CountsOfManyDraftPositionsAreNotDrawnOverOneAnother) {
         (void)texts[i].text.toInt(&is_number);
         counts += is_number && texts[i].box.left() > confidence.width() - 160 ? 1 : 0;
         for (std::size_t j = i + 1; j < texts.size(); ++j) {
-          const QRect both = texts[i].whole & texts[j].whole;  // what is clipped away would be cut off
+          const QRect both =
+              texts[i].whole &
+              texts[j].whole;  // includes clipped parts, since a cut-off text is an overlap too
           EXPECT_FALSE(both.width() > 2 && both.height() > 6)
               << positions << ": \"" << texts[i].text.toStdString() << "\" and \""
               << texts[j].text.toStdString() << "\"";

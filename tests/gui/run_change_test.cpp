@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Another run is chosen: all views follow, and none shows what the run does not have.
+// When another run is chosen, all views follow, and none shows what the run does not have.
 #include <gmock/gmock.h>
 
 #include "views/replay/replay_view.h"
@@ -65,14 +65,14 @@ TEST_F(RunChange, KeepsTheCursorInSight) {
 TEST_F(RunChange, ViewsOfRoundsSayThatTheRangeHoldsNoneOfTheRun) {
   ViewState& state = window_.state();
   state.set_run(1);
-  // Time of another run's rounds.
+  // Choose the time of another run's round.
   const traces::Round& other = state.recording()->round(state.recording()->runs()[2].rounds.front());
   state.set_range({other.start_ns, other.end_ns});
   for (const char* name : {"skip-map", "confidence", "breakdown"}) {
     QWidget& view = raise(QString::fromUtf8(name));
     EXPECT_THAT(view.accessibleDescription().toStdString(), testing::HasSubstr("no round of this run"))
         << name;
-    // Nothing stands where a click could meet it.
+    // A click finds nothing.
     const Cursor before = state.cursor();
     QTest::mouseClick(&view, Qt::LeftButton, Qt::NoModifier, view.rect().center());
     EXPECT_EQ(state.cursor(), before) << name;

@@ -7,7 +7,7 @@
 
 namespace draftscope::gui {
 
-/// A disk on which no file can be longer than some bytes.
+/// Limits every file that the process writes to 64 bytes, as a full disk would.
 class SmallDisk {
  public:
   SmallDisk() {

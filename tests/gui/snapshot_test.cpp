@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Pictures without a display, asked for by arguments of any kind: a line each, nothing half-written, and an
-// end.
+// Tests pictures without a display under any arguments: errors are one line, no file is half-written, and the
+// program ends.
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 

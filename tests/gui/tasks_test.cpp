@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the app is for: five tasks of somebody who has opened a recording, each from the page that comes up to
-// the answer, by clicks and keys alone and at most three of them. The answer must be on screen, in the words
-// and figures that the library computes.
+// Tests five tasks of a user who has opened a recording. Each leads from the first page to the answer in at
+// most three clicks or keys. The answer is on screen, in words and figures that the library computes.
 #include <gmock/gmock.h>
 
 #include <QComboBox>
@@ -28,7 +27,7 @@ namespace {
 
 constexpr int patience_ms = 120'000;
 
-/// All texts of a picture, in the order in which they were drawn, with single spaces between.
+/// All texts of an SVG picture, in the order in which they were drawn, with single spaces between.
 std::string words_of_svg(const QByteArray& bytes) {
   static const QRegularExpression text(QStringLiteral("<text[^>]*>([^<]*)</text>"));
   QStringList words;
@@ -53,7 +52,7 @@ std::string in_one_line(const std::string& words) {
   return QString::fromStdString(words).simplified().toStdString();
 }
 
-/// At the sizes of a small and of a common screen.
+/// A task at the sizes of a small and of a common screen.
 class Task : public Window, public testing::WithParamInterface<QSize> {
  protected:
   void SetUp() override {
@@ -78,7 +77,7 @@ class Task : public Window, public testing::WithParamInterface<QSize> {
     return static_cast<std::size_t>(found - runs.begin());
   }
 
-  /// Painted, with what workers found.
+  /// Paints the window with the workers' results.
   void see() {
     for (int turn = 0; turn < 2; ++turn) {
       (void)window_.grab();
@@ -98,7 +97,7 @@ class Task : public Window, public testing::WithParamInterface<QSize> {
     QTest::mouseClick(&widget, Qt::LeftButton, Qt::NoModifier, at);
     see();
   }
-  /// The row of a run in the table of the first page.
+  /// Clicks the row of a run in the table of the first page.
   void click_run(std::size_t run) {
     auto& table = *view_of<QWidget>(window_, QStringLiteral("summary")).findChild<QTableView*>();
     const std::string wanted = opened().runs()[run].run->specification;
@@ -130,7 +129,7 @@ TEST_P(Task, WhyIsThisStrategySlowerThanVanillaHere) {
       return of.run->specification == opened().runs()[run].run->specification;
     });
     ASSERT_NE(diagnosis, expected.end());
-    // Which of its beginning fits beside the bars is the window's matter: what a round takes and yields must.
+    // The window decides how much text fits beside the bars, but the cost and yield of a round must be there.
     EXPECT_THAT(seen, testing::HasSubstr(in_one_line(diagnosis->summary)));
     EXPECT_THAT(seen, testing::HasSubstr(speedup_text(runs[run].all.speedup->value).toStdString()));
     ASSERT_FALSE(diagnosis->findings.empty());
@@ -145,7 +144,7 @@ TEST_P(Task, WhichLayersAreSkippedAndHowDoesThatChange) {
   press(Qt::Key_3, Qt::ControlModifier);
   auto& map = view_of<SkipMap>(window_, QStringLiteral("skip-map"));
   ASSERT_TRUE(map.isVisible());
-  // Of every sublayer, in how many rounds it was skipped.
+  // Number of rounds in which each sublayer was skipped.
   std::vector<double> skipped;
   double drafting = 0.0;
   for (const std::uint32_t round_index : opened().runs()[run].rounds) {
@@ -161,7 +160,8 @@ TEST_P(Task, WhichLayersAreSkippedAndHowDoesThatChange) {
   EXPECT_THAT(seen,
               testing::AllOf(testing::HasSubstr("attention runs"), testing::HasSubstr("skipped"),
                              testing::HasSubstr("share that skipped it"), testing::HasSubstr("layer 0")));
-  // The bars beside the map are as long as these shares of 150 pixels, the first layer at the bottom.
+  // The lengths of the bars beside the map are these shares of 150 pixels, with the first layer at the
+  // bottom.
   const QImage picture = map.grab().toImage();
   const int left = map.width() - 190 + 9;
   const auto rows = static_cast<double>(skipped.size());
@@ -180,7 +180,7 @@ TEST_P(Task, WhichLayersAreSkippedAndHowDoesThatChange) {
     lengths.insert(length);
   }
   EXPECT_GT(lengths.size(), 1U) << "layers differ";
-  // How it changes: the share of the rounds around.
+  // The key M shows the change: the share of nearby rounds.
   map.setFocus();
   press(Qt::Key_M);
   EXPECT_THAT(words_on_screen(map), testing::HasSubstr("skipped by none to all of"));
@@ -233,14 +233,14 @@ TEST_P(Task, StrategiesSideBySideAndAFigureForAPaper) {
   const QByteArray figure = content_of(path);
   EXPECT_TRUE(figure.startsWith("%PDF-"));
   EXPECT_TRUE(figure.trimmed().endsWith("%%EOF"));
-  // One column of a paper, in points.
+  // The width is that of one column of a paper, in points.
   const qsizetype box = figure.indexOf("/MediaBox [0 0 ");
   ASSERT_GT(box, 0);
   constexpr int points_per_inch = 72;
   EXPECT_NEAR(figure.mid(box).split(' ')[3].toDouble(), single_column_inches * points_per_inch, 1.0);
   EXPECT_THAT(words_on_screen(window_), testing::HasSubstr("Written: " + path.toStdString()));
-  // The same as text, which can be read here: a row for every run, and the axis. Long names are cut in the
-  // middle in so narrow a figure.
+  // The SVG has the same content as text that this test can read: a row per run, and the axis. Long names are
+  // cut in the middle in so narrow a figure.
   actions_ = 0;
   window_.activateWindow();
   ASSERT_TRUE(QTest::qWaitForWindowActive(&window_));
@@ -269,7 +269,7 @@ TEST_P(Task, WhereDidTheTimeOfThisRoundGo) {
   const traces::Round& round = opened().round(round_index);
   const std::string number = std::to_string(opened().number_in_run(round_index));
   EXPECT_THAT(words_on_screen(window_), testing::HasSubstr("at round " + number));
-  // The table beside the columns has the round's own times, and what is usual.
+  // The table beside the columns has the round's own times and the usual ones.
   QWidget& breakdown = view_of<QWidget>(window_, QStringLiteral("breakdown"));
   ASSERT_TRUE(breakdown.isVisible());
   const RoundTimes times(opened(), run);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The timeline's lanes and what is written into them, in the real window.
+// Tests the timeline's lanes and their labels, in the real window.
 #include <gmock/gmock.h>
 
 #include <QLineEdit>
@@ -30,7 +30,7 @@ class TimelineLanes : public Window {
 
   [[nodiscard]] ViewState& state() { return window_.state(); }
 
-  /// Middle of a row's title, in the viewport.
+  /// Middle of a row's title, in coordinates of the viewport.
   [[nodiscard]] QPoint title_point(const LaneRow& row) const {
     return {30, 24 + row.top - (row.is_pinned ? 0 : timeline_.verticalScrollBar()->value()) + row.height / 2};
   }
@@ -69,7 +69,7 @@ TEST_F(TimelineLanes, StayOnTopWhenTheyArePinned) {
   EXPECT_TRUE(first.is_pinned);
   EXPECT_EQ(first.top, 0);
   scroll.setValue(scroll.maximum());
-  // What is at its place answers for it, scrolled or not.
+  // A click reaches what is drawn at its place, scrolled or not.
   QTest::mouseClick(timeline_.viewport(), Qt::LeftButton, Qt::NoModifier, title_point(first));
   EXPECT_EQ(timeline_.current_row(), 0U);
   QTest::keyClick(&timeline_, Qt::Key_P);
@@ -245,7 +245,8 @@ TEST_F(TimelineLanes, LabelDraftStepsWithTheirToken) {
   const OpenedRecording& opened = *state().recording();
   const auto& rounds = opened.recording().rounds;
   const auto round = std::find_if(rounds.begin(), rounds.end(), [&](const traces::Round& candidate) {
-    return candidate.drafted >= 2 && candidate.accepted >= 2;  // a chain at least so far
+    return candidate.drafted >= 2 &&
+           candidate.accepted >= 2;  // the draft is a chain at least up to two tokens
   });
   ASSERT_NE(round, rounds.end());
   const auto index = static_cast<std::uint32_t>(round - rounds.begin());
@@ -291,7 +292,7 @@ TEST(LabelFonts, DrawWhatALayoutDrawsInTheInkOfEachPlace) {
     draw(painter);
     return image;
   };
-  // Without pairs that a layout moves together.
+  // These words have no pairs of letters that a layout would kern.
   const QString words = QStringLiteral("#41 4/4+1 723 µs");
   const auto with_inks = [&](std::vector<LabelInk> inks) {
     return drawn([&](QPainter& painter) {
@@ -307,7 +308,7 @@ TEST(LabelFonts, DrawWhatALayoutDrawsInTheInkOfEachPlace) {
   const int letter = letters.width(QStringLiteral("#")) + 2;
   EXPECT_EQ(both.copy(0, 0, 60 - letter, 24), black.copy(0, 0, 60 - letter, 24));
   EXPECT_EQ(both.copy(60 + letter, 0, 200, 24), white.copy(60 + letter, 0, 200, 24));
-  // Letters that take a layout.
+  // These letters need a layout.
   const QString other = QStringLiteral("日本語 0.93");
   EXPECT_EQ(drawn([&](QPainter& painter) {
               LabelBatch batch(painter, letters);

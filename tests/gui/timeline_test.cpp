@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The timeline in the real window: searching, scrolling, tool tips.
+// Tests the timeline in the real window: searching, scrolling, tool tips.
 #include <gmock/gmock.h>
 
 #include <QHelpEvent>

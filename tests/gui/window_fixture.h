@@ -34,7 +34,7 @@ class Window : public testing::Test {
     window_.show();
   }
 
-  /// Opens and waits for all of it. Returns what failed, if anything.
+  /// Opens a recording and waits for all of it. Returns what failed, if anything.
   QString open(const std::filesystem::path& path) {
     return wait_for_loading([&] { window_.open(QString::fromStdString(path.string())); });
   }
@@ -48,7 +48,7 @@ class Window : public testing::Test {
     return failed.isEmpty() ? QString() : failed.front().front().toString();
   }
 
-  /// Brings a view's page to the front, painted, with what it reads on workers.
+  /// Brings a view's page to the front, paints it, and waits for what it reads on workers.
   QWidget& raise(const QString& name) {
     for (const NamedView& named : window_.views())
       if (named.name == name) {
@@ -61,7 +61,7 @@ class Window : public testing::Test {
     throw std::runtime_error(name.toStdString());
   }
 
-  /// Some label that can be seen has these words.
+  /// Whether a visible label has these words.
   [[nodiscard]] bool is_said(const char* words) const {
     const auto labels = window_.findChildren<QLabel*>();
     return std::any_of(labels.begin(), labels.end(), [&](const QLabel* label) {
@@ -73,7 +73,7 @@ class Window : public testing::Test {
   MainWindow window_{Memory::none};
 };
 
-/// The window with its recording open, which keys go to.
+/// The window with its recording open and with the keyboard focus.
 class ActiveWindow : public Window {
  protected:
   void SetUp() override {

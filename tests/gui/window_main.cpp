@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Runs the tests in one application without a display. A warning of Qt's that nobody expects fails the test.
+// Runs the tests in one application without a display. An unexpected warning of Qt fails the test.
 #include <gtest/gtest.h>
 
 #include <QApplication>
@@ -9,7 +9,7 @@
 namespace {
 
 void fail_on_warning(QtMsgType type, const QMessageLogContext& /*context*/, const QString& words) {
-  // What the platform without a display says of itself, and of a runtime folder that nothing here uses.
+  // The platform without a display warns about itself and about a runtime folder that nothing here uses.
   if (words.startsWith(QStringLiteral("This plugin does not support")) ||
       words.startsWith(QStringLiteral("QStandardPaths:")))
     return;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The real window without a display: open, select, zoom, play, compare, damaged files, pictures.
+// Tests the real window without a display: opening, selecting, zooming, playing, comparing, damaged files,
+// pictures.
 #include <gmock/gmock.h>
 
 #include <QComboBox>
@@ -123,7 +124,7 @@ TEST_F(Window, ComparesRunsOfTwoRecordings) {
 TEST_F(Window, ShowsWhatThereIsOfACutOffRecording) {
   const std::string whole = traces::read_file(folder_ / "sample.dstrace");
   traces::write_file(folder_ / "cut.dstrace", whole.substr(0, whole.size() / 2));
-  // Either a line that says why not, or a view of what is left; never a crash.
+  // The window shows a line that says why not, or what is left, and never crashes.
   open(folder_ / "cut.dstrace");
   std::filesystem::copy_file(folder_ / "sample.dstrace", folder_ / "unclosed.dstrace");
   traces::change(folder_ / "unclosed.dstrace",
@@ -222,7 +223,7 @@ TEST_F(Window, CancelledBehindTheOverviewItSaysSoAndKeepsIt) {
       [&] { return window_.state().recording() != nullptr && !window_.loader().is_loading(); }, 20000));
   QTest::qWait(100);
   ASSERT_NE(window_.state().recording(), nullptr);
-  if (!window_.state().recording()->has_rows()) {  // a small file may have been read by then
+  if (!window_.state().recording()->has_rows()) {  // a small file may have been read before it was cancelled
     EXPECT_TRUE(window_.state().opened().empty());
     EXPECT_TRUE(is_said("cancelled"));
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Which spans a recorder tells a device trace about; the trace here only remembers.
+// Spans that a recorder reports to a device trace, which only remembers them here.
 #include <draftscope/profiler/device_trace.h>
 #include <draftscope/profiler/span_recorder.h>
 #include <gmock/gmock.h>

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::array<std::string_view, 5> layer_operations{"qkv", "attention", "output projection", "gate up",
                                                            "down"};
-/// Kernels of their own where products do not normalise their rows.
+/// Norms that have separate kernels where products do not normalise their rows.
 constexpr std::array<std::string_view, 2> layer_norms{"attention norm", "mlp norm"};
 /// Operations of a pass, and programs, which are passes or rounds as a whole.
 constexpr std::array<std::string_view, 8> other_operations{
@@ -27,7 +27,7 @@ bool contains(const Values& values, const Value& value) {
   return std::find(values.begin(), values.end(), value) != values.end();
 }
 
-/// Operation of "operation: kernel"; empty if nothing was said.
+/// Operation in "operation: kernel"; empty if the name has none.
 std::string_view operation_of(std::string_view name) {
   const std::size_t colon = name.find(": ");
   return colon == std::string_view::npos ? std::string_view() : name.substr(0, colon);
@@ -95,7 +95,7 @@ class Checked {
     }
   }
 
-  /// A layer is run whole: its products equally often, and attention with them.
+  /// Checks that a layer ran as a whole: its products equally often, and attention with them.
   void check_launches(const LayerOfRound& place, const std::map<std::string, int>& launches) {
     const auto count = [&](std::string_view operation) {
       const auto found = launches.find(std::string(operation));

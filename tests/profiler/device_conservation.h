@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Whether a recording with device work adds up: in every round, time in which kernels ran, gaps between them
-// and time of the host alone are the round's wall time; every kernel has its operation and its layer; and
-// nothing was lost on the way. For recordings of strategies whose rounds the device runs by itself, and of
-// vanilla.
+// Checks whether a recording with device work adds up. In every round, kernel time, gaps between kernels and
+// host-only time must sum to the round's wall time. Every kernel must have its operation and its layer, and
+// nothing may be lost on the way. It applies to vanilla and to strategies whose rounds the device runs by
+// itself.
 
 #include <draftscope/base/result.h>
 
@@ -17,21 +17,21 @@ namespace draftscope::profiler {
 
 struct DeviceConservation {
   std::int64_t rounds = 0;
-  std::int64_t activities =
-      0;  ///< kernels, copies, memory sets of the rounds, and graphs of older recordings
+  /// Kernels, copies and memory sets of the rounds, and graphs of older recordings.
+  std::int64_t activities = 0;
   std::int64_t wall_ns = 0;
-  // Parts by the device's own times, which the round's host times do not bound.
-  std::int64_t busy_ns = 0;         ///< some activity of the round ran
-  std::int64_t gap_ns = 0;          ///< none ran, between the first and the last
-  std::int64_t host_ns = 0;         ///< before the first and after the last, where they lie within the round
-  double worst_share = 0.0;         ///< |busy + gap + host − wall| / wall of the worst round
-  std::vector<std::string> broken;  ///< a line a broken rule
+  // The parts below use the device's own times, which the round's host times do not bound.
+  std::int64_t busy_ns = 0;  ///< Time in which some activity of the round ran.
+  std::int64_t gap_ns = 0;   ///< Time in which none ran, between the first and the last.
+  std::int64_t host_ns = 0;  ///< Time before the first and after the last, where these lie within the round.
+  double worst_share = 0.0;  ///< |busy + gap + host − wall| / wall of the worst round.
+  std::vector<std::string> broken;  ///< One line per broken rule.
 };
 
-/// How far a round's parts may be from its wall time.
+/// Maximum difference between a round's parts and its wall time, as a share of the latter.
 inline constexpr double max_missing_share = 0.01;
 
-/// Fails if the file is no recording that can be read.
+/// Checks a file. Fails if it is no readable recording.
 [[nodiscard]] Result<DeviceConservation> device_conservation(const std::filesystem::path& trace);
 
 }  // namespace draftscope::profiler

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Made-up device records: what adds up passes, and every way of not adding up is named.
+// Made-up device records: consistent ones pass, and every kind of inconsistency is named.
 
 #include "device_conservation.h"
 
@@ -37,7 +37,7 @@ struct Made {
 
 constexpr std::int64_t round_ns = 100'000;
 
-/// One layer's pass with its head, from `start_ns` on, 1000 ns a kernel with 100 ns between.
+/// One layer's pass with its head, from `start_ns` on, with 1000 ns per kernel and 100 ns between kernels.
 std::vector<Made> pass_of_layers(std::int64_t start_ns, const std::vector<std::int32_t>& layers,
                                  Phase phase) {
   std::vector<Made> kernels;
@@ -147,7 +147,7 @@ TEST(DeviceConservation, HoldsWhereEverythingAddsUpAndSaysHow) {
 
 TEST(DeviceConservation, CountsTimeOnceWhereKernelsOverlap) {
   std::vector<Made> kernels = good_round();
-  for (Made& kernel : kernels) kernel.start_ns -= 500;  // each starts beside the one ahead
+  for (Made& kernel : kernels) kernel.start_ns -= 500;  // each starts before the end of the one before
   MadeTrace trace;
   trace.write({kernels});
   const DeviceConservation found = checked(trace);
@@ -156,7 +156,7 @@ TEST(DeviceConservation, CountsTimeOnceWhereKernelsOverlap) {
   EXPECT_EQ(found.busy_ns + found.gap_ns + found.host_ns, found.wall_ns);
 }
 
-// The figures are those that the app shows, from another reading of the rows.
+// The figures are those that the app shows, from an independent reading of the rows.
 TEST(DeviceConservation, AgreesWithTheDeviceTimeOfTheSimulator) {
   std::mt19937 random(3);
   std::vector<std::vector<Made>> rounds;
@@ -188,7 +188,7 @@ TEST(DeviceConservation, IsBrokenWhereTheDevicesClockLeavesTheRoundByMoreThanAHu
     kernel.start_ns += round_ns - last_ns + 900;
     kernel.end_ns += round_ns - last_ns + 900;
   }
-  EXPECT_THAT(broken_by(late), IsEmpty());  // 0.9 %
+  EXPECT_THAT(broken_by(late), IsEmpty());  // a share of 0.9 %
   for (Made& kernel : late) {
     kernel.start_ns += 200;
     kernel.end_ns += 200;
@@ -205,7 +205,7 @@ TEST(DeviceConservation, IsBrokenWhereTheDevicesClockLeavesTheRoundByMoreThanAHu
 TEST(DeviceConservation, IsBrokenByAKernelWithoutOperationLayerOrGraph) {
   const auto changed = [](const std::function<void(Made&)>& change) {
     std::vector<Made> kernels = good_round();
-    change(kernels[1]);  // layer 0's qkv
+    change(kernels[1]);  // the qkv operation of layer 0
     return broken_by(kernels);
   };
   EXPECT_THAT(changed([](Made& kernel) { kernel.layer = -1; }),
@@ -253,7 +253,7 @@ TEST(DeviceConservation, HoldsWhereNormsAreKernelsOfTheirOwnInALayer) {
 
 TEST(DeviceConservation, IsBrokenByALayerThatIsNotRunWhole) {
   std::vector<Made> kernels = good_round();
-  kernels.erase(kernels.begin() + 3);  // layer 0's output projection
+  kernels.erase(kernels.begin() + 3);  // the output projection of layer 0
   EXPECT_THAT(broken_by(kernels),
               ElementsAre("layer 0 of round 1 (draft) has 0 launches of output projection, and 1 of qkv"));
 }

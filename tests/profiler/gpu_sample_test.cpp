@@ -186,7 +186,7 @@ TEST(GpuSample, HasRoundsThatAddUp) {
   EXPECT_THAT(found->broken, IsEmpty());
   EXPECT_EQ(found->rounds, 32);
   EXPECT_EQ(found->busy_ns + found->gap_ns + found->host_ns, found->wall_ns);
-  // Of graphs as a whole, only what the host launches one by one has no operation.
+  // Where graphs are recorded whole, only launches that the host makes one by one have no operation.
   const auto whole = device_conservation(graphs);
   ASSERT_TRUE(whole) << whole.error().message;
   EXPECT_THAT(whole->broken, Each(testing::AnyOf(HasSubstr("SelectTop"), HasSubstr("MoveCacheRows"))));

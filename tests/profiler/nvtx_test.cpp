@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a tool that listens to NVTX hears of host spans. This program is the tool: NVTX finds it as an
-// injection that is linked in.
+// Events about host spans that a tool listening to NVTX receives. This program is the tool: NVTX finds it as
+// an injection that is linked in.
 #define NVTX_NO_IMPL
 #include <draftscope/profiler/span_recorder.h>
 #include <gmock/gmock.h>

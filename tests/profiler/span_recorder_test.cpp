@@ -96,7 +96,7 @@ TEST(SpanRecorder, NamesTheSameTextOnce) {
 TEST(SpanRecorder, EndsForgottenInnerSpansWithTheOuterOne) {
   SpanRecorder recorder(Level::ops, nullptr);
   const std::int32_t phase = recorder.open_phase(Phase::draft, 100);
-  EXPECT_GE(recorder.open(Level::ops, 1, 0), 0);  // its close is skipped
+  EXPECT_GE(recorder.open(Level::ops, 1, 0), 0);  // its close call is skipped
   const std::int64_t end = now_ns();
   recorder.close_at(phase, end);
   const std::vector<Span> spans = recorder.take();

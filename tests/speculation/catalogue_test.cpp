@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The rows of the catalogue that ships, and what a further row may be.
+// The rows of the catalogue that ships, and the limits for a further row.
 #include <draftscope/speculation/catalogue/strategy_specification.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@ namespace {
 
 using testing::HasSubstr;
 
-/// A further one may be anywhere among them.
+/// A new strategy may be anywhere among the shipped ones.
 TEST(Catalogue, ListsEveryStrategyThatShipsInOrder) {
   const std::vector<std::string> shipped{"vanilla",
                                          "layerskip",
@@ -85,7 +85,7 @@ TEST(Catalogue, OffersNoChoiceThatIsRefused) {
       }
 }
 
-/// Every mix of parts has parameters of its own, none of which is meant twice.
+/// Every mix of parts has its own parameters, and none of them has two meanings.
 TEST(Catalogue, MixesEveryPartWithEveryOther) {
   const StrategyCatalogue& catalogue = strategy_catalogue();
   int mixes = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Every strategy and every part of the catalogue through the engine and through the simulator: a row that
-// either does not know fails.
+// Runs every strategy and every part of the catalogue through the engine and through the simulator: a row
+// that either does not know fails.
 #include <draftscope/engine/decode.h>
 #include <draftscope/engine/random.h>
 #include <draftscope/engine/strategy.h>
@@ -43,7 +43,7 @@ std::string mix_with(const PartRow& part) {
   return "mix:" + std::string(speculation::part_kind_name(part.kind)) + "=" + part.name;
 }
 
-/// A policy, or the reason that the catalogue has.
+/// Expects a policy, or the reason from the catalogue.
 void expect_answer(const std::string& specification, const std::string& reason) {
   const auto choice = policy_of_specification(specification, model);
   ASSERT_TRUE(choice) << specification << ": " << choice.error().message;
@@ -70,7 +70,7 @@ TEST(CatalogueInTheSimulator, HasEveryPartAnsweredOrRefusedWithItsReason) {
     expect_answer(mix_with(part), part.no_replay);
 }
 
-/// Decodes, or says in one line what it needs.
+/// Expects that the strategy decodes, or that one line names what it needs.
 void expect_made(const std::string& specification, const std::string& needs) {
   const auto made = engine::make_strategy(specification, small_shape());
   if (needs.empty()) {
@@ -83,7 +83,7 @@ void expect_made(const std::string& specification, const std::string& needs) {
   EXPECT_THAT(made.error().message, testing::Not(HasSubstr("\n"))) << specification;
 }
 
-/// The file or folder without which it cannot be made; empty = none.
+/// The file or folder without which the strategy cannot be made; empty = none.
 std::string needs_of(const std::vector<speculation::ParameterRow>& parameters) {
   for (const speculation::ParameterRow& row : parameters)
     if (row.default_value.empty() && (row.unit == "file" || row.unit == "folder")) return row.name;
@@ -118,8 +118,8 @@ TEST(CatalogueInBoth, DoesNotKnowARowThatNobodyImplements) {
   }
 }
 
-/// The row of docs/recipes/add-a-strategy.md: it is the one below, it decodes losslessly, and the simulator
-/// says why it replays nothing.
+/// The row in docs/recipes/add-a-strategy.md must be the one below. It must decode losslessly, and the
+/// simulator must give the reason why it replays nothing.
 speculation::StrategyRow recipe_row() {
   // clang-format off
   return

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Texts to look n-grams up in.
+// Texts for n-gram lookup.
 
 #include <cstddef>
 #include <cstdint>
@@ -17,7 +17,7 @@ using Tokens = std::vector<std::int32_t>;
   return low + static_cast<std::int32_t>(random() % static_cast<std::uint32_t>(high - low + 1));
 }
 
-/// Random, or a few tokens over and over with an error now and then.
+/// A text that is either random, or a few repeated tokens with an error now and then.
 [[nodiscard]] inline Tokens any_text(Random& random) {
   const std::int32_t vocab = pick(random, 1, 6);
   Tokens text(static_cast<std::size_t>(pick(random, 1, 120)));

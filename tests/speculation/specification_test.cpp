@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Specifications as text and as JSON: typed values, defaults that follow from the model, refusals. Every
-// refusal: tests/engine/strategies/parameters_test.cpp.
+// Specifications as text and as JSON: typed values, defaults that depend on the model, refusals.
+// tests/engine/strategies/parameters_test.cpp tests every refusal.
 #include <draftscope/speculation/catalogue/strategy_specification.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -18,9 +18,9 @@ TEST(Specification, HasTypedValuesAndDefaults) {
   EXPECT_EQ(made->name(), "dv");
   EXPECT_EQ(made->part(PartKind::stop), "adaptive");
   EXPECT_EQ(made->integer("exit"), 4);
-  EXPECT_EQ(made->integer("gamma"), 18);  // the preset's
+  EXPECT_EQ(made->integer("gamma"), 18);  // the preset's default
   EXPECT_EQ(made->number("epsilon"), 1e-3);
-  EXPECT_EQ(made->number("beta1"), 0.5);  // the part's
+  EXPECT_EQ(made->number("beta1"), 0.5);  // the part's default
   EXPECT_EQ(made->text("rule"), "del");
   EXPECT_EQ(made->given(), "dv:exit=4,epsilon=1e-3");
 }
@@ -54,7 +54,8 @@ TEST(Specification, ReadsWhatEarlierTracesHold) {
   EXPECT_EQ(made->integer("max-gamma"), 20);
 }
 
-// What an earlier version did not record it did in one way, whatever the default is today.
+// An earlier version had only one behaviour for a parameter that it did not record, whatever the default is
+// today.
 TEST(Specification, ReadsWhatEarlierTracesDoNotHold) {
   const auto value = [](std::string_view strategy, std::string_view parameter) {
     const auto recorded = parse_strategy_json(strategy, "{}", 12);
@@ -97,7 +98,7 @@ TEST(Specification, WritesOutEverySoManiethLayer) {
   EXPECT_EQ(layers("uniform-3", 8), "1+4+6");
   EXPECT_EQ(layers("uniform-8", 8), "0+1+2+3+4+5+6+7");
   EXPECT_EQ(layers("uniform-0", 8), "none");
-  // SWIFT's start: every second layer but the last.
+  // This is SWIFT's start: every second layer but the last.
   EXPECT_EQ(layers("uniform", 8), "1+3+5");
   EXPECT_EQ(layers("uniform", 7), "1+3+5");
   EXPECT_EQ(layers("random-3", 8), layers("random-3-1", 8));

@@ -14,8 +14,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Reads one table after another, of which `change` changes the file after the first. Returns the error of
-/// the first that fails, or none; then the rows are those of the file that was opened.
+/// Reads one table after another; `change` changes the file after the first. Returns the error of the first
+/// table that fails, or none; then the rows are those of the file that was opened.
 std::optional<std::string> read_while_changing(const fs::path& path, std::size_t rounds, std::size_t spans,
                                                const std::function<void()>& change) {
   auto reader = Reader::open(path);
@@ -44,7 +44,7 @@ class ChangedFile : public testing::TestWithParam<bool> {
   ChangedFile() : sample_(make_sample_file(path_, {.max_rounds = 30})) {
     make_sample_file(folder_ / "other", {.seed = 9, .max_rounds = 30});
     if (!GetParam()) return;
-    // As if a crash had cut it off: with a log, which is empty.
+    // An empty log exists, as if a crash had cut the recording off.
     write_file(path_.string() + "-wal", "");
   }
   std::optional<std::string> read_while(const std::function<void()>& change) const {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What is left when the recording process is killed at any instant.
+// The state of a file after the recording process is killed at any instant.
 #include <draftscope/traces/reader.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -59,7 +59,8 @@ class SharedSeen {
 
 enum class Since { start, creation, first_rounds };
 
-/// A child that records into `path`, killed after `delay`; returns how many rows it knew to be committed.
+/// Records into `path` in a child that is killed after `delay`; returns how many rows it knew to be
+/// committed.
 std::int64_t record_and_kill(const std::filesystem::path& path, std::uint32_t seed, Since since,
                              std::chrono::microseconds delay) {
   SharedSeen seen;
@@ -85,14 +86,14 @@ TEST(KilledRecording, KeepsEveryCommittedRoundWithItsDraftTokensAndBreaksNoRule)
   for (int i = 0; i < kills; ++i) {
     const TestFolder folder;
     const auto path = folder / "trace.dstrace";
-    // One in ten falls into the creation of the file, the others into the recording.
+    // One kill in ten falls into the creation of the file, the others into the recording.
     const Since since = i % 10 == 0 ? Since::start : Since::creation;
     const std::int64_t committed_rows = record_and_kill(path, static_cast<std::uint32_t>(i), since,
                                                         std::chrono::microseconds(random() % 30'000));
     auto reader = Reader::open(path);
     if (!reader) {
       EXPECT_EQ(since, Since::start);
-      // Killed before the first commit, which holds the schema: there is no file yet.
+      // The child was killed before the first commit, which contains the schema, so there is no file yet.
       EXPECT_THAT(reader.error().message, testing::HasSubstr("no such file"));
       continue;
     }
@@ -103,7 +104,7 @@ TEST(KilledRecording, KeepsEveryCommittedRoundWithItsDraftTokensAndBreaksNoRule)
     for (const DraftToken& token : recording.draft_tokens) ++tokens[token.round_id];
     for (const Round& round : recording.rounds) EXPECT_EQ(tokens[round.id], round.drafted);
     rounds += recording.rounds.size();
-    // All of a request's shadow tokens, or none.
+    // Either all of a request's shadow tokens exist, or none.
     std::map<RequestId, std::int64_t> positions;
     ASSERT_TRUE(reader->shadow_tokens([&](const ShadowToken& token) {
       ++positions[token.request_id];
@@ -178,8 +179,8 @@ TEST(FileOfAKilledRecording, IsReadWithItsLogAndNeitherFileChanges) {
   EXPECT_EQ(read_file(folder / "trace.dstrace-wal"), log_before);
 }
 
-/// Rounds that a process without rights over the folder sees: as root, which ignores them, another user is
-/// taken.
+/// Rounds that a process without rights over the folder sees. Root ignores such rights, so the test then
+/// switches to another user.
 int rounds_seen_by_a_guest(const std::filesystem::path& path) {
   int ends[2];
   if (::pipe(ends) != 0) return -1;

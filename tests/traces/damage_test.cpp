@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Files that are not what they should be: each ends in one line or a list of violations, never in a crash.
+// Damaged files: each causes one line or a list of violations, never a crash.
 #include <draftscope/traces/exporters.h>
 #include <gtest/gtest.h>
 #include <sqlite3.h>
@@ -245,7 +245,7 @@ TEST(TracksInALongRow, AreExportedAndChecked) {
   const TestFolder folder;
   const auto path = folder / "trace.dstrace";
   make_sample_file(path);
-  // The first is the innermost, and the first that is looked at.
+  // The first track is the innermost, and the first that is checked.
   change(path,
          "WITH RECURSIVE row (id) AS (SELECT 4 UNION ALL SELECT id + 1 FROM row WHERE id < 100000) "
          "INSERT INTO tracks SELECT id, 'host', 'track', nullif(id + 1, 100001), 0 FROM row;"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Every call to the disk fails once, and from then on: what was reported to be committed is there, what could
-// not be made leaves nothing behind, and what is wrong is one line that names the file.
+// Every call to the disk fails once, and then permanently. Rows reported as committed must exist, a file that
+// could not be made must leave no trace, and the error must be one line that names the file.
 #include <draftscope/traces/atomic_trace.h>
 #include <draftscope/traces/exporters.h>
 #include <draftscope/traces/import.h>
@@ -27,11 +27,11 @@ namespace fs = std::filesystem;
 
 struct FaultKind {
   DiskCall call;
-  int code;  ///< as SQLite's unix file system has it
+  int code;  ///< Code of SQLite's unix file system.
   bool is_always_lasting = false;
 };
 
-/// One of each call; those that only writing makes come last.
+/// One fault of each call; calls that only writing makes come last.
 constexpr auto faults = std::to_array<FaultKind>({
     {DiskCall::open, SQLITE_CANTOPEN},
     {DiskCall::access, SQLITE_IOERR_ACCESS},
@@ -46,12 +46,12 @@ constexpr auto faults = std::to_array<FaultKind>({
     {DiskCall::sync, SQLITE_IOERR_FSYNC},
 });
 constexpr std::ptrdiff_t reading_calls = 7;
-/// A disk that breaks, and one that is made read-only.
+/// Faults of a disk that breaks, and of one that becomes read-only.
 constexpr auto lasting_faults = std::to_array<FaultKind>(
     {{DiskCall::write, SQLITE_IOERR_WRITE, true}, {DiskCall::write, SQLITE_READONLY, true}});
 
-/// Runs `attempt` with the first, the second, … call of the kind failing, until none is left to fail; then
-/// once more in such a way that all later ones fail, too. Returns how many points failed.
+/// Runs `attempt` with the first, the second, … call of the kind failing, until no call is left to fail. Then
+/// it repeats this with all later calls failing, too. Returns how many points failed.
 int with_each_failing(FailingVfs& vfs, const FaultKind& kind, bool is_temporary,
                       const std::function<void()>& attempt) {
   int points = 0;
@@ -86,7 +86,7 @@ void expect_one_line_about(const fs::path& path, const std::string& message) {
   EXPECT_LT(message.size(), 300U) << message;
 }
 
-/// Rows by which the writer counts: a request is written twice.
+/// Rows as the writer counts them: a request is written twice.
 std::int64_t rows_in(Reader& reader) {
   std::int64_t rows = 0;
   const auto counts = reader.row_counts();
@@ -115,8 +115,8 @@ struct Outcomes {
 class FailingDisk : public testing::TestWithParam<FaultKind> {};
 class EveryFailingDisk : public FailingDisk {};
 
-/// Records into x.dstrace, in several transactions, and checks what there is afterwards. `check_old` looks at
-/// what stands there if nothing could be created.
+/// Records into x.dstrace, in several transactions, and checks the result. `check_old` checks the existing
+/// file if none could be created.
 void record_and_check(FailingVfs& vfs, const TestFolder& folder, Outcomes& outcomes,
                       const std::function<void()>& check_old) {
   const auto path = folder / "x.dstrace";
@@ -251,7 +251,7 @@ INSTANTIATE_TEST_SUITE_P(call, FailingDisk, testing::ValuesIn(faults), fault_nam
 INSTANTIATE_TEST_SUITE_P(call, EveryFailingDisk, testing::ValuesIn(faults), fault_name);
 INSTANTIATE_TEST_SUITE_P(lasting, EveryFailingDisk, testing::ValuesIn(lasting_faults), fault_name);
 
-/// Everything that reads; the first error.
+/// Calls everything that reads; returns the first error.
 Result<std::vector<std::string>> read_and_export(const fs::path& path, const fs::path& out) {
   DRAFTSCOPE_TRY_ASSIGN(Reader reader, Reader::open(path));
   DRAFTSCOPE_TRY_ASSIGN(const Recording recording, reader.recording());
@@ -314,7 +314,7 @@ TEST(Validation, OfASoundFileWithoutRoomForTemporaryFilesIsAnErrorAndNoViolation
   const TestFolder folder;
   const auto path = folder / "x.dstrace";
   {
-    // So many phases of one request that sorting them takes a temporary file.
+    // The request has so many phases that sorting them takes a temporary file.
     auto writer = value_of(Writer::create(path, {}));
     Span span;
     span.track_id = writer->add(Track{0, "host", "decoding", 0, 0});

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Perfetto opens a wrong file without a word (a missing parent loses a track, an overlap changes durations),
-// so the export is decoded by protoc's code and compared with the recording in everything that could go
-// wrong.
+// Perfetto opens a wrong file without a warning (a missing parent loses a track, an overlap changes
+// durations). Therefore protoc's code decodes the export, and the test compares it with the recording in
+// everything that could go wrong.
 #include <draftscope/traces/exporters.h>
 #include <gtest/gtest.h>
 
@@ -33,7 +33,7 @@ struct Decoded {
   std::size_t open = 0;
 };
 
-/// Decodes as a consumer would, and fails the test at whatever a consumer would silently get wrong.
+/// Decodes as a consumer would, and fails the test wherever a consumer would silently be wrong.
 Decoded decode(const std::filesystem::path& path) {
   test::Trace trace;
   EXPECT_TRUE(trace.ParseFromString(read_file(path)));
@@ -126,7 +126,7 @@ TEST_P(PerfettoExport, DecodesToWhatWasRecorded) {
     EXPECT_EQ(slice.end_ns, span.end_ns);
     EXPECT_EQ(slice.name, sample.strings[static_cast<std::size_t>(span.name_id.value()) - 1]);
     EXPECT_EQ(slice.category, phase_name(span.phase));
-    // Below the request and, but for the prefill, below the round.
+    // A span is below its request and, except for the prefill, below its round.
     EXPECT_EQ(slice.depth, span.depth + (span.round_id.is_none() ? 1U : 2U)) << "span " << span.id;
     if (span.depth == 0) phase_ns[slice.category] += slice.end_ns - slice.start_ns;
   }

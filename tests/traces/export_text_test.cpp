@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The exports that are text: Chrome JSON, Spec-Bench answers; each read back by other means.
+// The exports that are text, Chrome JSON and Spec-Bench answers, are read back by other means.
 #include <draftscope/traces/exporters.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -23,14 +23,14 @@ Reader open(const std::filesystem::path& path) {
   return std::move(*reader);
 }
 
-/// "123.456" microseconds in the file's own digits, as nanoseconds.
+/// Converts "123.456" microseconds, with the file's own digits, into nanoseconds.
 std::int64_t exact_ns(const std::string& microseconds) {
   const std::size_t point = microseconds.find('.');
   EXPECT_EQ(microseconds.size() - point, 4U) << microseconds;
   return std::stoll(microseconds.substr(0, point)) * 1000 + std::stoll(microseconds.substr(point + 1));
 }
 
-/// Finds the digits behind a key in one event's line: nlohmann would hand out a double.
+/// Finds the digits after a key in one event's line, because nlohmann would return a double.
 std::int64_t time_in(const std::string& line, const std::string& key) {
   const std::size_t start = line.find("\"" + key + "\":") + key.size() + 3;
   return exact_ns(line.substr(start, line.find_first_of(",}", start) - start));
@@ -55,7 +55,7 @@ TEST_P(TextExport, AsChromeJsonNestsAndSumsExactly) {
   std::map<std::string, std::size_t> kinds;
   std::istringstream lines(text);
   std::string line;
-  std::getline(lines, line);  // the opening
+  std::getline(lines, line);  // the opening line
   for (const json& event : document.at("traceEvents")) {
     std::getline(lines, line);
     const std::string kind = event.at("ph");

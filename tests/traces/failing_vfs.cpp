@@ -11,7 +11,7 @@
 namespace draftscope::traces {
 namespace {
 
-/// The fault at hand; files may belong to several threads.
+/// The current fault; files may belong to several threads.
 struct Armed {
   DiskFault fault;
   std::atomic<bool> is_armed{false};
@@ -20,7 +20,7 @@ struct Armed {
 };
 Armed armed;
 
-/// The code that the call is to return instead of being made; SQLITE_OK if it is to be made.
+/// The code that the call returns instead of being made; SQLITE_OK if it is to be made.
 int failure(DiskCall call, bool is_temporary) {
   if (!armed.is_armed || armed.fault.call != call) return SQLITE_OK;
   if (armed.fault.is_temporary && !is_temporary) return SQLITE_OK;
@@ -34,7 +34,7 @@ int failure(DiskCall call, bool is_temporary) {
 sqlite3_vfs* parent = nullptr;
 sqlite3_vfs failing;
 
-/// The parent's file lies right behind.
+/// The parent's file follows directly in memory.
 struct File {
   sqlite3_file base;
   bool is_temporary;
@@ -46,7 +46,7 @@ File& of(sqlite3_file* file) {
   return *reinterpret_cast<File*>(file);
 }
 
-/// A method that is passed on unless `call` is to fail.
+/// Forwards a method unless `call` is to fail.
 template <DiskCall call, auto method, typename... Arguments>
 int pass_on(sqlite3_file* file, Arguments... arguments) {
   if (const int code = failure(call, of(file).is_temporary); code != SQLITE_OK) return code;
@@ -110,7 +110,7 @@ int full_name(sqlite3_vfs* /*vfs*/, const char* name, int size, char* out) {
   return parent->xFullPathname(parent, name, size, out);
 }
 
-/// SQLite waits ten seconds in all for a lock on the log's index to come right.
+/// Returns at once. SQLite would otherwise wait ten seconds in total for a lock on the log's index.
 int sleep_not_at_all(sqlite3_vfs* /*vfs*/, int microseconds) {
   return microseconds;
 }

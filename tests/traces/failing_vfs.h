@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// A file system that fails as a full, broken or read-only disk does: SQLite's default one, of whose calls a
-// chosen one fails, and if so wished all later ones of its kind. Nothing is synced for real, and
-// nobody waits.
+// A file system that fails like a full, broken or read-only disk. It is SQLite's default one, except that a
+// chosen call fails, and on request all later ones of its kind. Nothing is really synced, and nobody waits.
 
 #include <atomic>
 #include <string_view>
@@ -16,14 +15,14 @@ inline constexpr int disk_call_count = 11;
 
 struct DiskFault {
   DiskCall call = DiskCall::write;
-  int code = 0;               ///< SQLite's
-  int nth = 1;                ///< of the calls from now on
-  bool is_lasting = false;    ///< all later calls of that kind fail, too
-  bool is_temporary = false;  ///< only calls on temporary files count
+  int code = 0;               ///< SQLite's code.
+  int nth = 1;                ///< Number of the failing call, counted from now.
+  bool is_lasting = false;    ///< Whether all later calls of that kind fail, too.
+  bool is_temporary = false;  ///< Whether only calls on temporary files count.
 };
 
-/// SQLite's default file system as long as this lives; one at a time. fail() and pass() are for when nobody
-/// else uses it.
+/// SQLite's default file system as long as this object lives; one at a time. Call fail() and pass() only
+/// while nobody else uses it.
 class FailingVfs {
  public:
   FailingVfs();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What fuzzing starts from and once found, replayed without a fuzzer.
+// Replays the seeds and findings of fuzzing without a fuzzer.
 #include <gtest/gtest.h>
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Shards of made-up recordings, merged: what SQL says of the whole is what it says of the parts.
+// Merges shards of made-up recordings: SQL on the whole must give the same as on the parts.
 #include <draftscope/traces/merge.h>
 #include <gtest/gtest.h>
 #include <sqlite3.h>
@@ -47,7 +47,7 @@ std::vector<std::string> rows_of(const fs::path& path, const std::string& sql) {
   return rows;
 }
 
-/// A recording that says that it is shard I of N, with questions of its own.
+/// Makes a recording that claims to be shard I of N, with its own questions.
 fs::path make_shard(const TestFolder& folder, int index, int count) {
   fs::path path = folder / fmt::format("run.{}-of-{}.dstrace", index, count);
   make_sample_file(path, {.seed = static_cast<std::uint32_t>(index)});
@@ -63,12 +63,12 @@ std::vector<fs::path> make_shards(const TestFolder& folder, int count) {
   return shards;
 }
 
-// A request by what it is about, and a time by how long after the request's beginning.
+// A request is identified by its content, and a time by its distance from the request's beginning.
 constexpr const char* request = "ru.specification, p.question_id, p.turn, q.repeat";
 constexpr const char* of_request =
     "JOIN requests q ON q.id = x.request JOIN runs ru ON ru.id = q.run JOIN prompts p ON p.id = q.prompt";
 
-/// Each table's rows without ids and clocks.
+/// Queries of each table's rows without ids and clocks.
 std::map<std::string, std::string> queries() {
   const std::string times = "x.start_ns - q.start_ns, x.end_ns - x.start_ns";
   const std::string round = "(SELECT \"index\" FROM rounds WHERE id = x.round)";
@@ -149,7 +149,7 @@ TEST(MergedShards, LieOneBehindAnotherAndAreNamed) {
   const auto shards = make_shards(folder, 3);
   const fs::path merged = folder / "run.dstrace";
   ASSERT_TRUE(merge_shards(shards, {}, merged));
-  // No request of a shard begins before all of the one before have ended.
+  // No request of a shard begins before all of the shard before have ended.
   EXPECT_EQ(
       rows_of(merged,
               "SELECT count(*) FROM requests a JOIN prompts pa ON pa.id = a.prompt, requests b JOIN prompts "
@@ -179,8 +179,8 @@ TEST(MergedShards, MayMissSome) {
 
 TEST(MergedShards, AreOfOneExperiment) {
   struct Case {
-    const char* sql;      // of the second shard
-    const char* message;  // in the error
+    const char* sql;      // applied to the second shard
+    const char* message;  // expected in the error
   };
   for (const Case& given :
        {Case{"DELETE FROM meta WHERE key = 'shard'", "is no shard's recording"},
@@ -339,7 +339,7 @@ TEST(Shard, IsThatOfTheTask) {
   Variables both = array;
   both.insert({{"SLURM_PROCID", "1"}, {"SLURM_STEP_NUM_TASKS", "3"}});
   EXPECT_EQ(shard_in(both), (Shard{8, 12}));
-  // A batch script that asks for tasks is none of them.
+  // A batch script that requests tasks is none of them.
   EXPECT_FALSE(shard_in({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "8"}}));
   for (const auto& [variable, text] :
        std::vector<std::pair<std::string, std::string>>{{"SLURM_ARRAY_TASK_ID", "15"},

@@ -52,7 +52,7 @@ TEST_F(Query, RefusesInOneLineWhatDoesMoreThanRead) {
   EXPECT_EQ(read_file(path_), before);
 }
 
-/// Endless numbers, and a text of some bytes beside each.
+/// A query that gives endless numbers, each with a text of some bytes.
 std::string endless(int text_bytes) {
   return fmt::format(
       "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i, hex(zeroblob({})) FROM n",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Takes a file through every reading function, as a test or the fuzzer does with a hostile one.
+// Calls every reading function on a file, as a test or the fuzzer does with a hostile one.
 
 #include <draftscope/traces/reader.h>
 #include <filesystem>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What stands where a trace is to be written, and what becomes of it.
+// Files that exist where a trace is to be written, and their replacement.
 #include <draftscope/traces/atomic_trace.h>
 #include <draftscope/traces/reader.h>
 #include <gmock/gmock.h>
@@ -50,7 +50,7 @@ std::string atomic_error(const fs::path& path, bool overwrite = true) {
   return committed ? "created" : committed.error().message;
 }
 
-/// A recording as a crash leaves it: rows in a file and its log. Returns its rounds.
+/// Makes a recording as a crash leaves it, with rows in a file and its log. Returns its rounds.
 std::size_t make_cut_off_file(const TestFolder& folder, const std::string& name) {
   auto writer = Writer::create(folder / "live", {}, {.rows_per_transaction = 1, .transaction_ns = 1});
   if (!writer) throw std::runtime_error(writer.error().message);
@@ -127,7 +127,7 @@ TEST(FileBesideANewTrace, IsSomebodyElsesAndRefusedByName) {
     for (const std::string& error : {creation_error(folder / "notes", false),
                                      creation_error(folder / "notes"), atomic_error(folder / "notes")})
       EXPECT_THAT(error, AllOf(StartsWith(beside.string() + ": is no trace's log"), Not(HasSubstr("\n"))));
-    // Neither a file that is no trace nor an empty one has a log of its own.
+    // Neither a file that is no trace nor an empty one has a log.
     for (const std::string& text : {std::string("text"), std::string()}) {
       write_file(folder / "notes", text);
       EXPECT_THAT(creation_error(folder / "notes"), StartsWith(beside.string() + ": is no trace's log"));

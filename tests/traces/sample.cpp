@@ -32,14 +32,14 @@ class SampleWriter {
       run.id = writer_.add(run);
       sample_.recording.runs.push_back(run);
     }
-    // A writer may take several samples: each names other tokens.
+    // A writer may take several samples, and each names different tokens.
     const auto first = static_cast<std::int32_t>(5000 * (sample_.recording.runs.front().id.value() - 1));
     for (const std::int32_t token : {first, first + 7, first + 4095}) {
       sample_.token_texts.push_back({token, " to\"ken\n\xEF\xBF\xBD " + std::to_string(token)});
       writer_.add(sample_.token_texts.back());
     }
     for (int i = 0; i < options_.requests_per_run; ++i) add_prompt(i);
-    // Interleaved: each prompt by every run before the next prompt.
+    // Runs are interleaved: every run decodes a prompt before the next prompt.
     for (const Prompt& prompt : sample_.recording.prompts)
       for (const Run& run : sample_.recording.runs) add_request(run, prompt);
     return std::move(sample_);
@@ -69,7 +69,7 @@ class SampleWriter {
   void add_prompt(int i) {
     static const std::vector<std::string> categories{"coding", "qa", "summarization"};
     Prompt prompt;
-    prompt.question_id = 81 + i / 2;  // two turns a question
+    prompt.question_id = 81 + i / 2;  // two turns per question
     prompt.turn = i % 2;
     prompt.category = categories[static_cast<std::size_t>(i / 2) % categories.size()];
     prompt.text = "Wie heißt \"das\",\nbitte? \xF0\x9F\x98\x80 \\ " + std::to_string(i);
@@ -216,7 +216,7 @@ class SampleWriter {
     std::vector<DraftToken> tokens;
     round.control_ns = add_phase(Phase::control, request.id, round.id);
     if (!run.is_baseline) {
-      // In the planning of a round, which the file does not have yet.
+      // The decision belongs to the planning of a round that the file does not have yet.
       if (chance()) add_decision(request.id, round.id);
       round.exit_layer = static_cast<std::int32_t>(between(1, 7));
       round.layer_set_id = add_layer_set(round.exit_layer);
@@ -225,7 +225,7 @@ class SampleWriter {
       round.accepted = static_cast<std::int32_t>(between(0, round.drafted));
       round.threshold = share();
       round.draft_stop = static_cast<DraftStop>(between(0, 4));
-      // A chain as far as it is accepted; beyond that, in half of the rounds, branches.
+      // The accepted part is a chain; beyond it, half of the rounds have branches.
       const bool is_tree = chance();
       for (std::int32_t i = 0; i < round.drafted; ++i)
         tokens.push_back(
@@ -246,7 +246,7 @@ class SampleWriter {
       request.tokens.push_back(tokens[static_cast<std::size_t>(i)].token);
     request.tokens.push_back(round.bonus_token);
     round.end_ns = now_ns_;
-    // Both orders occur: spans that come before their round, and after.
+    // Both orders occur: spans before their round, and after.
     const bool spans_first = chance();
     if (spans_first) flush();
     writer_.add(round, tokens);
@@ -263,7 +263,7 @@ class SampleWriter {
     decision.round_id = round_id;
     decision.kind_id = name(kinds[static_cast<std::size_t>(between(0, 3))]);
     decision.start_ns = now_ns_;
-    if (chance()) pass();  // not every decision is timed
+    if (chance()) pass();  // some decisions are not timed
     decision.end_ns = now_ns_;
     if (chance()) decision.score = share();
     decision.adopted = chance();
@@ -272,13 +272,14 @@ class SampleWriter {
     sample_.decisions.push_back(decision);
   }
 
-  /// Half of the layers, each with all of the output's positions and, after an end of the text, that one's.
+  /// Adds shadow tokens of half of the layers, at all positions of the output and, after an end of the text,
+  /// at that one's.
   void add_shadow_tokens(const Request& request, const Prompt& prompt) {
     std::vector<ShadowToken> rows;
     std::vector<std::int32_t> text = prompt.tokens;
     text.insert(text.end(), request.tokens.begin(), request.tokens.end());
     if (request.stop == RequestStop::eos) text.push_back(2);
-    // Position by position, as they are computed; the file has them layer by layer.
+    // Tokens come position by position, as they are computed, whereas the file stores them layer by layer.
     for (std::size_t position = prompt.tokens.size(); position < text.size(); ++position)
       for (std::int32_t layer = 2; layer <= 2 * sample_shadow_layers; layer += 2) {
         ShadowToken row;

@@ -21,11 +21,11 @@ struct SampleOptions {
   int requests_per_run = 3;
   int max_rounds = 8;
   bool kernels = true;
-  bool operations = false;  ///< rows that a device timed, one beside each kernel
-  int max_drafted = 6;      ///< tokens of a round
+  bool operations = false;  ///< Whether to add rows that a device timed, one per kernel.
+  int max_drafted = 6;      ///< Maximum draft tokens of a round.
 };
 
-/// Layers that a request has shadow tokens of: 2, 4, 6 and 8.
+/// Number of layers with shadow tokens in a request: 2, 4, 6 and 8.
 inline constexpr std::int32_t sample_shadow_layers = 4;
 
 /// Rows that went into the writer.
@@ -37,25 +37,25 @@ struct Sample {
   std::vector<Span> spans;
   std::vector<Kernel> kernels;
   std::vector<Counter> counters;
-  std::vector<std::string> strings;  ///< strings[id - 1]
+  std::vector<std::string> strings;  ///< [id - 1].
 };
 
-/// Writes a recording that keeps every rule of the schema; returns what it consists of.
+/// Writes a recording that satisfies every rule of the schema; returns its content.
 Sample write_sample(Writer& writer, const SampleOptions& options = {});
 
-/// The same, into a file that is then closed.
+/// Writes a sample into a file and closes it.
 Sample make_sample_file(const std::filesystem::path& path, const SampleOptions& options = {});
 
 using TestFolder = test::TemporaryFolder;
 
-/// A folder in memory where there is one: for tests that make so many files that syncing them takes long.
+/// A folder in memory if there is one, for tests with so many files that syncing them takes long.
 [[nodiscard]] std::filesystem::path parent_in_memory();
 
 /// The whole content of a file.
 std::string read_file(const std::filesystem::path& path);
 void write_file(const std::filesystem::path& path, const std::string& content);
 
-/// Runs SQL that changes a file behind the library's back.
+/// Runs SQL that changes a file without the library's knowledge.
 void change(const std::filesystem::path& path, const std::string& sql);
 
 /// Rows of a query on a file, as text.

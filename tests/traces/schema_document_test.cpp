@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// traces/SCHEMA.md is held to what the files are.
+// Compares traces/SCHEMA.md with the files.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@ std::string document() {
   return read_file(std::filesystem::path(DRAFTSCOPE_SOURCE_DIR) / "traces/SCHEMA.md");
 }
 
-/// The ```sql blocks.
+/// The ```sql blocks of the document.
 std::vector<std::string> documented_queries() {
   const std::string text = document();
   std::vector<std::string> queries;

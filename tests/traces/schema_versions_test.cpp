@@ -64,7 +64,7 @@ TEST_P(TooOldVersion, IsRefusedInOneLineThatNamesItAndWhatWasExpected) {
 
 INSTANTIATE_TEST_SUITE_P(SchemaVersions, TooOldVersion, ::testing::Values(-1, 0, 1, 2, 3));
 
-/// Before the schema changes: DRAFTSCOPE_WRITE_VERSION=tests/traces/version_N.dstrace traces_test
+/// Run it before the schema changes: DRAFTSCOPE_WRITE_VERSION=tests/traces/version_N.dstrace traces_test
 /// --gtest_filter=Fixture.*
 TEST(Fixture, IsWrittenByThePresentWriterWhereAsked) {
   const char* const path = std::getenv("DRAFTSCOPE_WRITE_VERSION");

@@ -186,7 +186,7 @@ TEST(Writer, KeepsTheDecisionsOfARoundThatNeverCameWithTheirRequest) {
   EXPECT_TRUE(Reader::open(folder / "trace.dstrace")->validate()->empty());
 }
 
-// As where an exception ends the recording.
+// An exception that ends the recording has the same effect.
 TEST(Writer, CallsARecordingCutOffThatGoesAmidARequest) {
   const TestFolder folder;
   for (const bool is_finished : {true, false}) {
@@ -231,8 +231,8 @@ TEST(Writer, CanBeClosedTwice) {
   EXPECT_TRUE(writer->close());
 }
 
-/// In a child, because the limit holds for the whole process: a file can't grow beyond `bytes`, as on a full
-/// disk. Returns what the child found.
+/// Records with a file size limit of `bytes`, like a full disk. It runs in a child, because the limit holds
+/// for the whole process. Returns the child's findings.
 std::string record_on_a_full_disk(const std::filesystem::path& path, rlim_t bytes) {
   int ends[2];
   if (::pipe(ends) != 0) return "no pipe";
@@ -248,7 +248,7 @@ std::string record_on_a_full_disk(const std::filesystem::path& path, rlim_t byte
     } else {
       for (std::uint32_t seed = 0; seed < 2000 && !(*writer)->failed(); ++seed)
         write_sample(**writer, {.seed = seed});
-      write_sample(**writer, {.seed = 1});  // goes on without complaint
+      write_sample(**writer, {.seed = 1});  // continues without an error
       const auto closed = (*writer)->close();
       words = closed ? "closed" : "close: " + closed.error().message;
     }

@@ -6,7 +6,7 @@
 
 namespace draftscope::engine::test {
 
-/// Draft tokens of all rounds that it hears of.
+/// Counts the draft tokens of all rounds that are reported to it.
 struct CountedDrafts : DecodeListener {
   std::int64_t drafted = 0;
   std::int64_t accepted = 0;

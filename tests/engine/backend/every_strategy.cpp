@@ -21,7 +21,7 @@ bool has(const speculation::StrategyRow& strategy, std::string_view parameter) {
                      [&](const speculation::ParameterRow& known) { return known.name == parameter; });
 }
 
-/// The names after "one of: ".
+/// The names that a parameter's meaning lists after "one of: ".
 std::vector<std::string> choices(const speculation::ParameterRow& parameter) {
   constexpr std::string_view opening = "one of: ";
   std::vector<std::string> names;
@@ -47,7 +47,7 @@ std::vector<std::string> held_weights(Backend& backend) {
 std::vector<std::string> half_of_turn(const std::vector<std::string>& names, int turn) {
   std::vector<std::string> half;
   for (auto i = static_cast<std::size_t>(turn % 2); i < names.size(); i += 2) half.push_back(names[i]);
-  return half.empty() ? names : half;  // of one, that one in every turn
+  return half.empty() ? names : half;  // a single name is taken in every turn
 }
 
 EveryStrategy::EveryStrategy(const speculation::ModelShape& shape, std::vector<std::string> weights)
@@ -84,16 +84,17 @@ void EveryStrategy::add(const speculation::StrategyRow& strategy) {
   if (has(strategy, "exit") && has(strategy, "verify"))
     for (const char* verify : {"all-layers", "above-exit"})
       specifications_.push_back(fmt::format("{}:exit=2,verify={}", name, verify));
-  // A copy: the list grows while its last entry is read.
+  // Pass a copy, since the list grows while its last entry is read.
   add_choices(strategy, std::string(specifications_.back()));
 }
 
-/// Choices other than the defaults, beside a specification with everything that the strategy needs.
+/// Adds every choice other than the default, on top of a specification with everything that the strategy
+/// needs.
 void EveryStrategy::add_choices(const speculation::StrategyRow& strategy, const std::string& specification) {
   for (const speculation::ParameterRow& parameter : strategy.parameters) {
     if (speculation::has_parameter(specification, parameter.name)) continue;
     const bool is_weights = parameter.name == "weights";
-    // The target can't go on from the states of a draft on other weights.
+    // The target can't continue from the states of a draft that uses other weights.
     const std::string base = is_weights && speculation::has_parameter(specification, "verify")
                                  ? speculation::set_parameter(specification, "verify", "all-layers")
                                  : specification;
@@ -110,7 +111,7 @@ void EveryStrategy::add_mixes(const speculation::StrategyRow& mix) {
   for (const speculation::ParameterRow& kind : mix.parameters)
     for (const std::string& part : choices(kind)) {
       specifications_.push_back(fmt::format("mix:{}={}{}", kind.name, part, needs(part)));
-      // Trees verify other rows than chains, whatever chose the mask.
+      // Trees verify rows that chains do not, whichever part chose the mask.
       if (kind.name == "mask")
         specifications_.push_back(fmt::format("mix:mask={},shape=tree{}", part, needs(part)));
     }

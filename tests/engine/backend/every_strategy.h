@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Specifications of every strategy that the engine lists, whatever it will list: what each needs to decode a
-// small model, and the parts of `mix` one after another.
+// Specifications of every strategy in the engine's catalogue, with what each needs to decode a small model.
+// The parts of `mix` are taken one after another.
 
 #include <draftscope/engine/backend.h>
 #include <draftscope/engine/strategy.h>
@@ -13,16 +13,16 @@
 
 namespace draftscope::engine::test {
 
-/// Names of the formats that the backend can hold for drafts; it holds them from then on.
+/// Prepares draft weights in every format that the backend supports. Returns the names of these formats.
 [[nodiscard]] std::vector<std::string> held_weights(Backend& backend);
 
-/// Half of them, the other half in the next turn: two models of a test have them all.
+/// Every second name, beginning with the first or the second by turn, so that two turns have them all.
 [[nodiscard]] std::vector<std::string> half_of_turn(const std::vector<std::string>& names, int turn);
 
 /// Owns the file that `tuned` reads.
 class EveryStrategy {
  public:
-  /// For models of `shape`, of at least three layers. Drafts take `weights` beside the model's own.
+  /// Needs a `shape` of at least three layers. Drafts use `weights` besides the model's own.
   EveryStrategy(const speculation::ModelShape& shape, std::vector<std::string> weights);
   EveryStrategy(const EveryStrategy&) = delete;
   EveryStrategy& operator=(const EveryStrategy&) = delete;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A backend keeps the model it was made of, says which weights it can hold for drafts beside it, and `auto`
-// drafts on no others.
+// A backend keeps the model it was made from, and says which weights it can prepare for drafts besides it.
+// `auto` drafts with no other weights.
 
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@ class HeldModel : public testing::TestWithParam<TestedBackend> {
   static std::unique_ptr<Backend> backend(const Checkpoint& checkpoint) {
     return GetParam().make(checkpoint, 2, room);
   }
-  /// A random model, its widths multiples of 64 in odd trials, as formats with groups want them.
+  /// A random model. In odd trials its widths are multiples of 64, as formats with groups require.
   static Checkpoint checkpoint(Random& random, int trial) {
     speculation::ModelShape shape = GetParam().shape(random);
     shape.n_layers = 2;
@@ -45,7 +45,7 @@ TEST_P(HeldModel, OutlivesTheCheckpointThatItCameFrom) {
   const OwnedBatch rows = chain(shape, random, 5, 0);
   const std::vector<float> expected = logits(*backend(*checkpoint), rows);
   const auto alone = backend(*checkpoint);
-  checkpoint->shape.n_layers += 7;  // seen by whoever still looks there
+  checkpoint->shape.n_layers += 7;  // a backend that still reads the checkpoint would see this
   checkpoint->weights.layers.clear();
   checkpoint.reset();
   EXPECT_EQ(alone->shape().n_layers, shape.n_layers);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Bit for bit: a row's outputs are a function of its own input, position, mask, range and keys.
+// The outputs of a row are, bit for bit, a function of its own input, position, mask, range and keys.
 
 #include "tested_backend.h"
 
@@ -18,7 +18,7 @@ bool same_bits(std::span<const T> a, std::span<const T> b) {
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size_bytes()) == 0;
 }
 
-/// Everything a row is given: hidden states, logits, top tokens.
+/// All outputs of a row: hidden states, logits, top tokens.
 struct RowOutputs {
   std::vector<float> values;
   friend bool operator==(const RowOutputs& a, const RowOutputs& b) {
@@ -68,7 +68,7 @@ class InvarianceTest : public testing::TestWithParam<TestedBackend> {
   static speculation::ModelShape shape(Random& random) { return GetParam().shape(random); }
 };
 
-/// A tree after a prompt against its tokens one by one.
+/// Compares a tree after a prompt with its tokens computed one by one.
 void expect_paths_as_chains(const TestedBackend& tested, const speculation::ModelShape& shape,
                             Random& random) {
   const Checkpoint checkpoint = random_checkpoint(shape, tested.dtype, random());
@@ -91,7 +91,7 @@ void expect_paths_as_chains(const TestedBackend& tested, const speculation::Mode
     std::int32_t place = context;
     for (std::size_t row = 0; row <= leaf; ++row) {
       if (row != leaf && !is_ancestor(batch, row, leaf)) continue;
-      OwnedBatch alone = batch;  // one row, at the next place of a chain
+      OwnedBatch alone = batch;  // a single row, at the next position of a chain
       alone.rows = {batch.rows[row]};
       alone.ancestors.clear();
       alone.committed = alone.first_row = place++;
@@ -105,7 +105,7 @@ TEST_P(InvarianceTest, EveryPathOfATreeHasTheBitsOfTheSameTokensOneByOneOnAnyNum
   for (int round = 0; round < 12; ++round) {
     SCOPED_TRACE(round);
     speculation::ModelShape shape = InvarianceTest::shape(random);
-    if (round % 3 == 0) shape.d_ff = 8 * pick(random, 125, 187);  // beyond one chunk of k
+    if (round % 3 == 0) shape.d_ff = 8 * pick(random, 125, 187);  // more than one chunk of k
     expect_paths_as_chains(GetParam(), shape, random);
     if (HasFatalFailure()) return;
   }
@@ -151,7 +151,7 @@ TEST_P(InvarianceTest, GarbageBeyondTheCommittedRowsNeverMatters) {
     const Checkpoint checkpoint = random_checkpoint(shape, dtype(), random());
     const auto clean = backend(checkpoint, 1);
     const auto dirty = backend(checkpoint, 2);
-    run(*dirty, chain(shape, random, 60, 0));  // drafts of another request, rolled back
+    run(*dirty, chain(shape, random, 60, 0));  // another request's rows, rolled back
     OwnedBatch prompt = chain(shape, random, 9, 0);
     ASSERT_EQ(run(*dirty, prompt), run(*clean, prompt));
     OwnedBatch draft = tree(shape, random, 20, 9);

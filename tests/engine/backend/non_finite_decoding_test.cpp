@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Decoding ends with a line, and without a token, where the target's logits make no distribution; what spoils
-// a draft alone leaves the text as vanilla has it. For every strategy that the catalogue lists.
+// Decoding ends with an error line, and without a token, where the target's logits form no distribution. If
+// only a draft is damaged, the text is vanilla's. Both hold for every strategy in the catalogue.
 
 #include <draftscope/engine/decode.h>
 #include <draftscope/engine/strategy.h>
@@ -28,7 +28,7 @@ const SamplingOptions greedy;
 const SamplingOptions sampled{.temperature = 0.8, .top_k = 20, .top_p = 0.95};
 const SamplingOptions coupled{.temperature = 0.8, .top_p = 0.95, .coupled = true};
 
-/// Passes all on, and makes the logits of chosen passes NaN, as a backend tells of them.
+/// Passes every call on, and replaces the logits of chosen passes by NaN, as a backend would report them.
 class SpoiltBackend final : public Backend {
  public:
   using Choose = std::function<bool(const Batch&)>;
@@ -61,7 +61,7 @@ class SpoiltBackend final : public Backend {
   Choose choose_;
 };
 
-/// Whether a pass is not the target's word on the text: a draft step, a search, heads on other states.
+/// Whether a pass does not decide the text: a draft step, a search, or heads on other states.
 bool is_beside_the_text(const Batch& batch) {
   return batch.mask != nullptr || batch.layers.begin == batch.layers.end ||
          batch.first_row != batch.committed;
@@ -76,7 +76,7 @@ struct Heard final : DecodeListener {
 };
 
 struct Decoded {
-  std::vector<std::int32_t> tokens;  ///< heard, whether or not it ended well
+  std::vector<std::int32_t> tokens;  ///< reported tokens, whether or not decoding ended well
   std::string error;
 };
 
@@ -123,7 +123,7 @@ TEST_P(NonFiniteDecodingTest, EveryStrategyEndsWithALineAndWithoutAToken) {
   const EveryStrategy strategies(checkpoint_.shape, held_weights(*backend_));
   int trial = 0;
   for (const std::string& specification : strategies.specifications()) {
-    // Another way in which logits are bad, or a layer, for each.
+    // Each strategy gets another kind of bad logits, or a bad layer.
     checkpoint_ = random_checkpoint(checkpoint_.shape, GetParam().dtype, random_());
     const int way = trial++ % 5;
     std::string origin = "every layer's output is finite";
@@ -135,7 +135,7 @@ TEST_P(NonFiniteDecodingTest, EveryStrategyEndsWithALineAndWithoutAToken) {
     for (const SamplingOptions& sampling : {greedy, sampled, coupled}) {
       SCOPED_TRACE(specification + " " + std::to_string(way));
       const Decoded decoded = run(*backend_, specification, sampling);
-      // An infinity times a negative number masks the token.
+      // Infinity times a negative state is minus infinity, which masks the token.
       if (way < 4 && all_bad_logits[way] == BadLogits::inf && !decoded.tokens.empty()) continue;
       EXPECT_TRUE(decoded.tokens.empty());
       EXPECT_THAT(decoded.error, HasSubstr("logits of position 19 (prefill): "));
@@ -146,13 +146,13 @@ TEST_P(NonFiniteDecodingTest, EveryStrategyEndsWithALineAndWithoutAToken) {
   }
 }
 
-/// A token whose embedding is a NaN: whoever comes to it cannot go on, others never know.
+/// A token whose embedding is NaN: requests that reach it fail, and others never notice.
 TEST_P(NonFiniteDecodingTest, EveryStrategyEndsWhereVanillaDoes) {
   const EveryStrategy strategies(checkpoint_.shape, held_weights(*backend_));
   for (const SamplingOptions& sampling : {greedy, coupled}) {
     const std::vector<std::int32_t> clean = run(*backend_, "vanilla", sampling).tokens;
     ASSERT_EQ(clean.size(), static_cast<std::size_t>(new_tokens));
-    // The last token that the text comes to for the first time before its end.
+    // Choose the last token before the end that occurs for the first time.
     std::int32_t bad = -1;
     for (std::size_t i = 2; i + 1 < clean.size(); ++i)
       if (std::find(prompt_.begin(), prompt_.end(), clean[i]) == prompt_.end() &&
@@ -210,7 +210,7 @@ TEST_P(NonFiniteDecodingTest, AVerificationThatIsNotFiniteEndsTheRequest) {
       });
       const Decoded decoded = run(backend, specification, sampling);
       if (backend.spoilt == 0 || passes < 3) continue;
-      if (decoded.error.empty()) continue;  // the pass was one of the strategy's own
+      if (decoded.error.empty()) continue;  // the pass was internal to the strategy
       EXPECT_THAT(decoded.error, HasSubstr("logits of position "));
       EXPECT_LT(decoded.tokens.size(), static_cast<std::size_t>(new_tokens));
     }

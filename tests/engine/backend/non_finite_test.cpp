@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A backend tells of logits that make no distribution by its tokens' probabilities, and of no others.
+// A backend reports logits that form no distribution through the probabilities of its tokens, and no other
+// logits.
 
 #include <gtest/gtest.h>
 
@@ -21,7 +22,7 @@ class NonFiniteTest : public testing::TestWithParam<TestedBackend> {
   static std::unique_ptr<Backend> backend(const Checkpoint& checkpoint) {
     return GetParam().make(checkpoint, 2, context);
   }
-  /// A model of several blocks and tiles of the vocabulary, and with a head of its own.
+  /// A model with several blocks and tiles of the vocabulary, and with an untied head.
   static Checkpoint model(Random& random) {
     speculation::ModelShape shape = GetParam().shape(random);
     shape.tied_embeddings = false;
@@ -30,7 +31,7 @@ class NonFiniteTest : public testing::TestWithParam<TestedBackend> {
   }
 };
 
-/// Final norm and head on three states of positive values.
+/// Applies the final norm and the head to three states of positive values.
 Outputs heads_of(Backend& backend) {
   const speculation::ModelShape& shape = backend.shape();
   const auto d_model = static_cast<std::size_t>(shape.d_model);
@@ -69,7 +70,7 @@ TEST_P(NonFiniteTest, MaskedTokensLeaveTheOthersTheirDistribution) {
   for (int round = 0; round < 3; ++round) {
     const Checkpoint checkpoint = model(random);
     const std::int32_t vocab = checkpoint.shape.vocab;
-    // Whole blocks of them, and single ones; of the first round all but two.
+    // Mask whole blocks of tokens and single ones; in the first round mask all but two.
     for (std::int32_t token = 0; token < vocab; ++token)
       if (round == 0 ? token != 7 && token != vocab - 1 : token < 140 || chance(random, 0.5))
         poison(checkpoint.weights.head, token, 0, Poison::minus_inf);

@@ -31,7 +31,7 @@ double element(const TensorView& tensor, std::int64_t row, std::int64_t column) 
   return static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16));
 }
 
-/// To 8 significant bits, ties to even: bf16 within its range.
+/// Rounds to 8 significant bits, ties to even. This is bf16 within its range.
 double rounded(double value) {
   if (value == 0.0) return value;
   int exponent = 0;

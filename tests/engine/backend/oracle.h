@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// What forward() means, in fp64 and one row at a time: no cache layout, no kernels, no threads. Rounds where
-// the backend's contract says it rounds (activations at products, K/V), so that what is left to compare is
-// fp32 arithmetic.
+// States what forward() computes, in fp64 and one row at a time, without a cache layout, kernels or threads.
+// It rounds where the backend's contract says so (activations at products, K/V), so that only fp32 arithmetic
+// is left to compare.
 
 #include <Eigen/Core>
 #include <cstdint>
@@ -33,7 +33,7 @@ class Oracle {
   [[nodiscard]] Eigen::VectorXd normalised(const Eigen::VectorXd& x, const TensorView& weight) const;
   [[nodiscard]] Eigen::VectorXd product(const TensorView& matrix, const TensorView& bias,
                                         const Eigen::VectorXd& x) const;
-  /// Head by head, or as many values as the weight has; `x` itself if there is no such norm.
+  /// Normalises each head, or as many values as the weight has. Returns `x` itself if there is no such norm.
   [[nodiscard]] Eigen::VectorXd normalised_parts(const Eigen::VectorXd& x, const TensorView& weight) const;
   void add(const Eigen::VectorXd& output, const TensorView& norm, Eigen::VectorXd& x) const;
   [[nodiscard]] double activated(double x) const;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// forward() against fp64 on random shapes, types, masks, layer ranges, chains and trees.
+// Compares forward() with fp64 on random shapes, types, masks, layer ranges, chains and trees.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -20,8 +20,9 @@ double relative_error(std::span<const float> found, const Eigen::VectorXd& expec
   return worst / std::max(expected.cwiseAbs().maxCoeff(), 1e-3);
 }
 
-// fp32: rounding of sums. 16-bit: a value on the border between two bf16 neighbours may fall to the other
-// side in fp32, which moves one product's input by 2^-8 of itself; the residual carries a few of those.
+// In fp32 the sums round. In 16 bits a value midway between two bf16 neighbours may fall to the other side in
+// fp32, which moves the input of one product by 2^-8 of itself. The residual stream carries a few of these
+// differences.
 double tolerance(DType dtype) {
   return dtype == DType::f32 ? 2e-4 : 3e-2;
 }
@@ -70,7 +71,7 @@ void expect_top_of_logits(const Outputs& outputs, std::size_t head_rows, std::si
 
 class OracleTest : public testing::TestWithParam<TestedBackend> {};
 
-/// One model, a prompt and one batch after it.
+/// Tests one model with a prompt and one batch after it.
 void expect_agreement(const TestedBackend& tested, const speculation::ModelShape& shape, Random& random) {
   const DType dtype = tested.dtype;
   const Checkpoint checkpoint = random_checkpoint(shape, dtype, random());

@@ -14,7 +14,7 @@ std::uint16_t to_bf16(float value) {
   return static_cast<std::uint16_t>((bits + 0x7fffU + ((bits >> 16) & 1U)) >> 16);
 }
 
-/// For values that are zero or of magnitude 2^-14 to 65504, which is all this file makes.
+/// Converts values that are zero or of magnitude 2^-14 to 65504. This file makes no others.
 std::uint16_t to_f16(float value) {
   const auto bits = std::bit_cast<std::uint32_t>(value);
   const std::uint32_t magnitude = (bits & 0x7fffffffU) + 0xfffU + ((bits >> 13) & 1U);
@@ -30,7 +30,7 @@ class WeightMaker {
 
   TensorView make(std::int64_t rows, std::int64_t columns, float center, float spread) {
     std::normal_distribution<float> normal(center, spread);
-    // An odd offset in elements: mapped tensors are not aligned to vectors.
+    // Use an odd offset in elements, since mapped tensors are not aligned to vectors.
     const std::size_t element = dtype_bytes(dtype_);
     auto& block = blocks_->emplace_back((static_cast<std::size_t>(rows * columns) + 1) * element);
     std::byte* data = block.data() + element;

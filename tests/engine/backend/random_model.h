@@ -22,13 +22,11 @@ bool chance(Random& random, double probability);
 /// A shape with every width different; even head_dim from 2 up, GQA groups of 1 to 5.
 speculation::ModelShape random_shape(Random& random);
 
-/// The shape with a family's traits, of such numbers that each shows in a small model: windows and caps are
-/// met.
+/// The shape with a family's traits. Windows and caps are so small that they take effect in a small model.
 speculation::ModelShape of_family(speculation::ModelShape shape, const speculation::ModelFamily& family,
                                   Random& random);
 
-/// Weights of such a size that activations stay near 1. Biases and norms are there if the shape asks for
-/// them.
+/// Scales the weights so that activations stay near 1. Biases and norms exist if the shape has them.
 Checkpoint random_checkpoint(const speculation::ModelShape& shape, DType dtype, std::uint64_t seed);
 
 /// A batch that owns its arrays.
@@ -45,11 +43,12 @@ struct OwnedBatch {
   [[nodiscard]] Batch view() const;
 };
 
-/// `n` tokens at positions and cache rows first, first + 1, …, over all layers; head and logits for every
-/// row.
+/// `n` tokens at positions and cache rows first, first + 1, …, over all layers, with head and logits for
+/// every row.
 OwnedBatch chain(const speculation::ModelShape& shape, Random& random, std::int32_t n, std::int32_t first);
 
-/// Each row's parent is a random earlier row or the committed context; positions follow the depth.
+/// A tree in which each row's parent is a random earlier row or the committed context. Positions follow the
+/// depth.
 OwnedBatch tree(const speculation::ModelShape& shape, Random& random, std::int32_t n, std::int32_t committed);
 
 speculation::SublayerMask random_mask(Random& random, std::int32_t n_layers, double skipped);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// What the properties that every backend must have are tested on. Each test program lists its own.
+// Describes the backends on which the properties of every backend are tested. Each test program lists its
+// backends.
 
 #include <draftscope/engine/backend.h>
 #include <draftscope/engine/checkpoint.h>
@@ -20,12 +21,12 @@ namespace draftscope::engine::test {
 struct TestedBackend {
   std::string name;  ///< letters, digits and _
   DType dtype = DType::bf16;
-  /// A random shape that it can run.
+  /// Draws a random shape that the backend can run.
   speculation::ModelShape (*shape)(Random&) = nullptr;
-  /// Whether it computes what a shape's traits say; its error otherwise.
+  /// Succeeds if the backend supports the traits of a shape; returns its error otherwise.
   bool (*computes)(const speculation::ModelFamily&) = nullptr;
-  /// A backend that must come to be; throws with its error otherwise. `shares` is what its results must not
-  /// depend on: threads, or multiprocessors.
+  /// Makes the backend, or throws with its error. The results must not depend on `shares`, the number of
+  /// threads or multiprocessors.
   std::function<std::unique_ptr<Backend>(const Checkpoint&, std::int32_t shares, std::int32_t cache_rows)>
       make;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Merging by hand and refusals; golden_test.cpp has what PEFT itself computes.
+// Tests merges computed by hand, and refusals. golden_test.cpp compares with PEFT itself.
 
 #include <draftscope/engine/checkpoint.h>
 #include <gmock/gmock.h>
@@ -30,7 +30,8 @@ StoredTensor floats(const std::string& name, std::vector<std::uint64_t> shape, s
   return {name, "F32", std::move(shape), std::move(bytes)};
 }
 
-/// A is [2][8], B is [4][2]: element (o, i) of B·A is b · a of a diagonal each.
+/// A is [2][8] and B is [4][2]. Each rank has one non-zero in A and one in B, whose product is one element of
+/// B·A.
 std::vector<StoredTensor> adapter_tensors() {
   std::vector<float> a(16);
   std::vector<float> b(8);
@@ -93,7 +94,7 @@ TEST(MergeAdapter, AddsTheScaledProductToItsMatrixAndToNothingElse) {
 }
 
 TEST(MergeAdapter, HalvesRoundAsTheyRead) {
-  // Every fp16 number is itself, and the middle between two goes to the even one.
+  // Every fp16 number rounds to itself, and the middle between two numbers rounds to the even one.
   for (std::uint32_t bits = 0; bits < 0x7c00U; ++bits) {
     const float value = f16_to_float(static_cast<std::uint16_t>(bits));
     ASSERT_EQ(float_to_f16(value), bits);
@@ -106,7 +107,7 @@ TEST(MergeAdapter, HalvesRoundAsTheyRead) {
 }
 
 struct AdapterRefusal {
-  std::string fields;  ///< over adapter_config()
+  std::string fields;  ///< changes to adapter_config()
   std::string message;
   void (*damage)(std::vector<StoredTensor>&) = nullptr;
 };

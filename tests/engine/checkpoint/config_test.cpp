@@ -123,7 +123,7 @@ TEST_P(PublishedConfig, AsksForTheTensorsTheModelHas) {
   ASSERT_TRUE(parsed) << parsed.error().message;
   const auto expected = golden().at("tensors");
   Weights weights;
-  std::map<std::string, std::int64_t> rows;  // of a tensor's slots together
+  std::map<std::string, std::int64_t> rows;  // by tensor name, summed over the tensor's slots
   for (const auto& slot : tensor_slots(*parsed, weights)) {
     if (slot.layer > 0) continue;
     ASSERT_TRUE(expected.contains(slot.name)) << slot.name;
@@ -186,7 +186,7 @@ TEST(ModelFamilies, WhatNobodyKnowsIsRefusedWithTheSupportedOnes) {
 
 struct Refusal {
   const char* type;
-  const char* fields;  ///< over tiny_config()
+  const char* fields;  ///< changes to tiny_config()
   const char* message;
 };
 

@@ -14,8 +14,8 @@ std::filesystem::path corpus() {
   return std::filesystem::path(DRAFTSCOPE_SOURCE_DIR) / "tests/fuzz/corpus/safetensors";
 }
 
-/// Every input, and every input with one byte changed: what a fuzzer does in its first second. An entry point
-/// ends the process if the parser breaks a promise, so arriving here is the test.
+/// Replays every input, and every input with one byte changed, as a fuzzer does in its first second. An entry
+/// point ends the process if the parser breaks a promise, so the test passes by arriving here.
 template <typename Entry>
 std::size_t replay(const std::filesystem::path& folder, Entry entry) {
   std::size_t inputs = 0;

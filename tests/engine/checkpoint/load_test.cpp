@@ -111,7 +111,7 @@ TEST(LoadCheckpoint, ADecoderNestedInALargerModelIsFoundUnderEitherPrefix) {
                                 {"text_config", decoder}};
     std::vector<StoredTensor> tensors;
     for (StoredTensor tensor : tiny_tensors()) {
-      if (tensor.name == "lm_head.weight") continue;  // tied
+      if (tensor.name == "lm_head.weight") continue;  // the head is tied
       tensor.name = std::string(prefix) + tensor.name.substr(std::string_view("model.").size());
       if (tensor.name.find("input_layernorm") != std::string::npos)
         for (const auto& [name, columns] :
@@ -200,7 +200,7 @@ TEST(LoadCheckpoint, HashIsTheSameOnEveryMachine) {
 }
 
 TEST(LoadCheckpoint, TensorDataIsMappedAndNotRead) {
-  // A gigabyte of hole: reading or copying it would make its pages resident.
+  // The file is a sparse gigabyte: reading or copying it would make its pages resident.
   const TemporaryFolder folder;
   auto config = tiny_config();
   config["vocab_size"] = 1 << 24;
@@ -236,7 +236,7 @@ TEST(LoadCheckpoint, TensorDataIsMappedAndNotRead) {
   const auto checkpoint = load_checkpoint(folder.path());
   ASSERT_TRUE(checkpoint) << checkpoint.error().message;
   constexpr std::size_t page = 4096;
-  // The table starts some bytes after a page boundary; the question is about the pages after its first.
+  // The table starts some bytes after a page boundary, so only the pages after its first one are checked.
   const std::byte* const table = checkpoint->weights.embedding.data;
   auto* const first_page =
       const_cast<std::byte*>(table) + (page - reinterpret_cast<std::uintptr_t>(table) % page);
@@ -244,7 +244,7 @@ TEST(LoadCheckpoint, TensorDataIsMappedAndNotRead) {
   ASSERT_EQ(::mincore(first_page, resident.size() * page, resident.data()), 0);
   std::size_t pages = 0;
   for (const auto state : resident) pages += state & 1U;
-  // The hash samples one place; some kernels fetch a little around it.
+  // The hash samples one place, and some kernels fetch a little around it.
   EXPECT_LT(pages, 256U);
 }
 
@@ -267,7 +267,7 @@ TEST_P(DamagedCheckpoint, IsRefusedInOneLineThatSaysWhy) {
   EXPECT_THAT(checkpoint.error().message, Not(HasSubstr("\n")));
 }
 
-/// A field of config.json set to the value this text holds; "" removes it.
+/// Sets a field of config.json to the JSON value in this text; "" removes the field.
 auto config_field(const char* field, const char* value) {
   return [=](const std::filesystem::path& folder) {
     auto config = tiny_config();

@@ -23,7 +23,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-/// The shapes of synthetic_golden.py.
+/// The shapes that synthetic_golden.py uses.
 speculation::ModelShape shape_named(std::string_view name) {
   speculation::ModelShape shape;
   shape.name = name;
@@ -113,7 +113,7 @@ TEST(Synthetic, EveryTensorHasTheBitsOfTheIndependentRecipe) {
 
 TEST(Synthetic, BitsDoNotDependOnTheNumberOfThreads) {
   auto shape = shape_named("tied");
-  // Several parts a tensor, the last one odd.
+  // Each tensor has several parts, and the last part has an odd size.
   shape.vocab = 200'003;
   const auto checkpoint = make_synthetic(shape, 0.0, 5);
   ASSERT_TRUE(checkpoint);
@@ -192,7 +192,7 @@ TEST(Synthetic, RedundancyScalesWhatSublayersAddAndNothingElse) {
   for (std::size_t i = 0; i < before.size(); ++i) {
     const bool adds = before[i].name.find("o_proj") != std::string::npos ||
                       before[i].name.find("down_proj") != std::string::npos;
-    // A quarter is exact in every format.
+    // A factor of a quarter is exact in every format.
     for (std::size_t e = 0; e < bits_of(before[i].view).size(); ++e)
       ASSERT_EQ(value_of(bits_of(after[i].view)[e]),
                 value_of(bits_of(before[i].view)[e]) * (adds ? 0.25 : 1.0))
@@ -215,7 +215,7 @@ TEST(Synthetic, NeverEndsAndIsFinite) {
 TEST(CheckFinite, NamesTheFirstTensorWithANonFiniteWeight) {
   const auto checkpoint = make_synthetic(shape_named("tied"), 0.0, 1);
   ASSERT_TRUE(checkpoint);
-  // Synthetic memory is the test's to damage: infinity, then a NaN before it.
+  // The test may write to synthetic memory: put infinity, then a NaN at an earlier place.
   const auto put = [](const TensorView& view, std::size_t element, std::uint16_t bits) {
     std::memcpy(const_cast<std::byte*>(view.data) + 2 * element, &bits, 2);
   };
@@ -277,7 +277,8 @@ TEST(PublishedShape, CarriesWhatTheFamilyPublishes) {
 }
 
 TEST(PublishedShape, HasAsManyParametersAsTheTableSays) {
-  // The embedding, the head, and a layer's matrices of each model, against models.csv's column params_b.
+  // Compares each model's parameters in the embedding, the head and the layers with column params_b of
+  // models.csv.
   const std::pair<const char*, double> billions[] = {
       {"Llama-2-7B", 6.738},     {"Llama-3-70B", 70.554}, {"Llama-3.2-1B", 1.236}, {"Yi-34B", 34.389},
       {"CodeLlama-34B", 33.744}, {"Qwen2.5-7B", 7.616},   {"Qwen3-8B", 8.191},     {"SmolLM3-3B", 3.075},

@@ -36,23 +36,23 @@ struct StoredTensor {
 
 void write_file(const std::filesystem::path& path, std::string_view content);
 
-/// Length, header and data, the tensors in the order given; `padding` spaces end the header.
+/// Length, header and data of a file, with tensors in the order given. `padding` spaces end the header.
 [[nodiscard]] std::string safetensors_file(std::span<const StoredTensor> tensors, std::size_t padding = 0);
 
-/// A safetensors file of this header text and so many zero bytes of data.
+/// A safetensors file with this header text and this many zero bytes of data.
 [[nodiscard]] std::string safetensors_file(std::string_view header, std::size_t data_bytes);
 
 [[nodiscard]] nlohmann::json tiny_config();
 
-/// The tensors tiny_config() asks for, in bf16 unless told, filled with a pattern that tells them apart.
+/// The tensors that tiny_config() requires, by default in bf16, filled with a pattern that tells them apart.
 [[nodiscard]] std::vector<StoredTensor> tiny_tensors(std::string_view dtype = "BF16");
 [[nodiscard]] StoredTensor& tensor_named(std::vector<StoredTensor>& tensors, std::string_view name);
 
-/// config.json and model.safetensors.
+/// Writes config.json and model.safetensors.
 void write_tiny_checkpoint(const std::filesystem::path& folder);
 void write_tiny_checkpoint(const std::filesystem::path& folder, const nlohmann::json& config,
                            std::span<const StoredTensor> tensors);
-/// Two shards and their index, tensors dealt in turn.
+/// Writes two shards and their index; the tensors alternate between the shards.
 void write_sharded_checkpoint(const std::filesystem::path& folder, std::span<const StoredTensor> tensors);
 
 }  // namespace draftscope::engine::tiny

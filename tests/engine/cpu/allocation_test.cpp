@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Decoding allocates nothing: every operator new of this program is counted.
+// Decoding allocates nothing. This program counts every call of operator new.
 
 #include <gtest/gtest.h>
 

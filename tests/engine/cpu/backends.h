@@ -8,13 +8,13 @@
 
 namespace draftscope::engine::test {
 
-/// A backend that must come to be; throws with its error otherwise.
+/// Makes a backend, or throws with its error.
 std::unique_ptr<Backend> make_backend(const Checkpoint& checkpoint, const CpuOptions& options);
 
-/// Every kernel set this processor can run.
+/// Names of every kernel set that this processor can run.
 std::vector<std::string> kernel_names();
 
-/// "avx512-bf16" as part of a test's name.
+/// A kernel set's name, such as "avx512-bf16", as part of a test's name.
 std::string test_name(std::string kernels);
 
 }  // namespace draftscope::engine::test

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Hidden states before every layer and logits against Hugging Face transformers (goldens/ from
+// Compares the hidden states before every layer and the logits with Hugging Face transformers (goldens/ from
 // make_goldens.py).
 
 #include <draftscope/engine/checkpoint.h>
@@ -58,7 +58,7 @@ double relative_error(std::span<const float> found, std::span<const float> expec
   return error / scale;
 }
 
-/// The whole text as one batch, against what transformers says; `expected` is goldens/NAME's.
+/// Runs the whole text as one batch and compares it with transformers' outputs in goldens/NAME.
 void expect_outputs(const Checkpoint& checkpoint, const Expected& expected, const std::string& kernels) {
   const auto backend = make_backend(checkpoint, {.threads = 2, .cache_rows = 32, .kernels = kernels});
   OwnedBatch batch;
@@ -71,8 +71,8 @@ void expect_outputs(const Checkpoint& checkpoint, const Expected& expected, cons
   Outputs outputs;
   const auto done = backend->forward(batch.view(), outputs);
   ASSERT_TRUE(done) << done.error().message;
-  // In 16 bits transformers rounds every intermediate, its residual stream too; this backend only the inputs
-  // of products.
+  // In 16 bits transformers rounds every intermediate and the residual stream, while this backend rounds only
+  // the inputs of products.
   const DType dtype = checkpoint.weights.embedding.dtype;
   const double tolerance = dtype == DType::f32 ? 1e-4 : (dtype == DType::bf16 ? 3e-2 : 1e-2);
   EXPECT_LT(relative_error(outputs.hidden, expected.hidden), tolerance);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// When a team gives way to one thread, and comes back.
+// Tests when a team of threads gives way to one thread, and when it comes back.
 #include "cpu/team_choice.h"
 
 #include <gtest/gtest.h>
@@ -15,14 +15,14 @@ namespace {
 
 constexpr std::int64_t pass_ns = 1'000'000;
 
-/// This share of a pass, in one sleep.
+/// One sleep that takes this share of a pass.
 TeamSleep long_sleep(double share) {
   const auto ns = static_cast<std::int64_t>(share * pass_ns);
   return {.ns = ns, .long_ns = ns};
 }
 
-/// Passes of the team and alone until `count` were made, each with this share of sleep, and with another
-/// where threads leave their cores at once; returns those alone.
+/// Makes `count` passes, of the team or alone. Team passes sleep for `slept_share`, or for `slept_crowded`
+/// where threads leave their cores at once. Returns the number of passes alone.
 int alone_of(TeamChoice& choice, int count, double slept_share, double slept_crowded) {
   int alone = 0;
   for (int i = 0; i < count; ++i) {
@@ -66,7 +66,7 @@ TEST(TeamChoice, LeavesATeamThatSleepsAndTriesItRarely) {
 TEST(TeamChoice, ComesBackWhenTheCoresAreFree) {
   TeamChoice choice(2);
   alone_of(choice, 20'000, 0.95);
-  alone_of(choice, 1100, 0.0);  // the longest time alone, and trials
+  alone_of(choice, 1100, 0.0);  // covers the longest time alone, and the trials
   EXPECT_EQ(alone_of(choice, 5000, 0.0), 0);
   EXPECT_FALSE(choice.is_crowded());
 }
@@ -74,13 +74,13 @@ TEST(TeamChoice, ComesBackWhenTheCoresAreFree) {
 TEST(TeamChoice, TakesOnePassThatSleptForNoCrowd) {
   TeamChoice choice(2);
   for (int round = 0; round < 20; ++round) {
-    alone_of(choice, 1, 0.6);  // a prefill
+    alone_of(choice, 1, 0.6);  // this pass is a prefill
     EXPECT_FALSE(choice.is_crowded());
     EXPECT_EQ(alone_of(choice, 30, 0.01), 0);
   }
 }
 
-/// A thread that slept between two passes of a small model is late by a good part of a pass.
+/// A thread that slept between two passes of a small model is late by a large part of a pass.
 TEST(TeamChoice, TakesWakingUpForNoCrowd) {
   TeamChoice choice(2);
   for (int pass = 0; pass < 100; ++pass) {
@@ -101,7 +101,7 @@ TEST(TeamSleep, TellsLongSleepsFromShortOnes) {
   EXPECT_EQ(slept.ns, 2 * TeamSleep::long_from_ns - 1);
 }
 
-/// Threads that leave their cores at once sleep at every barrier, on free cores as well.
+/// Threads that leave their cores at once sleep at every barrier, even on free cores.
 TEST(TeamChoice, SeesFreeCoresThoughThreadsThatLeaveAtOnceSleep) {
   TeamChoice choice(2);
   EXPECT_GT(alone_of(choice, 1000, 0.9, 0.7), 900);
@@ -115,7 +115,7 @@ TEST(TeamChoice, OfOneThreadIsNone) {
   EXPECT_EQ(alone_of(choice, 100, 0.99), 0);
 }
 
-/// The first thread waits for others that dawdle: the team gives way, and every run is whole all the same.
+/// The first thread waits for late threads: the team gives way, and every run is still complete.
 TEST(ThreadTeam, RunsAloneWhileOthersAreLate) {
   ThreadTeam team(2);
   int alone = 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Bit for bit: the number of threads shows in no output, of oneDNN's wide products as of our own kernels'.
+// No output depends, bit for bit, on the number of threads. This holds for oneDNN's wide products and for our
+// own kernels.
 
 #include <draftscope/engine/decode.h>
 #include <draftscope/engine/strategy.h>
@@ -16,7 +17,7 @@ namespace {
 
 constexpr std::int32_t prompt_room = 240;
 
-/// Logits of a prompt of `length` tokens, in passes as wide as they may be, and of a token after it.
+/// Logits of a prompt of `length` tokens, in the widest possible passes, and of one token after it.
 std::vector<float> logits_of(Backend& backend, const OwnedBatch& prompt) {
   std::vector<float> logits;
   Outputs outputs;
@@ -43,7 +44,8 @@ TEST(Threads, DoNotShowInPrefillOrDecode) {
         SCOPED_TRACE(kernels + " " + std::string(dtype_name(dtype)));
         speculation::ModelShape shape = random_shape(random);
         shape.n_layers = 2;
-        if (round == 1) shape.d_model = pick(random, 180, 330);  // several blocks of outputs, not all whole
+        if (round == 1)
+          shape.d_model = pick(random, 180, 330);  // several blocks of outputs, some of them partial
         if (round == 1) shape.d_ff = pick(random, 180, 330);
         const Checkpoint checkpoint = random_checkpoint(shape, dtype, random());
         std::vector<std::unique_ptr<Backend>> backends;
@@ -66,8 +68,8 @@ TEST(Threads, DoNotShowInPrefillOrDecode) {
       }
 }
 
-/// oneDNN sums a wide matrix of many rows in another order than a part of it: a whole matrix and its halves
-/// need not agree, which is what used to tell one thread from four.
+/// oneDNN may sum a wide matrix of many rows in another order than a part of it. A whole matrix and its
+/// halves then differ, which once made one thread differ from four.
 TEST(Threads, DoNotShowInMatricesThatOneDnnCutsAlongTheirDepth) {
   Random random(43);
   speculation::ModelShape shape;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The tile product's index logic on emulated tiles: what tile_product.h does with AMX, on any processor.
+// Tests the index logic of the tile product on emulated tiles: what tile_product.h does with AMX, on any
+// processor.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,7 +17,7 @@ namespace {
 
 using test::pick;
 
-/// TDPBF16PS as it is specified, with the shapes that were configured.
+/// TDPBF16PS as specified, with the configured shapes.
 class EmulatedTiles {
  public:
   EmulatedTiles(int columns, int second_columns) : columns_{columns, second_columns} {}
@@ -68,7 +69,7 @@ Problem random_problem(test::Random& random) {
   return problem;
 }
 
-/// Rows [first, first + rows) of the problem, outputs cut at `cuts`.
+/// Computes rows [first, first + rows) of the problem, with the outputs cut at `cuts`.
 std::vector<float> multiply(const Problem& problem, std::int32_t first, std::int32_t rows,
                             const std::vector<std::int64_t>& cuts) {
   std::vector<std::byte> set(tile_set_bytes(rows, problem.depth));
@@ -124,7 +125,7 @@ TEST(TileProduct, BitsDependNeitherOnTheNumberOfRowsNorOnHowOutputsAreCut) {
   }
 }
 
-/// The set that AMX's kernels multiply is tile_pack's, bit for bit.
+/// AMX's kernels pack the same set as tile_pack, bit for bit.
 TEST(TileProduct, PacksActivationsInVectorsAsOneByOne) {
   for (const Kernels* kernels : available_kernels()) {
     if (kernels->name != "amx-bf16") continue;
@@ -134,7 +135,7 @@ TEST(TileProduct, PacksActivationsInVectorsAsOneByOne) {
       const std::int32_t rows = pick(random, 1, 40);
       std::vector<std::byte> one(tile_set_bytes(rows, depth));
       std::vector<std::byte> vectors(one.size());
-      std::vector<std::uint32_t> bits(static_cast<std::size_t>(depth));  // NaNs and infinities among them
+      std::vector<std::uint32_t> bits(static_cast<std::size_t>(depth));  // some are NaNs and infinities
       for (std::int32_t row = 0; row < rows; ++row) {
         for (std::uint32_t& value : bits)
           value = pick(random, 0, 9) == 0 ? 0x7f800000U + static_cast<std::uint32_t>(pick(random, -2, 2))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What is wrong is named, with what was found and what was expected, and nothing is written.
+// Errors name what was found and what was expected, and nothing is written.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// oneDNN's products, which prefill takes, against our own.
+// Compares oneDNN's products, which prefill uses, with our own.
 
 #include <gtest/gtest.h>
 

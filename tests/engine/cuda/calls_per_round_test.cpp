@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the host has the device do for a round of each strategy: programs, launches beside them, copies and
-// their bytes, waits. Each costs microseconds, which a small model's step does not have.
+// Calls of the host to the device per round of each strategy: programs, other launches, copies and their
+// bytes, waits. Each costs microseconds, which matters in a small model's step.
 
 #include <draftscope/engine/decode.h>
 #include <draftscope/engine/strategy.h>
@@ -24,7 +24,7 @@ namespace {
 struct PerRound {
   double rounds = 0.0;
   double programs = 0.0;
-  double launches = 0.0;  ///< launches of other kernels
+  double launches = 0.0;  ///< Launches of other kernels.
   double uploads = 0.0;
   double downloads = 0.0;
   double waits = 0.0;
@@ -32,7 +32,7 @@ struct PerRound {
   double downloaded_bytes = 0.0;
 };
 
-/// Notes what was called when a round ended.
+/// Records the calls up to the end of a round.
 struct RoundCalls : DecodeListener {
   explicit RoundCalls(const NotedCalls& calls) : calls_(calls) {}
   void on_first_token(std::int32_t /*token*/) override { begin_ = calls_; }
@@ -65,7 +65,7 @@ struct RoundCalls : DecodeListener {
   NotedCalls end_;
 };
 
-/// A model as small as it can be, but for its layers.
+/// A model with minimum sizes, except for its number of layers.
 class CallsPerRound : public testing::Test {
  protected:
   CallsPerRound() {
@@ -110,8 +110,8 @@ TEST_F(CallsPerRound, OfVanillaAreFewerThanRounds) {
   EXPECT_LE(calls.waits, 0.2);
 }
 
-/// A chain's round is a program, the state it starts from and, where they are new, its entries; the state it
-/// ends in, its results and whether it came to its end.
+/// A chain's round launches one program. It uploads the initial state and, if they are new, the program's
+/// entries. It downloads the final state, the results and whether the program completed.
 TEST_F(CallsPerRound, OfChainsAreThoseOfOneProgram) {
   for (const char* specification :
        {"vanilla", "layerskip:exit=4,gamma=3", "fs:exit=4", "dv:exit=4",
@@ -126,8 +126,8 @@ TEST_F(CallsPerRound, OfChainsAreThoseOfOneProgram) {
   }
 }
 
-/// Every pass of a strategy that the host drives is one program, too; beside it are the keys that rows see by
-/// name, moves of accepted rows, and the best tokens of a row.
+/// Every pass of a strategy that the host drives is one program, too. In addition there are keys of rows that
+/// are listed explicitly, moves of accepted rows, and the best tokens of a row.
 TEST_F(CallsPerRound, OfGuessesAreThoseOfTheirPasses) {
   for (const char* specification :
        {"prompt-lookup", "suffix-decoding", "jacobi", "lookahead", "token-recycling", "swift:ratio=0.4"}) {
@@ -142,7 +142,7 @@ TEST_F(CallsPerRound, OfGuessesAreThoseOfTheirPasses) {
 TEST_F(CallsPerRound, OfSearchesOverLayersBringNoStates) {
   const double state_bytes = checkpoint_.shape.d_model * sizeof(float);
   const PerRound del = of("del");
-  // A head's row brings one best token, and the whole of a round less than the states of its root would be.
+  // A row of the head returns one best token, and a whole round returns less than the states of its root.
   EXPECT_LT(del.downloaded_bytes, 12.0 * state_bytes + 64.0 * sizeof(float) * 8.0);
   EXPECT_LE(del.waits, del.programs);
   const PerRound clasp = of("clasp:skip=5,interval=1,unit=verifications");

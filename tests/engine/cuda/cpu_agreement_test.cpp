@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The device against the processor's backend on random shapes, masks, layer ranges, chains and trees: hidden
-// states and logits within what 16-bit activations allow. Neither is the other's reference (oracle_test.cpp
-// has one in fp64); this holds the two that users compare together.
+// The device against the processor's backend on random shapes, masks, layer ranges, chains and trees. Hidden
+// states and logits must agree within the error of 16-bit activations. Neither is the other's reference
+// (oracle_test.cpp has one in fp64); this test keeps the two backends comparable for users.
 
 #include <draftscope/engine/cpu_backend.h>
 #include <gtest/gtest.h>
@@ -30,9 +30,9 @@ double difference(std::span<const float> a, std::span<const float> b) {
   return worst / largest;
 }
 
-/// Row by row; a NaN is not less than anything.
+/// Compares row by row; a NaN fails, since it is not less than anything.
 void expect_close(const std::vector<float>& device, const std::vector<float>& host, std::int32_t width) {
-  constexpr double tolerance = 3e-2;  // as against the oracle
+  constexpr double tolerance = 3e-2;  // Equals the tolerance against the oracle.
   ASSERT_EQ(device.size(), host.size());
   const auto columns = static_cast<std::size_t>(width);
   for (std::size_t at = 0; at < host.size(); at += columns)

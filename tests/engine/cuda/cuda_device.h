@@ -10,13 +10,13 @@
 
 namespace draftscope::engine::test {
 
-/// A backend that must come to be; throws with its error otherwise. `multiprocessors` is what an emulated
+/// Makes a backend; throws with its error if that fails. `multiprocessors` is the number that an emulated
 /// device has.
 [[nodiscard]] std::unique_ptr<Backend> backend_on_device(const Checkpoint& checkpoint,
                                                          const CudaOptions& options,
                                                          std::int32_t multiprocessors = 2);
 
-/// How many random models a long test takes: few where a device is emulated.
+/// Number of random models in a long test; small if the device is emulated.
 [[nodiscard]] int models_of_a_long_test();
 
 }  // namespace draftscope::engine::test

@@ -7,7 +7,7 @@
 
 namespace draftscope::engine::test {
 
-/// A random shape within what the CUDA kernels take (cuda_backend.h).
+/// A random shape within the limits of the CUDA kernels (cuda_backend.h).
 inline speculation::ModelShape random_cuda_shape(Random& random) {
   speculation::ModelShape shape = random_shape(random);
   shape.n_layers = pick(random, 1, 3);
@@ -19,7 +19,7 @@ inline speculation::ModelShape random_cuda_shape(Random& random) {
   return shape;
 }
 
-/// The least of everything: two layers whose widths are no multiples of the kernels' tiles.
+/// A minimum shape: two layers whose widths are not multiples of the kernels' tiles.
 inline speculation::ModelShape tiny_cuda_shape() {
   speculation::ModelShape shape;
   shape.name = "tiny";
@@ -35,7 +35,7 @@ inline speculation::ModelShape tiny_cuda_shape() {
   return shape;
 }
 
-/// Whether the CUDA kernels compute what a family departs from Llama in: all but Gemma's.
+/// Whether the CUDA kernels compute all differences of a family from Llama; only Gemma's are not.
 inline bool computed_by_cuda(const speculation::ModelFamily& family) {
   return family.traits.activation == speculation::Activation::silu;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Random rounds of the device's own, and what two backends make of one.
+// Random rounds that a device runs by itself, and the results of two backends for one.
 
 #include <draftscope/engine/backend.h>
 #include <draftscope/speculation/sublayer_mask.h>
@@ -15,7 +15,7 @@
 
 namespace draftscope::engine::test {
 
-/// A round and what its spans look at.
+/// A round and the data that its spans refer to.
 struct DrawnRound {
   speculation::SublayerMask mask;
   std::vector<std::int32_t> states;

@@ -13,9 +13,9 @@ namespace draftscope::engine::test {
 
 std::unique_ptr<Backend> backend_on_device(const Checkpoint& checkpoint, const CudaOptions& options,
                                            std::int32_t multiprocessors) {
-  static std::uint32_t seed = 0;  // each backend runs blocks in an order of its own
+  static std::uint32_t seed = 0;  // Each backend runs blocks in a different order.
   ++seed;
-  // Two backends that a test compares are one of each kind, and so compare these as well.
+  // Passes alternate, so that a test of two backends also compares programs with plain launches.
   CudaOptions taken = options;
   taken.passes = seed % 2 == 0 ? DecodingPasses::plain : DecodingPasses::programs;
   auto backend = cuda::make_backend(
@@ -26,7 +26,7 @@ std::unique_ptr<Backend> backend_on_device(const Checkpoint& checkpoint, const C
 }
 
 int models_of_a_long_test() {
-  return 3;  // the third in fp16
+  return 3;  // The third one is in fp16.
 }
 
 std::vector<TestedBackend> tested_backends() {

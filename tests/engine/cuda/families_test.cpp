@@ -32,7 +32,7 @@ TEST(Families, ThoseThatTheKernelsLackAreRefusedByName) {
                 testing::AllOf(testing::HasSubstr(std::string(family.architecture) + " has "),
                                testing::HasSubstr("expected only what the cuda backend computes")));
   }
-  EXPECT_EQ(refused, 3);  // Gemma's
+  EXPECT_EQ(refused, 3);  // They are Gemma's.
 }
 
 }  // namespace

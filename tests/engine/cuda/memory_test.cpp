@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A model that does not fit is refused in one line before anything is allocated; one that fits by a byte is
-// not.
+// A model that does not fit is refused in one line before anything is allocated; one that barely fits is not.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -20,7 +19,7 @@ namespace {
 using testing::HasSubstr;
 
 constexpr std::size_t plenty = std::size_t{1} << 32;
-/// The least that a block may have on any device of compute capability 8.0 or later.
+/// Minimum shared memory per block over all devices of compute capability 8.0 or later.
 constexpr std::size_t min_shared_bytes = std::size_t{99} << 10;
 
 /// "made", or the error.
@@ -31,7 +30,7 @@ std::string outcome(const Checkpoint& checkpoint, const CudaOptions& options, st
   return made ? "made" : made.error().message;
 }
 
-/// The least memory in which the backend comes to be.
+/// Minimum memory in which the backend can be created.
 std::size_t min_memory(const Checkpoint& checkpoint, const CudaOptions& options) {
   std::size_t too_little = 0;
   std::size_t enough = std::size_t{1} << 28;
@@ -64,10 +63,10 @@ TEST(DeviceMemory, IsCountedBeforeAnythingIsAllocated) {
     EXPECT_THAT(refused, HasSubstr("K/V cache of 50 rows and buffers"));
     EXPECT_THAT(refused, HasSubstr("emulated GPU has "));
     EXPECT_EQ(refused.find('\n'), std::string::npos);
-    // Rows that a block does not hold have a place that there is anyway.
+    // Rows that do not fit in a block's memory are stored in a buffer that exists anyway.
     EXPECT_EQ(outcome(checkpoint, options, needed, min_shared_bytes), "made");
     EXPECT_NE(outcome(checkpoint, options, needed - 1, min_shared_bytes), "made");
-    // More context needs more, and in fp8 the layers' matrices less.
+    // More context needs more memory; in fp8 the layers' matrices need less.
     EXPECT_GT(min_memory(checkpoint, {.cache_rows = 51, .weights = weights}), needed);
   }
 }
@@ -82,7 +81,7 @@ TEST(DeviceMemory, IsEnoughForWhatPassesThroughItOnTheWayToFp8) {
   ASSERT_TRUE(checkpoint);
   const CudaOptions options{.cache_rows = 1, .weights = speculation::WeightFormat::fp8};
   const std::size_t needed = min_memory(*checkpoint, options);
-  // Refused by the count, never by an allocation half-way.
+  // The backend is refused by the count, never by a failed allocation.
   EXPECT_THAT(outcome(*checkpoint, options, needed - 1), HasSubstr(" needs "));
 }
 
@@ -90,7 +89,7 @@ TEST(DeviceMemory, HoldsTheModelsWholeContextIfAsked) {
   Random random(7);
   speculation::ModelShape shape = random_small_shape(random);
   shape.n_layers = 1;
-  shape.max_positions = 9000;  // more than the default
+  shape.max_positions = 9000;  // It exceeds the default.
   const Checkpoint checkpoint = random_checkpoint(shape, DType::bf16, 1);
   const auto usual = cuda::make_backend(cuda::emulation::make_emulated_gpu(2, plenty), checkpoint, {});
   ASSERT_TRUE(usual) << usual.error().message;
@@ -99,7 +98,7 @@ TEST(DeviceMemory, HoldsTheModelsWholeContextIfAsked) {
       cuda::make_backend(cuda::emulation::make_emulated_gpu(2, plenty), checkpoint, {.cache_rows = 9000});
   ASSERT_TRUE(whole) << whole.error().message;
   EXPECT_EQ((*whole)->cache_rows(), 9000);
-  // The last row attends to all before it, whatever they hold; there is none after it.
+  // The last row attends to all before it, whatever they contain; there is no row after it.
   Outputs outputs;
   OwnedBatch last = chain(shape, random, 1, 8999);
   const auto computed = (*whole)->forward(last.view(), outputs);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Rounds that the device runs by itself: a draft step whose logits make no distribution ends the draft, a
-// verified row is told of, and no request goes on from one.
+// Rounds that the device runs by itself. A draft step whose logits form no distribution ends the draft; such
+// a verified row is reported, and no request continues after it.
 
 #include <draftscope/engine/decode.h>
 #include <gmock/gmock.h>
@@ -130,7 +130,8 @@ TEST_F(NonFiniteRounds, EndTheRequestWithALine) {
       };
       const auto clean = run();
       ASSERT_TRUE(clean) << clean.error().message;
-      // A token that the text comes to, and not before its third: it has to go in again to be met.
+      // Choose a token that first appears third or later in the text: only as a later input can its bad
+      // embedding have an effect.
       const auto bad =
           std::find_if(clean->tokens.begin() + 2, clean->tokens.end() - 1, [&](std::int32_t token) {
             return std::count(prompt_.begin(), prompt_.end(), token) == 0 &&

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// A device that tells what was asked of it.
+// A device that records the calls to it.
 
 #include <cstddef>
 #include <memory>
@@ -19,16 +19,16 @@ namespace draftscope::engine::test {
 
 /// Calls of a device.
 struct NotedCalls {
-  std::set<cuda::Kernel> kernels;      ///< launched
-  std::vector<cuda::Launch> launches;  ///< in order
+  std::set<cuda::Kernel> kernels;      ///< Kernels that were launched.
+  std::vector<cuda::Launch> launches;  ///< Launches in order.
   int uploads = 0;
   int downloads = 0;
-  int waits = 0;  ///< for the device
+  int waits = 0;  ///< Waits for the device.
   std::size_t uploaded_bytes = 0;
   std::size_t downloaded_bytes = 0;
 };
 
-/// A device whose calls are noted in what outlives it.
+/// A device whose calls are recorded in an object that outlives it.
 class NotedGpu : public cuda::Gpu {
  public:
   NotedGpu(std::unique_ptr<cuda::Gpu> gpu, NotedCalls& calls) : gpu_(std::move(gpu)), calls_(calls) {}
@@ -65,7 +65,7 @@ class NotedGpu : public cuda::Gpu {
   NotedCalls& calls_;
 };
 
-/// A backend whose device is a NotedGpu over `gpu`; throws what make_backend() says.
+/// A backend whose device is a NotedGpu over `gpu`; throws the error of make_backend().
 inline std::unique_ptr<Backend> noted_backend(std::unique_ptr<cuda::Gpu> gpu, NotedCalls& calls,
                                               const Checkpoint& checkpoint, const CudaOptions& options) {
   auto backend = cuda::make_backend(std::make_unique<NotedGpu>(std::move(gpu), calls), checkpoint, options);
@@ -73,7 +73,7 @@ inline std::unique_ptr<Backend> noted_backend(std::unique_ptr<cuda::Gpu> gpu, No
   return std::move(*backend);
 }
 
-/// A NotedGpu over an emulated device, which takes blocks in an order of its own.
+/// A NotedGpu over an emulated device, which takes blocks in a random order.
 inline std::unique_ptr<Backend> noted_emulated_backend(
     const Checkpoint& checkpoint, CudaOptions options, DecodingPasses passes, NotedCalls& calls,
     std::int32_t multiprocessors = 2, std::size_t shared_bytes = cuda::emulation::usual_shared_bytes) {

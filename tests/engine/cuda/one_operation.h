@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// One operation of a program by itself, on a device whose memory is the host's.
+// One operation of a program in isolation, on a device whose memory is the host's.
 
 #include <draftscope/base/result.h>
 #include <draftscope/base/to_size.h>
@@ -15,8 +15,8 @@
 
 namespace draftscope::engine::test {
 
-/// Runs an operation that is no product over rows [row_begin, row_begin + rows) of a pass, with `scratch`
-/// bytes for it and items of attention of up to `attention_tiles` tiles.
+/// Runs an operation other than a product over rows [row_begin, row_begin + rows) of a pass. It has `scratch`
+/// bytes and items of attention of up to `attention_tiles` tiles.
 [[nodiscard]] inline Result<void> run_operation(cuda::Gpu& gpu, cuda::KernelFormat format,
                                                 const cuda::PassParams& pass,
                                                 const cuda::Operation& operation, std::int32_t row_begin,

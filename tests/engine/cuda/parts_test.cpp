@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Programs whose operations take weights in several formats with groups: they are launched in parts, as many
-// as there are runs of one format, and have the bits of a launch an operation.
+// Programs whose operations take weights in several formats with groups. They are launched in parts, one per
+// run of operations in one format, and have the same bits as with one launch per operation.
 
 #include <gtest/gtest.h>
 
@@ -28,13 +28,13 @@ namespace draftscope::engine::test {
 namespace {
 
 using Formats = std::vector<cuda::KernelFormat>;
-using Needed = std::optional<cuda::KernelFormat>;  ///< a kernel's format; none where every kernel has code
+using Needed = std::optional<cuda::KernelFormat>;  ///< A kernel's format; none where every kernel has code.
 
-/// A model's layers, head and drafts.
+/// Formats of a model's layers, head and drafts.
 struct Held {
   CudaWeights layers;
-  CudaWeights head;   ///< in groups, or as the embedding
-  CudaWeights draft;  ///< the layers' own, or made for drafts
+  CudaWeights head;   ///< A format with groups, or none as for the embedding.
+  CudaWeights draft;  ///< The layers' own format, or one made for drafts.
 };
 
 Needed needed_for(const Checkpoint& plain, CudaWeights weights) {
@@ -42,7 +42,7 @@ Needed needed_for(const Checkpoint& plain, CudaWeights weights) {
   return format == cuda::KernelFormat::bf16 ? Needed() : Needed(format);
 }
 
-/// Formats of the launches that operations in these formats, in order, come to.
+/// Formats of the launches for a sequence of operations in these formats.
 Formats launches_of(std::initializer_list<Needed> needed, cuda::KernelFormat layers) {
   Formats formats;
   for (const Needed& format : needed)
@@ -50,7 +50,7 @@ Formats launches_of(std::initializer_list<Needed> needed, cuda::KernelFormat lay
   return formats.empty() ? Formats{layers} : formats;
 }
 
-/// A model, and backends of it on programs and on a launch an operation.
+/// A model, with one backend on programs and one with a launch per operation.
 class InParts {
  public:
   InParts(const Held& held, Random& random)
@@ -73,7 +73,7 @@ class InParts {
   [[nodiscard]] Formats of_pass(bool is_draft) const {
     return launches_of({is_draft ? draft : layers, head}, own);
   }
-  /// Launches of a round: a draft step that is in parts has some for each step that there may be.
+  /// Launches of a round. A draft step in parts is launched again for each possible step.
   [[nodiscard]] Formats of_round(const DrawnRound& drawn) const {
     Needed drafting = drawn.round.weights ? draft : layers;
     if (!runs_any(drawn.mask)) drafting = std::nullopt;
@@ -90,7 +90,7 @@ class InParts {
   NotedCalls of_programs, of_plain;
   std::unique_ptr<Backend> programs, one_by_one;
   Needed layers, head, draft;
-  cuda::KernelFormat own = cuda::KernelFormat::bf16;  ///< the layers'
+  cuda::KernelFormat own = cuda::KernelFormat::bf16;  ///< Format of the layers.
 
  private:
   static speculation::ModelShape shape_of(Random& random) {
@@ -127,7 +127,7 @@ class InParts {
   std::optional<PackedModel> head_;
 };
 
-/// Each format of layers with heads and drafts in the same, in others and in none.
+/// Each format of layers with heads and drafts in the same format, in others and in none.
 std::vector<Held> some_held_models() {
   using enum speculation::WeightFormat;
   return {{q4_0, {}, q8_0},       {q4_0, q8_0, {}}, {q4_0, q8_0, q8_0},     {q8_0, q4_0, int4},
@@ -185,7 +185,7 @@ TEST_P(ProgramParts, AreRoundsOfOneFormatAndHaveTheBitsOfALaunchAnOperation) {
   for (int i = 0; i < 5; ++i) {
     SCOPED_TRACE(testing::Message() << "round " << i);
     DrawnRound drawn = drawn_round(model.shape(), random);
-    if (GetParam().draft && i != 0) {  // the first on the layers' own weights
+    if (GetParam().draft && i != 0) {  // The first round uses the layers' own weights.
       drawn.round.weights = GetParam().draft;
       drawn.round.above_exit = false;
     }

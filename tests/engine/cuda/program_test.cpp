@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Passes as programs: bit for bit those of a launch an operation, whatever the format, the rows and the
-// device's size; one launch each; an error where a block does not come to a barrier.
+// Passes as programs. They have the same bits as with one launch per operation, whatever the format, the rows
+// and the device's size. Each is one launch, and fails if a block does not reach a barrier.
 
 #include <gtest/gtest.h>
 
@@ -27,10 +27,10 @@ namespace {
 constexpr std::size_t some_shared_bytes[] = {std::size_t{99} << 10, std::size_t{163} << 10,
                                              std::size_t{227} << 10};
 
-/// A format that a device multiplies, as a model's type and that of its layers' matrices.
+/// A format that a device multiplies, as a model's type and the format of its layers' matrices.
 struct HeldFormat {
   DType dtype = DType::bf16;
-  CudaWeights weights;  ///< none: as stored
+  CudaWeights weights;  ///< none = as stored
 };
 
 std::vector<HeldFormat> every_held_format() {
@@ -74,7 +74,7 @@ TEST(Programs, HaveTheBitsOfALaunchAnOperation) {
     }
 }
 
-/// A device that looks at the pieces which programs are to read.
+/// A device that checks the pieces which programs will read.
 class PiecesGpu final : public NotedGpu {
  public:
   using NotedGpu::NotedGpu;
@@ -87,8 +87,8 @@ class PiecesGpu final : public NotedGpu {
   }
 };
 
-/// A 16-bit head beside layers in fewer bits has slices of as many parts as a plain kernel takes at once, and
-/// is launched by itself after a wide pass, and where every operation is.
+/// A 16-bit head beside layers in fewer bits has slices of as many parts as a plain kernel takes at once. It
+/// is launched separately after a wide pass, and where every operation is.
 TEST(Programs, HavePiecesThatTheirKernelTakes) {
   speculation::ModelShape shape = tiny_cuda_shape();
   shape.n_layers = 1;
@@ -118,7 +118,7 @@ class StuckGpu final : public NotedGpu {
  public:
   using NotedGpu::NotedGpu;
   Result<void> launch(const cuda::Launch& launch, const cuda::KernelParams& params) override {
-    // Device memory is the host's.
+    // Device memory is the host's memory.
     if (const auto* program = std::get_if<cuda::ProgramParams>(&params))
       program->state->arrivals = 0xc0000000U;
     return NotedGpu::launch(launch, params);
@@ -141,7 +141,7 @@ TEST(Programs, EndWithAnErrorWhereABlockDoesNotComeToABarrier) {
       << done.error().message;
 }
 
-/// Scratch and rings are as large as a block may have, and a warp has two pieces at least on their way.
+/// Scratch and rings fill a block's memory, and each warp has at least two pieces in flight.
 TEST(Programs, FillTheMemoryOfABlock) {
   Random random(89);
   for (const std::size_t shared_bytes : some_shared_bytes)

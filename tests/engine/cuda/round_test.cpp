@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A round is one program, whose draft the device ends, and has the bits of a round whose operations are
+// A round is one program, whose draft the device ends, and has the same bits as a round whose operations are
 // launched one by one.
 
 #include <draftscope/base/to_size.h>
@@ -30,7 +30,7 @@ TEST(Rounds, HaveTheBitsOfALaunchAnOperation) {
     shape.head_dim = 32;
     shape.sliding_window = 0;
     shape.vocab = pick(random, 20, 60);
-    shape.tied_embeddings = false;  // or a token would be sure of itself
+    shape.tied_embeddings = false;  // With tied embeddings a token would predict itself.
     const Checkpoint checkpoint = random_checkpoint(shape, trial == 2 ? DType::f16 : DType::bf16, random());
     NotedCalls of_program;
     NotedCalls of_plain;

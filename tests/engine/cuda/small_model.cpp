@@ -18,10 +18,10 @@
 namespace draftscope::engine::test {
 namespace {
 
-/// Whether wide passes, on a library's products, are among those of a text.
+/// Whether a text includes wide passes, which use a library's products.
 enum class Passes : std::uint8_t { all, narrow };
 
-/// Widths that are no multiples of the kernels' tiles.
+/// Widths that are not multiples of the kernels' tiles.
 speculation::ModelShape small_shape() {
   speculation::ModelShape shape = tiny_cuda_shape();
   shape.name = "small";
@@ -32,7 +32,7 @@ speculation::ModelShape small_shape() {
   return shape;
 }
 
-/// Widths that are multiples of a block, and of no run of it.
+/// Widths that are multiples of a format's block, but not of its run.
 speculation::ModelShape small_shape_of_blocks() {
   speculation::ModelShape shape = small_shape();
   shape.d_model = 96;
@@ -40,7 +40,7 @@ speculation::ModelShape small_shape_of_blocks() {
   return shape;
 }
 
-/// With norms after products, heads that are rotated in part and layers that are not rotated.
+/// A shape with norms after products, partly rotated heads and layers without rotation.
 speculation::ModelShape small_shape_with_norms() {
   speculation::ModelShape shape = small_shape();
   shape.architecture = "Olmo2ForCausalLM";
@@ -58,8 +58,8 @@ std::vector<std::int32_t> prompt_of_squares(std::size_t tokens, std::int32_t voc
   return prompt;
 }
 
-/// Leaves the K/V of all of a prompt but its last tokens in the cache, by passes of few rows. Returns how
-/// many tokens these are.
+/// Fills the cache with the K/V of a prompt except for its last tokens, by passes of few rows. Returns how
+/// many tokens are cached.
 std::int32_t cache_narrowly(Backend& backend, std::span<const std::int32_t> prompt) {
   constexpr std::size_t width = 50;
   std::size_t cached = 0;
@@ -71,7 +71,7 @@ std::int32_t cache_narrowly(Backend& backend, std::span<const std::int32_t> prom
   return static_cast<std::int32_t>(cached);
 }
 
-/// Greedy text of vanilla, and the same of others.
+/// Decodes greedy text of vanilla, and expects the same text of other strategies.
 void decode_all(Backend& backend, const DecodeRequest& request,
                 std::initializer_list<const char*> strategies) {
   const std::vector<std::int32_t> vanilla = text_under(backend, "vanilla", request);
@@ -95,12 +95,12 @@ void put_through(const HeldModel& model, const MakeOnDevice& make, Passes passes
   const std::vector<std::int32_t> prompt = prompt_of_squares(5, model.shape.vocab);
   const DecodeRequest request{.prompt = prompt, .max_new_tokens = 12};
   const char* const tree = "mix:mask=exit,exit=2,shape=tree,gamma=3";
-  // Searches over layers keep, compare and move states on the device.
+  // Searches over layers store, compare and move states on the device.
   const char* const search = "clasp:skip=1,interval=4";
   decode_all(*backend, request, {"layerskip:exit=1,gamma=3", tree, "prompt-lookup", search, "del"});
   decode_sampled(*backend, request);
-  // Programs take 64 rows at most, and a split of the keys has 256: a long prompt goes beyond both, and trees
-  // move its rows. All else that strategies do is the same after a short one.
+  // Programs take at most 64 rows, and a split of the keys has 256: a long prompt exceeds both, and trees
+  // move its rows. Everything else is the same as after a short one.
   const std::vector<std::int32_t> long_prompt = prompt_of_squares(250, model.shape.vocab);
   DecodeRequest long_request{.prompt = long_prompt, .max_new_tokens = 12};
   if (passes == Passes::narrow) long_request.cached_tokens = cache_narrowly(*backend, long_prompt);

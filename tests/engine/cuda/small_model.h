@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Small models that are put through everything the device can do: what a sanitizer has time for.
+// Small models that run through all functions of the device, small enough for a sanitizer.
 
 #include <draftscope/engine/backend.h>
 #include <draftscope/engine/cuda_backend.h>
@@ -29,12 +29,12 @@ inline void PrintTo(const HeldModel& model, std::ostream* out) {
 /// Models with weights as stored, in fp8 and in blocks.
 [[nodiscard]] std::vector<HeldModel> small_models();
 
-/// Each of the models: a wide prefill, greedy, sampled and coupled rounds of the device's own, trees, top-k
-/// and moved cache rows. Expects that greedy and coupled texts are vanilla's.
+/// Runs each model through a wide prefill, greedy, sampled and coupled rounds of the device's own, trees,
+/// top-k and moved cache rows. Expects that greedy and coupled texts equal vanilla's.
 void put_through_everything(const MakeOnDevice& make);
 
-/// Puts one model through everything but wide passes: kernels of our own alone, for sanitizers that do not
-/// see a library's writes.
+/// Runs one model through everything but wide passes. This uses only our own kernels, for sanitizers that do
+/// not see a library's writes.
 void put_through_narrow_passes(const HeldModel& model, const MakeOnDevice& make);
 
 }  // namespace draftscope::engine::test

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a sanitizer runs on a device runs every kernel.
+// Checks that the small models, which sanitizers run on a device, run every kernel.
 
 #include "small_model.h"
 
@@ -24,7 +24,7 @@ void expect_every_kernel(const std::set<cuda::Kernel>& launched) {
 
 class SmallModel : public testing::Test {
  protected:
-  /// Backends whose device notes its calls.
+  /// Makes backends whose device records its calls.
   MakeOnDevice noting(DecodingPasses passes) {
     return [this, passes](const Checkpoint& checkpoint, CudaWeights weights) {
       return noted_backend(cuda::emulation::make_emulated_gpu(2), calls_, checkpoint,
@@ -40,7 +40,7 @@ TEST_F(SmallModel, LaunchEveryKernel) {
 }
 
 TEST_F(SmallModel, LaunchEveryKernelButThoseOfWidePasses) {
-  // Blocks have the same kernels, whatever is in them.
+  // The kernels are the same for blocks of any format.
   for (const HeldModel& model : small_models())
     if (model.weights.value_or(speculation::WeightFormat::fp8) == speculation::WeightFormat::fp8)
       put_through_narrow_passes(model, noting(DecodingPasses::plain));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// States that stay on the device are those that would have come back: to the bit where passes read them, and
-// by their cosines.
+// States that stay on the device equal the states that would have been downloaded: to the bit where passes
+// read them, and by their cosines.
 
 #include <draftscope/engine/probe.h>
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@
 namespace draftscope::engine::test {
 namespace {
 
-constexpr std::int32_t room = 64;  // cache rows
+constexpr std::int32_t room = 64;  // Cache rows.
 
 std::vector<float> random_states(Random& random, std::size_t n, std::size_t d_model) {
   std::normal_distribution<float> value(0.1F, 1.0F);
@@ -51,7 +51,8 @@ class StateBankOnTheDevice : public testing::Test {
     checkpoint_ = random_checkpoint(shape_, DType::bf16, 7);
     backend_ = backend_on_device(checkpoint_, {.cache_rows = room});
   }
-  /// Expects of states in the bank, by their rows, the logits of the same states uploaded.
+  /// Expects that states in the bank, given by their rows, lead to the same logits as the same states
+  /// uploaded.
   void expect_logits_of(std::span<const Row> kept, std::span<const float> states, LayerRange layers) {
     Batch batch{.rows = kept, .reads_kept = true, .layers = layers};
     batch.wanted.head = true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A synthetic model whose matrices the backend makes one by one computes the bits of one in memory.
+// A synthetic model whose matrices the backend makes one by one has the same bits as one in memory.
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Operations that programs time by themselves: each of them once, in order, with what it reads; and the
-// difference of two clocks.
+// Operations that programs time by themselves: each of them once, in order, with the bytes that it reads; and
+// the difference of two clocks.
 
 #include <draftscope/base/clock.h>
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@
 namespace draftscope::engine::test {
 namespace {
 
-/// Keeps what it is told of operations.
+/// Stores the operations that it receives.
 class KeptOperations final : public profiler::DeviceTrace {
  public:
   [[nodiscard]] profiler::DeviceTraceMode mode() const override {
@@ -55,7 +55,7 @@ class Timeline : public testing::TestWithParam<DecodingPasses> {
     EXPECT_TRUE(made);
     if (made) backend_ = std::move(*made);
   }
-  /// The operations of each row, "layer:name" of those that have a layer.
+  /// The operation of each row, as "layer:name" if it has a layer.
   [[nodiscard]] std::vector<std::string> names() const {
     std::vector<std::string> all;
     for (const profiler::TimedOperation& row : trace_.rows)
@@ -120,7 +120,7 @@ TEST_P(Timeline, HasAsManyDraftStepsAsTheDeviceTook) {
 
 INSTANTIATE_TEST_SUITE_P(Passes, Timeline, testing::Values(DecodingPasses::programs, DecodingPasses::plain));
 
-// What both clocks saw bounds their difference, and the middle is within those bounds.
+// Events of both clocks bound their difference, and the midpoint is within those bounds.
 TEST(ClockDifference, IsWithinWhatWasSeen) {
   Random random(6);
   for (int trial = 0; trial < 200; ++trial) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// AdaEDL's bound against distributions whose entropy is known, and drafts that end where it is low.
+// Tests AdaEDL's bound on distributions of known entropy, and drafts that end where the bound is low.
 
 #include "decode/acceptance.h"
 
@@ -21,7 +21,7 @@ TEST(AcceptanceBound, IsThatOfTheEntropy) {
   EXPECT_NEAR(acceptance_bound(uniform, 0.2), 1.0 - std::sqrt(0.2 * std::log(16.0)), 1e-12);
   constexpr float never = -std::numeric_limits<float>::infinity();
   EXPECT_DOUBLE_EQ(acceptance_bound(std::vector<float>{never, 2.0F, never}, 0.2), 1.0);
-  // p = ¾, ¼, whatever is added to the logits.
+  // p = ¾, ¼, whatever constant is added to the logits.
   const double entropy = -0.75 * std::log(0.75) - 0.25 * std::log(0.25);
   for (const float shift : {0.0F, 80.0F})
     EXPECT_NEAR(acceptance_bound(std::vector<float>{shift + std::log(3.0F), shift}, 0.5),
@@ -37,7 +37,7 @@ struct Drafted : DecodeListener {
   }
 };
 
-// The larger λ, the sooner a draft ends; with λ = 0 the bound would be 1, and nothing ends it.
+// A draft ends sooner with a larger λ. With λ = 0 the bound would be 1, and nothing would end the draft.
 TEST(AcceptanceBound, EndsDraftsTheSoonerTheLargerItsFactor) {
   std::vector<std::int64_t> drafted;
   for (const char* weight : {"0.01", "0.2", "0.9"}) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// auto on a toy model, with times by a rule: what it may choose leaves the law of the text as it is.
+// Tests auto on a toy model, with times given by a rule. Its choices must not change the law of the text.
 #include <draftscope/engine/strategy.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,8 +14,8 @@
 namespace draftscope::engine {
 namespace {
 
-/// A strategy that hears of times by a rule of their own instead of the machine's clock, so that one that
-/// decides by times decides the same in every run.
+/// A strategy that observes times given by a rule instead of the machine's clock, so that decisions by time
+/// are the same in every run.
 class ClockedStrategy final : public Strategy {
  public:
   explicit ClockedStrategy(std::unique_ptr<Strategy> inner) : inner_(std::move(inner)) {}
@@ -40,9 +40,9 @@ class ClockedStrategy final : public Strategy {
   }
 
   std::int64_t vanilla_ns = 1'000'000;
-  std::int64_t row_ns = 10'000;    ///< time of each row beyond the first
-  std::int64_t step_ns = 100'000;  ///< time of a draft step
-  // Rounds by what drafted.
+  std::int64_t row_ns = 10'000;    ///< per row beyond the first
+  std::int64_t step_ns = 100'000;  ///< per draft step
+  // Counts of rounds by what drafted.
   int drafted = 0;
   int guessed = 0;
   int plain = 0;
@@ -54,7 +54,7 @@ class ClockedStrategy final : public Strategy {
 
 using testing::HasSubstr;
 
-/// auto with drafters of a cost, after requests that taught it something.
+/// auto with drafters of a given cost, after requests from which it learnt.
 struct Case {
   const char* specification;
   std::int64_t step_ns;
@@ -152,7 +152,7 @@ TEST(AutoDecoding, RecordsEveryDecisionWithWhatWasExpectedAndWhatCame) {
   EXPECT_THAT(heard.details.front(), HasSubstr(R"("choice":"vanilla","reason":"measure")"));
 }
 
-// The cases are those whose law is enumerated above.
+// The law of these cases is enumerated by HasExactlyTheTargetsLaw.
 TEST(AutoDecoding, GuessesFromBothSourcesInTheCasesOfItsLaw) {
   std::set<std::string> sources;
   for (const std::uint32_t seed : {1U, 2U})

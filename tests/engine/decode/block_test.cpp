@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Chains that are accepted as blocks: the law is the target's, and no fewer tokens stay than token by token.
+// Chains that are accepted as blocks follow the target's law, and keep at least as many tokens as acceptance
+// token by token.
 
 #include <draftscope/simulator/prices/closed_forms.h>
 #include <gtest/gtest.h>
@@ -48,10 +49,10 @@ class RandomModels {
 
 struct Judged {
   std::map<Tokens, double> law;  ///< law of the first length + 1 tokens
-  double accepted = 0.0;         ///< mean
+  double accepted = 0.0;         ///< mean number of accepted tokens
 };
 
-/// Adds the law of `text` and of what the target says after it.
+/// Adds the law of `text` followed by tokens of the target.
 template <typename Models>
 void add_continuations(const Models& models, const Tokens& text, std::size_t length, double probability,
                        std::map<Tokens, double>& law) {
@@ -67,7 +68,8 @@ void add_continuations(const Models& models, const Tokens& text, std::size_t len
   }
 }
 
-/// Walks every draft of `length` tokens, or fewer where it ends after `last`, and every chance of the judge.
+/// Walks every draft of `length` tokens, or fewer where it ends after `last`, and every random choice of the
+/// judge.
 template <typename Models>
 Judged judge_all(const Models& models, std::int32_t length, bool as_block, std::int32_t last = -1) {
   Judged all;
@@ -134,7 +136,7 @@ TEST(BlockAcceptance, HasTheTargetsLawAndKeepsNoFewerTokens) {
   EXPECT_GT(gained, 0.5);
 }
 
-/// Mean of a law over all drafts of `length` tokens.
+/// Averages a law over all drafts of `length` tokens.
 template <typename Models>
 double expected_by(const Models& models, std::int32_t length, double (*law)(std::span<const double> ratios)) {
   double mean = 0.0;
@@ -170,7 +172,7 @@ TEST(BlockAcceptance, KeepsAsManyTokensAsItsLawExpects) {
   }
 }
 
-/// Models that forget the text, with two tokens: the paper's example (section 2).
+/// Models with two tokens whose distributions ignore the text: the example of the paper (section 2).
 struct Forgetful {
   [[nodiscard]] static Distribution target(const Tokens& /*text*/) {
     return {{0, 1}, {1.0 / 3.0, 2.0 / 3.0}};
@@ -183,7 +185,7 @@ TEST(BlockAcceptance, KeepsAsManyTokensAsThePaperSays) {
   EXPECT_NEAR(judge_all(Forgetful(), 2, true).accepted, 11.0 / 9.0, 1e-12);
 }
 
-/// A draft that is the target itself.
+/// A draft that equals the target.
 struct Same {
   [[nodiscard]] static Distribution target(const Tokens& /*text*/) { return {{0, 1, 2}, {0.1, 0.2, 0.7}}; }
   [[nodiscard]] static Distribution draft(const Tokens& text) { return target(text); }
@@ -238,7 +240,7 @@ TEST(BlockAcceptance, HasExactlyTheTargetsLawInDecoding) {
   }
 }
 
-/// Shares of the texts that seeds 1, 2, … give.
+/// Shares of the texts that the seeds 1, 2, … give.
 Law sampled_law(const std::string& specification, std::uint64_t requests) {
   Law law;
   ToyBackend backend({.vocab = 2, .n_layers = 3, .seed = 5, .agreement = 0.3});
@@ -257,8 +259,8 @@ Law sampled_law(const std::string& specification, std::uint64_t requests) {
   return law;
 }
 
-// How many tokens of a block stay goes by the chances of those after, which the next round must not meet
-// again. 128 texts in 40,000 requests are 0.022 away from their law on average.
+// How many tokens of a block stay depends on random numbers of later tokens, which the next round must not
+// reuse. With 128 texts and 40,000 requests the mean distance from the law is 0.022.
 TEST(BlockAcceptance, DrawsItsOwnNumbersInEveryRound) {
   const Law target = law_of({.vocab = 2, .n_layers = 3, .seed = 5, .agreement = 0.3}, "vanilla",
                             {.temperature = 1.0}, {}, 7);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A cascade's drafts: each token is what its drafter says after its path, however the tree was grown, and
-// the text's law is the target's.
+// Tests a cascade's drafts: each token is what its drafter says after its path, however the tree was grown.
+// The text's law is the target's.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -50,8 +50,8 @@ Decoded decode_greedily(const ToyBackend::Options& options, const std::string& s
   return decoded;
 }
 
-/// The best tokens of an exit after root and path, which its own passes read one after the other, after the
-/// target's K/V.
+/// Tokens of an exit after root and path, best first. The exit reads root and path one token per pass, after
+/// the target's K/V.
 Tokens best_of_exit(const ToyBackend::Options& options, std::int32_t exit, const Tokens& text,
                     std::int32_t root, const Tokens& path) {
   ToyBackend backend(options);
@@ -87,8 +87,8 @@ Tokens path_to(const SeenRound& round, std::int32_t node) {
   return path;
 }
 
-/// Every node that is no guess is among the best tokens of one of the exits after its path, as many as a
-/// level's token has siblings and itself. Returns how many siblings were extended.
+/// Expects that every node that is no guess is among the `width` best tokens of one of the exits after its
+/// path. Returns the number of siblings that were extended.
 int expect_drafts_of(const ToyBackend::Options& options, const std::string& specification,
                      const std::vector<std::int32_t>& exits, std::size_t width) {
   const Decoded decoded = decode_greedily(options, specification);
@@ -106,7 +106,7 @@ int expect_drafts_of(const ToyBackend::Options& options, const std::string& spec
         ++off_spine;
       if (token.parent >= 0) parents.insert(token.parent);
       const Tokens path = path_to(round, token.parent);
-      bool is_found = token.confidence == 1.0;  // a guess
+      bool is_found = token.confidence == 1.0;  // confidence 1 marks a guess
       for (const std::int32_t exit : exits) {
         const Tokens best = best_of_exit(options, exit, decoded.text, round.root_position, path);
         is_found = is_found || std::find(best.begin(), best.begin() + static_cast<std::ptrdiff_t>(width),
@@ -156,7 +156,7 @@ TEST(Cascade, HasVanillasTextInEveryForm) {
   }
 }
 
-/// Every chance of the first two tokens after the prefill's.
+/// Walks every random choice of the first two tokens after the prefill's token.
 TEST(Cascade, HasExactlyTheTargetsLaw) {
   const SamplingOptions samplings[] = {{.temperature = 1.0},
                                        {.temperature = 0.7, .top_k = 2},

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The law of the first tokens of a decoding: every chance that decode() can meet is walked and the
-// probabilities added up.
+// Computes the law of the first tokens of a decoding: it walks every random choice that decode() can meet and
+// adds up the probabilities.
 
 #include <draftscope/engine/decode.h>
 #include <gtest/gtest.h>
@@ -35,7 +35,7 @@ class EveryChance final : public Chooser {
 
   double probability() const { return probability_; }
 
-  /// Moves to the next path; false when all were walked.
+  /// Moves to the next path; returns false when all were walked.
   bool advance() {
     path_.resize(depth_);
     while (!path_.empty()) {
@@ -63,7 +63,7 @@ class EveryChance final : public Chooser {
   double probability_ = 1.0;
 };
 
-/// Ends a request once enough tokens are known, so that drafts are never cut short by the token budget.
+/// Ends a request once enough tokens are known. The token budget then never cuts drafts short.
 class StopWhenKnown final : public DecodeListener {
  public:
   explicit StopWhenKnown(std::size_t length) : length_(length) {}
@@ -108,7 +108,7 @@ inline Law law_of(const ToyBackend::Options& options, const MakeStrategy& make,
   return law;
 }
 
-/// Law of a strategy by its specification.
+/// The law of the strategy with this specification.
 inline Law law_of(const ToyBackend::Options& options, const std::string& specification,
                   const SamplingOptions& sampling, std::span<const std::int32_t> eos,
                   std::size_t length = law_length) {

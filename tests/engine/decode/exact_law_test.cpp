@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// With a temperature the law of the output equals the target's: not by sampling, but by walking every chance
-// that decode() can meet and adding up the probabilities.
+// With a temperature, the law of the output equals the target's. The test does not sample: it walks every
+// random choice that decode() can meet and adds up the probabilities.
 
 #include <gtest/gtest.h>
 
@@ -47,8 +47,8 @@ TEST(SampledDecoding, HasTheTargetsLawWhereSearchesGoByTheText) {
   }
 }
 
-/// Adds the probabilities of all texts after `text`, by the definition of the penalty: passes over the whole
-/// text, and for each token of the vocabulary whether the text holds it.
+/// Adds the probabilities of all texts after `text` by the definition of the penalty: a pass over the whole
+/// text, and a search of the text for each token of the vocabulary.
 void add_penalised_law(const ToyBackend::Options& options, std::vector<std::int32_t> text,
                        const SamplingOptions& sampling, std::size_t left, double probability,
                        std::vector<std::int32_t> output, Law& law) {
@@ -109,7 +109,7 @@ TEST(PenalisedDecoding, HasExactlyTheLawOfTheDefinition) {
   }
 }
 
-/// A backend with rounds of its own, which can't penalise.
+/// A backend that runs whole rounds itself, and can't apply a penalty.
 class RoundsOfItsOwn final : public ToyBackend {
  public:
   using ToyBackend::ToyBackend;
@@ -139,7 +139,7 @@ TEST(PenalisedDecoding, BypassesRoundsOfTheDevice) {
     }
 }
 
-// The measure must be able to fail: a different seed is a different model, and its law is far away.
+// The measure must be able to fail: a different seed is a different model, with a law far away.
 TEST(SampledDecoding, TheLawTellsModelsApart) {
   const std::vector<std::int32_t> no_eos;
   const Law one = law_of({.vocab = 3, .n_layers = 3, .seed = 1}, "vanilla", {.temperature = 1.0}, no_eos);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Greedy speculative text equals vanilla text, exactly, whatever the exit, the length, the budget and the
-// end.
+// Greedy speculative text equals vanilla text exactly, whatever the exit, the length, the budget and the end.
 
 #include <draftscope/engine/decode.h>
 #include <fmt/format.h>
@@ -59,12 +58,12 @@ TEST(GreedyDecoding, LayerSkipEqualsVanillaOnRandomModelsPromptsAndSettings) {
     ended_by_eos += vanilla.stop == traces::RequestStop::eos;
     ended_by_context += vanilla.stop == traces::RequestStop::context;
   }
-  // The trial must have met every way a text can end.
+  // The trials must have met every way in which a text can end.
   EXPECT_GT(ended_by_eos, 100);
   EXPECT_GT(ended_by_context, 100);
 }
 
-// The toy's states hash what they attend to: one row that is not as the target wrote it changes the text.
+// Toy states hash what they attend to, so that a single wrong row changes the text.
 TEST(GreedyDecoding, GoesOnFromWhatAnEarlierRequestLeftInTheCache) {
   std::mt19937 random(77);
   std::int64_t kept = 0;
@@ -104,7 +103,7 @@ TEST(GreedyDecoding, GoesOnFromWhatAnEarlierRequestLeftInTheCache) {
           << specification;
       prompt.insert(prompt.end(), result->tokens.begin(), result->tokens.end());
       ASSERT_EQ(result->cached_tokens, static_cast<std::int32_t>(prompt.size()) - 1);
-      // Two tokens more: the last one of the reply has no K/V.
+      // Append two tokens, since the last token of the reply has no K/V.
       prompt.insert(prompt.end(), {static_cast<std::int32_t>(random() % 5), 4});
     }
   }

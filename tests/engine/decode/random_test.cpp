@@ -10,7 +10,8 @@ namespace {
 
 using Words = std::array<std::uint32_t, 4>;
 
-// The known answers that the authors of Philox publish with Random123 (kat_vectors, philox4x32 10).
+// Compares with the known answers that the authors of Philox publish with Random123 (kat_vectors, philox4x32
+// 10).
 TEST(Philox, MatchesTheKnownAnswers) {
   EXPECT_EQ(philox({0, 0, 0, 0}, {0, 0}), (Words{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
   EXPECT_EQ(philox({0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff}, {0xffffffff, 0xffffffff}),

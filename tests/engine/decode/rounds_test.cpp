@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What decode() reports of its rounds: counts that add up, times that tile, draft tokens that tell what
+// Tests what decode() reports about its rounds: counts add up, times tile, and draft tokens tell what
 // happened.
 
 #include <draftscope/engine/decode.h>

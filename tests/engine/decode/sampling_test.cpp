@@ -17,7 +17,7 @@ Distribution warped(const std::vector<float>& logits, const SamplingOptions& opt
   return out;
 }
 
-// The definition, by sorting everything.
+// The distribution by definition, computed by sorting everything.
 Distribution warped_naively(const std::vector<float>& logits, const SamplingOptions& options) {
   std::vector<std::size_t> order(logits.size());
   std::iota(order.begin(), order.end(), std::size_t{0});

@@ -16,7 +16,7 @@ std::uint32_t mix(std::uint32_t a, std::uint32_t b) {
   return static_cast<std::uint32_t>(x ^ (x >> 31U));
 }
 
-// A state crosses the interface as two floats of 16 bits each, which hold it exactly.
+// A state crosses the interface as two floats that carry 16 bits each, which they hold exactly.
 std::uint32_t from_floats(const float* pair) {
   return (static_cast<std::uint32_t>(pair[0]) << 16U) | static_cast<std::uint32_t>(pair[1]);
 }
@@ -36,18 +36,18 @@ bool attends(const Batch& batch, std::int32_t i, std::int32_t row) {
 ToyBackend::ToyBackend(const Options& options) : options_(options) {
   shape_.n_layers = options.n_layers;
   shape_.d_model = 2;
-  shape_.d_ff = options.vocab;  // a layer weighs three heads, for who weighs them
+  shape_.d_ff = options.vocab;  // makes a layer as large as three heads, for code that compares costs
   shape_.vocab = options.vocab;
   shape_.max_positions = options.cache_rows;
   cache_.assign(static_cast<std::size_t>(options.n_layers),
                 std::vector<std::uint32_t>(static_cast<std::size_t>(options.cache_rows), 0xDEAD));
 }
 
-/// A function of the state alone, as a model's head: an exit drafts what the head says of its state later.
+/// Computes logits from the state alone, as the head of a model does: an exit drafts what the head gives for
+/// its state.
 void ToyBackend::head(std::uint32_t state, std::vector<float>& logits) const {
-  // The embedding state (depth 0 of a row) is common to all exits through `state`'s history; the part that
-  // the exits share is keyed by nothing but the text, which the low half of the state carries unchanged from
-  // layer to layer.
+  // All exits share the embedding state (depth 0 of a row) through the history in `state`. The shared part is
+  // keyed by the text alone, which the low half of the state carries unchanged from layer to layer.
   const std::uint32_t text = state & 0xFFFFU;
   const bool agree = (mix(text, 77) % 1000U) < static_cast<std::uint32_t>(options_.agreement * 1000.0);
   for (std::int32_t token = 0; token < options_.vocab; ++token) {
@@ -95,14 +95,14 @@ Result<void> ToyBackend::forward(const Batch& batch, Outputs& outputs) {
     for (std::int32_t i = 0; i < count && !skipped; ++i)
       rows[static_cast<std::size_t>(batch.first_row + i)] = states[static_cast<std::size_t>(i)];
     for (std::int32_t i = 0; i < count && !skipped; ++i) {
-      // What the row attends to, in path order, itself last.
+      // Hash the rows that this row attends to, in path order, itself last.
       std::uint32_t attended = 0;
       for (std::int32_t row = 0; row < batch.first_row + count; ++row)
         if (attends(batch, i, row)) attended = mix(attended, rows[static_cast<std::size_t>(row)]);
       attended = mix(attended, rows[static_cast<std::size_t>(batch.first_row + i)]);
       std::uint32_t& state = states[static_cast<std::size_t>(i)];
-      // The first layer turns the token's state into one of the whole text; later ones change the high half
-      // only.
+      // The first layer turns the state of the token into a state of the whole text. Later layers change only
+      // the high half.
       if (layer == 0)
         state = attended;
       else

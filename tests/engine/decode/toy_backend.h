@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// A language model whose every state is a hash of everything it may attend to, through a K/V cache that is
-// used exactly as a transformer uses one. A stale, missing or misplaced cache row changes the hash, hence the
-// text: whatever decode() does wrong with rows, positions or rollback shows as a different output.
+// A language model in which every state is a hash of everything it may attend to. It uses a K/V cache exactly
+// as a transformer does. A stale, missing or misplaced cache row changes the hash and so the text: any error
+// of decode() with rows, positions or rollback shows as a different output.
 
 #include <draftscope/engine/backend.h>
 #include <cstdint>
@@ -19,7 +19,7 @@ class ToyBackend : public Backend {
     std::int32_t cache_rows = 64;
     std::int32_t max_rows = 16;
     std::uint32_t seed = 1;
-    double agreement = 0.5;  ///< how often the argmax of every exit is the same
+    double agreement = 0.5;  ///< probability that the argmax of every exit is the same
   };
   explicit ToyBackend(const Options& options);
 
@@ -39,7 +39,7 @@ class ToyBackend : public Backend {
 
   Options options_;
   speculation::ModelShape shape_;
-  std::vector<std::vector<std::uint32_t>> cache_;  // [layer][row]: the row's state at that layer
+  std::vector<std::vector<std::uint32_t>> cache_;  // [layer][row], the state of the row at that layer
 };
 
 }  // namespace draftscope::engine

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Token trees, guesses and extra rows: whatever is drafted, the text is the target's.
+// Tests token trees, guesses and extra rows: whatever is drafted, the text is the target's.
 
 #include <gtest/gtest.h>
 
@@ -17,7 +17,8 @@ std::int32_t pick(Random& random, std::int32_t low, std::int32_t high) {
   return std::uniform_int_distribution<std::int32_t>(low, high)(random);
 }
 
-/// Something else every round: a mask with or without siblings, or a tree of guesses, some with extra rows.
+/// Plans something else in every round: a mask with or without siblings, or a tree of guesses, some with
+/// extra rows.
 class AnyPlan final : public Strategy {
  public:
   AnyPlan(const speculation::ModelShape& shape, std::uint32_t seed) : shape_(shape), random_(seed) {}
@@ -54,8 +55,8 @@ class AnyPlan final : public Strategy {
     extra_rows_.clear();
   }
 
-  std::int32_t siblings = 0;  ///< rounds with more nodes than steps
-  std::int32_t beside = 0;    ///< accepted nodes that had to be moved
+  std::int32_t siblings = 0;  ///< number of rounds with more nodes than steps
+  std::int32_t beside = 0;    ///< number of accepted nodes that had to be moved
 
  private:
   void guess(const RoundView& round) {
@@ -82,7 +83,7 @@ class AnyPlan final : public Strategy {
   std::vector<std::int32_t> seen_;
 };
 
-/// Text that a strategy decodes for a request, on a toy of its own.
+/// The text that a strategy decodes for a request, on a fresh toy backend.
 std::vector<std::int32_t> text_of(const ToyBackend::Options& options, Strategy& strategy,
                                   const DecodeRequest& request, std::uint64_t seed) {
   ToyBackend backend(options);
@@ -93,7 +94,7 @@ std::vector<std::int32_t> text_of(const ToyBackend::Options& options, Strategy& 
   return result->tokens;
 }
 
-/// Decodes by `any` as vanilla decodes.
+/// Expects that `any` decodes the text of vanilla.
 void expect_vanillas_text(const ToyBackend::Options& options, AnyPlan& any, const DecodeRequest& request,
                           std::uint64_t seed) {
   const auto vanilla = make_strategy("vanilla", ToyBackend(options).shape());
@@ -126,7 +127,7 @@ TEST(Trees, GreedyTextEqualsVanilla) {
   EXPECT_GT(beside, 100);
 }
 
-/// A tree of drawn tokens whose widths depend on the confidence, or a tree of guesses.
+/// Plans a tree of sampled tokens whose widths depend on the confidence, or a tree of guesses.
 class FixedTree final : public Strategy {
  public:
   FixedTree(const speculation::ModelShape& shape, std::vector<BranchWidth> branches,
@@ -178,7 +179,7 @@ TEST(Trees, SampledTextHasExactlyTheTargetsLaw) {
   }
 }
 
-// What the engine does not do, and why: a token that is left out because of its own probability biases the
+// The engine keeps the token that stops a draft, since leaving it out because of its probability biases the
 // text.
 TEST(Trees, DiscardingTheTokenThatStopsTheDraftWouldNotBeExact) {
   const Distribution both{{0, 1, 2}, {0.5, 0.3, 0.2}};
@@ -203,7 +204,8 @@ TEST(Trees, DiscardingTheTokenThatStopsTheDraftWouldNotBeExact) {
   EXPECT_NEAR(law(true)[2], 0.10, 1e-12);
 }
 
-// With shared noise the text is a function of the seed, whatever drafts: token by token, as greedy text is.
+// With shared noise the text is a function of the seed, whatever drafts. It is equal token by token, as
+// greedy text is.
 TEST(CoupledSampling, TextDoesNotDependOnTheStrategy) {
   Random random(12);
   std::int32_t beside = 0;
@@ -239,7 +241,7 @@ TEST(CoupledSampling, ChoosesEachTokenWithItsProbability) {
     const double difference = counts[distribution.tokens[i]] - expected;
     chi_square += difference * difference / expected;
   }
-  EXPECT_LT(chi_square, 16.27);  // 99.9 % of three degrees of freedom
+  EXPECT_LT(chi_square, 16.27);  // 99.9 % quantile for three degrees of freedom
 }
 
 TEST(CoupledSampling, NeedsNumbersThatDependOnTheirPurposeAlone) {

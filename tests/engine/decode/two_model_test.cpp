@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Drafts of another model, whose K/V has to follow the text: the text is the target's.
+// Another model drafts, and its K/V has to follow the text. The text is the target's.
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 namespace draftscope::engine {
 namespace {
 
-/// A second toy; `seed` equal to the target's and few layers make it right often.
+/// A second toy model as the draft. With the target's seed and few layers it is often right.
 StrategyResources toys(const ToyBackend::Options& options) {
   return {[options](const std::string& /*model*/) -> Result<std::shared_ptr<Backend>> {
     return std::make_shared<ToyBackend>(options);
@@ -51,7 +51,7 @@ TEST(TwoModels, GreedyTextEqualsVanilla) {
       ToyBackend backend(target);
       auto strategy = make_strategy(which, backend.shape(), toys(draft));
       EXPECT_TRUE(strategy) << strategy.error().message;
-      // Twice: a request begins with nothing in the draft's cache.
+      // Decode twice: a request begins with an empty draft cache.
       for (int request = 0; request < 2; ++request) {
         SeededChooser chooser(1, 1);
         auto result =

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// After any speculative decoding the K/V of committed tokens is what the target alone would have written: the
-// next step's hidden states and logits are bit for bit those of a backend that only ever saw the final text.
+// After any speculative decoding the K/V of committed tokens is what the target alone would have written. The
+// hidden states and logits of the next step equal, bit for bit, those of a backend that only ever saw the
+// final text.
 
 #include <gtest/gtest.h>
 #include "decoded.h"

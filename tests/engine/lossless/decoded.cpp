@@ -41,7 +41,7 @@ speculation::ModelShape random_shape(std::mt19937& random) {
   return shape;
 }
 
-/// Redundant layers make drafts that are often right, so that long acceptances are met too.
+/// Redundant layers make drafts that are often right, so that long acceptances occur too.
 Checkpoint synthetic(const speculation::ModelShape& shape, std::mt19937& random) {
   auto checkpoint = make_synthetic(shape, 0.1 * static_cast<double>(random() % 10), random());
   EXPECT_TRUE(checkpoint) << checkpoint.error().message;

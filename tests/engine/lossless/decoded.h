@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Decoding with the real CPU backend, in one call.
+// Decodes with the real CPU backend, in one call.
 
 #include <draftscope/engine/checkpoint.h>
 #include <draftscope/engine/cpu_backend.h>
@@ -15,10 +15,10 @@
 
 namespace draftscope::engine {
 
-/// A small random model; weights are synthetic. Sizes vary, always legal.
+/// A small random model with synthetic weights. Its sizes vary and are always valid.
 [[nodiscard]] Checkpoint random_checkpoint(std::mt19937& random);
 
-/// A family's small random model of four layers; its windows are shorter than a text of 30 tokens.
+/// A small random model of a family, with four layers. Its windows are shorter than a text of 30 tokens.
 [[nodiscard]] Checkpoint random_checkpoint(std::mt19937& random, const speculation::ModelFamily& family);
 
 [[nodiscard]] std::unique_ptr<Backend> cpu_backend(const Checkpoint& checkpoint, std::int32_t threads,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The models and prompts that ship: greedy text is the same under every exit and length, on every prompt.
+// With the shipped models and prompts, greedy text is the same under every exit and length, on every prompt.
 
 #include <draftscope/engine/tokenizer.h>
 #include <fmt/format.h>
@@ -46,7 +46,7 @@ TEST_P(DemoModel, GreedyTextEqualsVanillaOnEveryPrompt) {
     const DecodeRequest request{
         .prompt = *tokens, .max_new_tokens = 48, .eos_tokens = checkpoint->shape.eos_tokens};
     const Decoded vanilla = decode_with(*backend, "vanilla", request);
-    // Exits and lengths take turns over the prompts, the ends of the range among them.
+    // Exits and lengths rotate over the prompts and include the ends of their ranges.
     for (int i = 0; i < 3; ++i, ++setting) {
       const std::string specification =
           fmt::format("layerskip:exit={},gamma={},verify={}",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Every strategy of the catalogue under every choice of every parameter, and every part of a mix under its
-// own: greedy and coupled text is vanilla's.
+// Tests every strategy of the catalogue under every choice of every parameter, and every part of a mix under
+// its choices. Greedy and coupled text is vanilla's.
 
 #include <draftscope/speculation/catalogue/strategy_specification.h>
 #include <draftscope/speculation/strategy_text.h>
@@ -25,13 +25,13 @@ bool has(const std::vector<ParameterRow>& parameters, std::string_view name) {
                      [&](const ParameterRow& row) { return row.name == name; });
 }
 
-/// Whether weights of a format are made on GPUs alone.
+/// Whether only GPUs make weights of this format.
 bool is_of_gpus(const std::string& weights) {
   const auto format = speculation::parse_weight_format(weights);
   return format && !speculation::makes(speculation::MadeBy::cpu, speculation::weight_format_row(*format));
 }
 
-/// The specification and, where it has choices, one for each.
+/// Adds the specification, and one more for each choice of each parameter.
 void add(const std::string& base, const std::vector<ParameterRow>& parameters, std::set<std::string>& all) {
   const std::string complete =
       has(parameters, "skip-set")

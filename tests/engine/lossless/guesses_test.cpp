@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Greedy text under guesses that no model drafted equals vanilla text on the real backend, bit for bit: token
-// trees, extra rows and moved cache rows included.
+// Greedy text under guesses that no model drafted equals vanilla text on the real backend, bit for bit. The
+// guesses include token trees, extra rows and moved cache rows.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ TEST(LosslessGuesses, GreedyTextEqualsVanillaOnRandomModels) {
     const auto backend = cpu_backend(checkpoint, static_cast<std::int32_t>(up_to(3)), 240);
     const auto prompt = random_tokens(random, up_to(100), checkpoint.shape.vocab);
     const auto eos = random_tokens(random, random() % 2, checkpoint.shape.vocab);
-    // Long texts of small models repeat themselves, so that guesses are often right.
+    // Long texts of small models repeat themselves, so guesses are often right.
     const DecodeRequest request{
         .prompt = prompt, .max_new_tokens = static_cast<std::int32_t>(up_to(160)), .eos_tokens = eos};
     const Decoded vanilla = decode_with(*backend, "vanilla", request);

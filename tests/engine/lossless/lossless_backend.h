@@ -9,7 +9,7 @@
 
 namespace draftscope::engine {
 
-/// The backend that the shipped models decode on; each test program has its own.
+/// Makes the backend on which the shipped models decode. Each test program defines it.
 [[nodiscard]] std::unique_ptr<Backend> lossless_backend(const Checkpoint& checkpoint,
                                                         std::int32_t cache_rows);
 

@@ -59,7 +59,7 @@ class Mixer {
     }
   }
 
-  /// A draft on other weights is verified by all layers.
+  /// All layers verify a draft that uses other weights.
   std::string weights() {
     if (!takes_weights_ || pick(0, 3) > 0) return "";
     exits_early_ = false;

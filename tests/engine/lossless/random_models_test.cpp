@@ -35,7 +35,7 @@ TEST(LosslessOnRandomModels, GreedyTextEqualsVanilla) {
       rejected += speculative.drafted - speculative.accepted;
     }
   }
-  // Both outcomes must have been met often for the equality to mean something.
+  // Both outcomes must occur often for the equality to mean something.
   EXPECT_GT(accepted, 1000);
   EXPECT_GT(rejected, 1000);
 }
@@ -96,7 +96,7 @@ TEST(LosslessOnRandomModels, GreedyTextOfEveryFamilyEqualsVanilla) {
     const Checkpoint checkpoint = random_checkpoint(random, family);
     const std::int32_t n_layers = checkpoint.shape.n_layers;
     const auto backend = cpu_backend(checkpoint, 2, 160);
-    // Longer than every window, so that drafts and trees have keys on both sides of its edge.
+    // The prompt is longer than every window, so that drafts and trees have keys on both sides of its edge.
     const auto prompt = random_tokens(random, 30 + random() % 40, checkpoint.shape.vocab);
     const DecodeRequest request{.prompt = prompt, .max_new_tokens = 40, .eos_tokens = {}};
     const Decoded vanilla = decode_with(*backend, "vanilla", request);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// On a real vocabulary the law can't be enumerated through the draft, but it can be computed for the target:
-// a chi-square test of many speculative texts against the exact probabilities of their first three tokens.
+// On a real vocabulary only the target's law can be enumerated. A chi-square test compares many speculative
+// texts with the exact probabilities of their first three tokens.
 
 #include <draftscope/engine/sampling.h>
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr SamplingOptions sampling{.temperature = 1.0, .top_k = 4, .top_p = 1.0};
 
-/// Probabilities of all texts of three tokens, from the target alone.
+/// Adds the probabilities of all texts of three tokens, computed from the target alone.
 void target_law(Backend& backend, std::vector<std::int32_t>& text, std::size_t length, double probability,
                 std::map<std::vector<std::int32_t>, double>& law, std::size_t prompt_length) {
   if (length == 0) {
@@ -99,8 +99,8 @@ TEST(SampledTextOnARealVocabulary, FollowsTheTargetsLaw) {
     } else {
       EXPECT_EQ(rest_found, 0.0) << "a text that the target can't produce";
     }
-    // Wilson-Hilferty: the cube root of chi-square over its degrees of freedom is normal; 4.5 sigma for a
-    // fixed seed.
+    // By Wilson-Hilferty the cube root of chi-square over its degrees of freedom is normal. The bound is 4.5
+    // sigma for a fixed seed.
     const double degrees = cells - 1;
     const double z =
         (std::cbrt(chi_square / degrees) - (1.0 - 2.0 / (9.0 * degrees))) / std::sqrt(2.0 / (9.0 * degrees));

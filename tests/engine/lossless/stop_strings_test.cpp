@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Stop strings: the text, its tokens and its end are vanilla's under every strategy, and vanilla's are those
-// of the longer text up to the token that completes the string.
+// With stop strings the text, its tokens and its end are vanilla's under every strategy. Vanilla's text is
+// the longer text up to the token that completes the string.
 
 #include <draftscope/engine/stop_strings.h>
 #include <draftscope/engine/tokenizer.h>
@@ -31,7 +31,7 @@ Ended decode_until(Backend& backend, const std::string& specification, const Dec
   return {result->tokens, result->stop};
 }
 
-/// Tokens up to the one that completes a string, found by decoding every prefix.
+/// Number of tokens up to the one that completes a string, found by decoding every prefix.
 std::size_t tokens_until(const Tokenizer& tokenizer, const std::vector<std::int32_t>& tokens,
                          const StopStrings& strings) {
   StreamDecoder decoder(tokenizer);
@@ -62,7 +62,7 @@ TEST(StopStrings, EndEveryStrategysTextWhereVanillaEnds) {
     const Ended whole = decode_until(*backend, "vanilla", request);
     const std::string text = tokenizer->decode(whole.tokens);
     ASSERT_GT(text.size(), 20U);
-    // A stretch of the text at any place, over the bounds of tokens; one more that does not occur.
+    // Use a piece of the text from any place, which may cross token bounds, and a string that does not occur.
     const std::size_t length = 1 + random() % 9;
     const StopStrings strings{"\x01never", text.substr(random() % (text.size() - length), length)};
     if (!check_stop_strings(strings)) continue;
@@ -126,7 +126,7 @@ TEST(StopSearch, GivesTheSamePiecesOrNot) {
       const std::size_t length = 1 + random() % 5;
       while (strings.back().size() < length) strings.back() += static_cast<char>('a' + random() % 2);
     }
-    // Letter by letter the first string to be complete ends the text, so look at that much of it.
+    // With single letters the first complete string ends the text, so compare only that much of it.
     std::size_t complete = 1;
     while (complete < text.size() && before_stop(text.substr(0, complete), strings).size() == complete)
       ++complete;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Verifications wider than one invariant pass go pass by pass: their text is vanilla's, and the published
-// settings that need them run as they are.
+// Verifications wider than one invariant pass are split into passes. Their text is vanilla's, and the
+// published settings that need them run unchanged.
 
 #include <draftscope/engine/strategy.h>
 #include <gtest/gtest.h>
@@ -36,7 +36,7 @@ std::vector<std::int32_t> text_of(Backend& backend, const std::string& specifica
 
 struct Wide {
   std::string specification;
-  std::int32_t rows;  ///< at least, of its widest verification
+  std::int32_t rows;  ///< minimum rows of the widest verification
   std::int32_t tokens = 30;
 };
 
@@ -51,7 +51,7 @@ TEST(WideVerifications, HaveTheTextOfVanilla) {
     const auto prompt = random_tokens(random, 40, checkpoint.shape.vocab);
     DecodeRequest request{.prompt = prompt};
     if (sampled) request.sampling = {.temperature = 0.7, .top_p = 0.95, .coupled = true};
-    // SWIFT "without early stop" drafts 25 steps of up to 10 siblings; lookahead's public defaults.
+    // SWIFT "without early stop" drafts 25 steps of up to 10 siblings. The last case is lookahead's defaults.
     for (const Wide& wide :
          {Wide{"mix:mask=exit,exit=2,shape=tree,widths=greedy-code,gamma=25,stop=none", 76},
           Wide{"swift:threshold=0,widths=greedy-code", 76}, Wide{"layerskip:exit=2,gamma=70", 71, 72},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The regression against scikit-learn (golden.json, made by make_golden.py), and against itself where two
+// Compares the regression with scikit-learn (golden.json, made by make_golden.py), and with itself where two
 // ways must agree.
 
 #include <gtest/gtest.h>
@@ -58,7 +58,7 @@ TEST(Likelihood, FitsALengthScaleNoWorseThanSixStartsOfScikitLearn) {
     const auto process = process_of(golden, std::nullopt);
     const double theirs = golden["fitted"]["log_likelihood"].get<double>();
     EXPECT_GE(process.log_likelihood(), theirs - 1e-5);
-    // Where theirs is as likely, it is the same maximum.
+    // If both likelihoods are equal, so are the maxima.
     if (process.log_likelihood() < theirs + 1e-5 && process.length_scale() < 100.0) {
       EXPECT_NEAR(process.length_scale() / golden["fitted"]["length_scale"].get<double>(), 1.0, 1e-3);
     }

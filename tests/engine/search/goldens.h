@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// golden.json as Eigen matrices.
+// Reads golden.json into Eigen matrices.
 
 #include <Eigen/Core>
 #include <fstream>
@@ -18,7 +18,7 @@ inline Eigen::VectorXd vector_of(const nlohmann::json& values) {
   return Eigen::Map<const Eigen::VectorXd>(list.data(), static_cast<Eigen::Index>(list.size()));
 }
 
-/// One column a point.
+/// One column per point.
 inline Eigen::MatrixXd points_of(const nlohmann::json& rows) {
   Eigen::MatrixXd points(static_cast<Eigen::Index>(rows.front().size()),
                          static_cast<Eigen::Index>(rows.size()));

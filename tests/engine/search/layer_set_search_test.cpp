@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a search proposes, when it adopts, when it stops.
+// Tests what a search proposes, when it adopts a set, and when it stops.
 
 #include <draftscope/engine/search.h>
 #include <gmock/gmock.h>
@@ -87,7 +87,8 @@ TEST(SwiftSearch, SkipsTheLargestComponentsOfTheModelsPoint) {
   EXPECT_GE(min_skipped, max_kept);
 }
 
-// χ² over how often each of the C(6, 3) = 20 sets is drawn; 99.9 % quantile of 19 degrees of freedom.
+// χ² over how often each of the C(6, 3) = 20 sets is drawn, with the 99.9 % quantile for 19 degrees of
+// freedom.
 TEST(SwiftSearch, DrawsEverySetEquallyOften) {
   auto options = swift_search(5, 0.5);
   options.gp_interval = 0;
@@ -194,7 +195,7 @@ TEST(LayerSetSearch, RepeatsUnderOneSeedAndDiffersUnderAnother) {
   EXPECT_NE(run(3), run(4));
 }
 
-/// Proposed after these scores.
+/// The candidate that is proposed after these scores.
 Candidate candidate_after(const SearchOptions& options, const std::vector<double>& scores) {
   auto search = LayerSetSearch::create(options).value();
   for (const double score : scores) EXPECT_TRUE(search.observe(search.propose(), score));
@@ -262,7 +263,7 @@ TEST(LayerSetSearch, DrawsAtRandomWhereTheModelWouldHaveNoScore) {
   EXPECT_EQ(probed.propose().origin, CandidateOrigin::model);
 }
 
-/// One score before the model's turn, its candidate under way for long.
+/// A search one score before the model's turn, whose candidate takes long to compute.
 LayerSetSearch before_the_models_candidate() {
   auto options = small_swift();
   options.random_points = 100'000;
@@ -291,7 +292,7 @@ TEST(LayerSetSearch, MayEndOrMoveWhileACandidateIsUnderWay) {
   const auto ends_under_way = before_the_models_candidate();
 }
 
-/// Observes scores on whatever is proposed, until one stops the search.
+/// Observes scores for whatever is proposed, until one stops the search. Returns how many scores that took.
 std::size_t scored_until_stopped(LayerSetSearch& search, const std::vector<double>& scores) {
   for (std::size_t i = 0; i < scores.size(); ++i) {
     EXPECT_FALSE(search.stopped());
@@ -316,7 +317,7 @@ TEST(LayerSetSearch, AdoptsOnlyWhatIsBetterThanTheBest) {
   ASSERT_TRUE(search.observe(good, 0.5));
   EXPECT_EQ(search.best_set(), good.mask);
   EXPECT_EQ(search.tolerance(), 0);
-  ASSERT_TRUE(search.observe(search.propose(), 0.5));  // equal is not better
+  ASSERT_TRUE(search.observe(search.propose(), 0.5));  // an equal score is not better
   EXPECT_EQ(search.best_set(), good.mask);
   EXPECT_EQ(search.best_score(), 0.5);
   EXPECT_EQ(search.tolerance(), 1);
@@ -397,8 +398,8 @@ TEST(LayerSetSearch, NamesTheOptionThatIsOutOfRange) {
   EXPECT_THAT(message([](auto& o) { o = swift_search(-5, 0.5); }), HasSubstr("n_layers is -5"));
 }
 
-// The point of the Gaussian process: with the same number of scores it finds a better set than chance alone.
-// Ties count as neither; under chance alone 15 of 20 would be a 2 % event.
+// With the same number of scores the Gaussian process must find a better set than chance alone. Ties count as
+// neither; under chance alone 15 of 20 would be a 2 % event.
 TEST(LayerSetSearch, BeatsRandomSearchOnMostSeeds) {
   int wins = 0;
   int losses = 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// An objective whose best set is known: each sublayer's loss is its own, so that skipping the cheapest is
-// best.
+// An objective with a known best set: the losses of sublayers are independent, so that skipping the cheapest
+// ones is best.
 
 #include <draftscope/speculation/sublayer_mask.h>
 
@@ -19,12 +19,13 @@ inline std::int32_t skipped_of(const speculation::SublayerMask& mask) {
   return skipped;
 }
 
-/// Cost of skipping sublayer 2ℓ (attention) or 2ℓ + 1 (MLP); irregular, so that no order of layers helps.
+/// Cost of skipping sublayer 2ℓ (attention) or 2ℓ + 1 (MLP). The costs are irregular, so that no order of
+/// layers helps.
 inline double loss(std::int32_t sublayer) {
   return (1.0 + (7 * sublayer) % 23) / 460.0;
 }
 
-/// In (0, 1], higher where less is lost.
+/// Score in (0, 1], which is higher where less is lost.
 inline double worth(const speculation::SublayerMask& mask) {
   double sum = 0.0;
   for (std::int32_t layer = 0; layer < mask.n_layers(); ++layer) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// A path that no other test uses; what lies there goes when the test ends.
+// A path that no other test uses. A file there is removed when the test ends.
 
 #include <gtest/gtest.h>
 #include <unistd.h>

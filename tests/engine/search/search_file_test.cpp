@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A search that was saved and loaded goes on as if nothing had happened; damaged files are refused.
+// A search that was saved and loaded continues as if nothing had happened, and damaged files are refused.
 
 #include <draftscope/base/counter_random.h>
 #include <draftscope/engine/search.h>
@@ -37,7 +37,7 @@ SearchOptions quick(SearchOptions options) {
 SearchOptions quick_swift() {
   auto options = quick(swift_search(12, 0.45));
   options.gp_interval = 3;
-  options.refit_interval = 2;  // so that proposals between fits grow the factor row by row
+  options.refit_interval = 2;  // makes proposals between fits grow the factor row by row
   options.max_score = 0.99;
   options.max_tolerance = 6;
   options.seed = 0xFFFFFFFFFFFFFFF1;
@@ -50,7 +50,7 @@ SearchOptions quick_draft_verify() {
   return options;
 }
 
-/// Saves and loads before every score, and in each round once more between proposal and score.
+/// Saves and loads before every score, and in each round once more between the proposal and its score.
 void expect_the_same_after_loading(const SearchOptions& options,
                                    const std::vector<speculation::SublayerMask>& probes) {
   const ScratchFile file;
@@ -82,8 +82,8 @@ TEST(SearchFile, OfADraftAndVerifySearchGoesOnToTheBit) {
                                  speculation::SublayerMask(8).skip_attention(0).skip_attention(7)});
 }
 
-// A loaded search has nothing under way: what it proposes is made of the scores alone. Probes and scores of
-// other candidates come at any time, also while the saved search has a candidate under way.
+// A loaded search has no candidate under way, so its proposals depend on the scores alone. Probes and scores
+// of other candidates come at any time, also while the saved search has a candidate under way.
 TEST(SearchFile, ProposesWhatTheSavedOneDoesWhateverIsScored) {
   auto options = quick_swift();
   options.max_score.reset();
@@ -102,7 +102,7 @@ TEST(SearchFile, ProposesWhatTheSavedOneDoesWhateverIsScored) {
         if (event == 0) {
           ASSERT_TRUE(search.add_probe(best_of_twelve()));
         }
-        if (event != 1) {  // else the same candidate is scored again
+        if (event != 1) {  // otherwise the same candidate is scored again
           ASSERT_TRUE(search.save(file.path()));
           auto loaded = LayerSetSearch::load(file.path()).value();
           expect_same(search, loaded);
@@ -159,7 +159,7 @@ TEST(SearchFile, KeepsEveryOption) {
   EXPECT_EQ(found.seed, options.seed);
 }
 
-/// A file with a probe, random candidates and one of the model.
+/// A file with a probe, random candidates and one candidate of the model.
 nlohmann::json good_file() {
   const ScratchFile file;
   auto search = LayerSetSearch::create(quick_swift()).value();
@@ -170,7 +170,7 @@ nlohmann::json good_file() {
   }
   EXPECT_TRUE(search.save(file.path()));
   auto json = nlohmann::json::parse(file.read());
-  // Whatever corner the model's maximum lies in, this observation spells its point out.
+  // Write this observation's point in full, whichever corner the model's maximum lies in.
   json["observations"][3]["point"] = std::vector<double>(20, 0.5);
   return json;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// skip_layers.json: what is read, what is written, what is refused.
+// Tests how skip_layers.json is read and written, and what is refused.
 
 #include <draftscope/engine/skip_set.h>
 #include <gmock/gmock.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The acquisition against the Gaussian process it comes from, its gradient against differences, its maximum
-// against the one the bayesian-optimization package finds.
+// Compares the acquisition with the Gaussian process it comes from, its gradient with finite differences, and
+// its maximum with the one that the bayesian-optimization package finds.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ TEST(UpperConfidence, HasTheGradientThatDifferencesShow) {
     SCOPED_TRACE(golden["name"].get<std::string>());
     const auto process = process_of(golden, 0.8);
     const Acquisition acquisition{&process, 2.5};
-    // Not at an observation: there the deviation may have a kink.
+    // Avoid observations, where the deviation may have a kink.
     const Eigen::MatrixXd points = points_of(golden["queries"]).leftCols(3);
     const auto gradients = upper_confidence(acquisition, points).gradients;
     for (Eigen::Index i = 0; i < points.rows(); ++i) {
@@ -96,7 +96,7 @@ TEST(UpperConfidence, ReachesTheMaximumThatThePackageReaches) {
     }
 }
 
-// −Σ cᵢ·(xᵢ − mᵢ)² with some maxima outside the box: there the nearest face is best.
+// The function is −Σ cᵢ·(xᵢ − mᵢ)². Where its maximum lies outside the box, the nearest face is best.
 TEST(Ascent, FindsTheMaximumOfAStretchedParabolaInsideTheBox) {
   const Eigen::VectorXd middle = Eigen::VectorXd::LinSpaced(20, -0.5, 1.5);
   const Eigen::VectorXd curvature = Eigen::VectorXd::LinSpaced(20, 0.0, 3.0).array().exp();
@@ -116,7 +116,7 @@ TEST(Ascent, TakesTheHighestOfSeveralHills) {
                       (4.0 * std::numbers::pi * angle.cos() * points.array() + angle.sin()).matrix()};
   };
   Eigen::MatrixXd starts(1, 2);
-  starts << 0.161444, 0.6;  // the top of the lower hill, and the foot of the higher
+  starts << 0.161444, 0.6;  // the top of the lower hill and the foot of the higher one
   EXPECT_NEAR(ascend(evaluate, starts.leftCols(1)).value, 0.145, 0.01);
   EXPECT_NEAR(ascend(evaluate, starts).value, 0.63, 0.01);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A round allocates nothing once rounds have been as wide as they will be: every operator new of this program
-// is counted.
+// A round allocates nothing once rounds have reached their full width. This program counts every call of
+// operator new.
 
 #include <gtest/gtest.h>
 
@@ -16,8 +16,7 @@ namespace {
 constexpr SamplingOptions warped{.temperature = 0.9, .top_k = 20, .top_p = 0.9};
 constexpr SamplingOptions coupled{.temperature = 0.9, .coupled = true};
 
-/// Counts the allocations of each round, from the report before it to its own: of all threads, and of the one
-/// that decodes.
+/// Counts the allocations from one round's report to the next, by all threads and by the decoding thread.
 class CountAllocations final : public DecodeListener {
  public:
   CountAllocations() {
@@ -28,7 +27,7 @@ class CountAllocations final : public DecodeListener {
     const std::int64_t now = allocation_count();
     const std::int64_t now_here = allocation_count_here();
     drafted += report.round.drafted;
-    // One that drafts or accepts more than all before finds how much memory that takes.
+    // A round that drafts or accepts more than all earlier ones may allocate what that needs.
     if (report.round.verify_rows <= widest_ && report.round.accepted <= longest_) {
       by_round.push_back(now - last_);
       by_round_here.push_back(now_here - last_here_);
@@ -57,7 +56,7 @@ struct Case {
 
 class RoundAllocations : public testing::TestWithParam<Case> {};
 
-/// Opens a second model for those that want one.
+/// Opens a second model for strategies that need one.
 StrategyResources another_model(const Checkpoint& other) {
   return {.open_draft_model = [&other](const std::string&) -> Result<std::shared_ptr<Backend>> {
             return std::shared_ptr<Backend>(cpu_backend(other, 1, 400));
@@ -65,7 +64,7 @@ StrategyResources another_model(const Checkpoint& other) {
           .checkpoint_hash = {}};
 }
 
-/// Allocations of a second request's rounds: the first one shows a strategy and a backend how wide a
+/// Allocations in the rounds of a second request. The first request shows a strategy and a backend how wide a
 /// round can be.
 CountAllocations counted_allocations(const Case& one) {
   const Checkpoint checkpoint = small_model({.vocab = 30, .redundancy = 0.6, .seed = 3});
@@ -91,12 +90,12 @@ CountAllocations counted_allocations(const Case& one) {
 TEST_P(RoundAllocations, AreNoneInTheSteadyState) {
   const std::vector<std::int64_t> by_round = counted_allocations(GetParam()).by_round;
   ASSERT_GT(by_round.size(), 50U);
-  // The first few find the size of the request's other buffers.
+  // The first rounds may still grow the request's other buffers.
   for (std::size_t i = by_round.size() / 4; i < by_round.size(); ++i) EXPECT_EQ(by_round[i], 0) << i;
 }
 
-// Another thread makes the candidate, in whatever rounds it runs beside; the one that decodes copies the
-// scores and begins it.
+// Another thread computes the candidate beside any rounds. The decoding thread only copies the scores and
+// starts the computation.
 TEST(SearchAllocations, AreThoseThatBeginACandidateOfTheGaussianProcessAlone) {
   const std::vector<std::int64_t> by_round =
       counted_allocations(

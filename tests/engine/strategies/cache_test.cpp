@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// K/V of the text after every single round, with masks, trees, thresholds and probes that change from round
-// to round: a look at the root from below is bit for bit that of a backend that only ever saw the text.
+// Checks the K/V of the text after every round, with masks, trees, thresholds and probes that change from
+// round to round. States and logits of the root equal, bit for bit, those of a backend that only ever saw the
+// text.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -14,7 +15,7 @@
 namespace draftscope::engine {
 namespace {
 
-/// Decodes and compares after every round; returns what was accepted.
+/// Decodes and compares after every round. Returns the number of accepted tokens.
 std::int32_t decode_and_look(const Checkpoint& checkpoint, Strategy& strategy, const DecodeRequest& request,
                              std::uint64_t seed) {
   const auto used = cpu_backend(checkpoint, 1, 256);
@@ -22,7 +23,7 @@ std::int32_t decode_and_look(const Checkpoint& checkpoint, Strategy& strategy, c
   KeptDecode kept(request.prompt);
   std::size_t seen = 0;  // rows of the fresh backend
   kept.after_round = [&] {
-    // The fresh backend sees each token once, alone, in order; the root is looked at and comes later.
+    // The fresh backend runs each token once, alone and in order. The root is only looked at, and runs later.
     for (; seen + 1 < kept.text.size(); ++seen)
       (void)run_target(*fresh, std::span(kept.text).subspan(seen, 1), static_cast<std::int32_t>(seen));
     const Outputs expected = look_at_root(*fresh, kept.text);
@@ -36,7 +37,8 @@ std::int32_t decode_and_look(const Checkpoint& checkpoint, Strategy& strategy, c
   return accepted;
 }
 
-/// Another mask, length, threshold and tree every round, layer 0 included, and probes of all kinds between.
+/// Plans another mask, length, threshold and tree in every round, layer 0 included, with probes of all kinds
+/// between.
 class Changing final : public Strategy {
  public:
   Changing(const speculation::ModelShape& shape, std::uint32_t seed) : shape_(shape), random_(seed) {}

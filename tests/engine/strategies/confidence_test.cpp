@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A draft token below the threshold stays and ends the draft; and what a step's confidence is worth in
+// A draft token below the threshold stays and ends the draft. The confidence of a step decides its number of
 // siblings.
 
 #include <fmt/format.h>
@@ -13,13 +13,13 @@
 namespace draftscope::engine {
 namespace {
 
-/// Confidences by position, some of them on the edges themselves.
+/// Confidences by position; some are exactly on the thresholds.
 double confidence_at(std::int32_t position) {
   static const double values[] = {0.99, 0.96, 0.95, 0.9, 0.8, 0.7, 0.5, 0.4, 0.05, 1.0};
   return values[std::mt19937(static_cast<std::uint32_t>(position) * 977U + 5U)() % 10U];
 }
 
-/// Decodes where draft and target agree but after every seventh position.
+/// Decodes with a draft that agrees with the target except after every seventh position.
 KeptDecode decoded(const std::string& specification) {
   ScriptedBackend backend(
       [](std::int32_t position, bool draft) {
@@ -48,7 +48,7 @@ TEST(Threshold, ATokenBelowItStaysAndEndsTheDraft) {
         const auto position = one.round.root_position + static_cast<std::int32_t>(i);
         EXPECT_EQ(static_cast<float>(drafted[i].confidence), static_cast<float>(confidence_at(position)));
         const bool low = static_cast<float>(drafted[i].confidence) < std::stof(threshold);
-        // Nothing is drafted after a token that is not sure enough; every other one is gone on from.
+        // The draft ends after a token that is not sure enough, and continues after every other token.
         if (i + 1 < drafted.size()) {
           EXPECT_FALSE(low);
         } else if (one.round.draft_stop == traces::DraftStop::threshold) {
@@ -63,7 +63,7 @@ TEST(Threshold, ATokenBelowItStaysAndEndsTheDraft) {
     }
   }
   EXPECT_GT(stopped, 100);
-  EXPECT_GT(accepted, 50);  // the token that ended a draft counts like any other
+  EXPECT_GT(accepted, 50);  // the token that ended a draft is accepted like any other
   EXPECT_GT(whole, 20);
 }
 
@@ -91,10 +91,10 @@ TEST(SwiftTree, IsAsWideAsTheConfidenceOfEachStepSays) {
           while (static_cast<float>(confidence) <= static_cast<float>(bands[band].above)) ++band;
           const std::size_t width = paper ? bands[band].paper : bands[band].greedy_code;
           ++met[band];
-          // The level: so many siblings, all children of the first of the level above; the best come first.
+          // A level has `width` siblings, best first. All are children of the first token of the level above.
           for (std::size_t rank = 0; rank < width; ++rank) {
             if (node + rank == one.draft_tokens.size()) {
-              EXPECT_EQ(one.draft_tokens.size(), 63U);  // all there is room for
+              EXPECT_EQ(one.draft_tokens.size(), 63U);  // the limit of draft tokens
               break;
             }
             const traces::DraftToken& token = one.draft_tokens[node + rank];

@@ -14,7 +14,7 @@ class Followed final : public Strategy {
   void begin_request(const RequestView& request) override { strategy_.begin_request(request); }
   RoundPlan plan(const RoundView& round) override {
     view_ = round;
-    text_.assign(round.text.begin(), round.text.end());  // the round's own text grows meanwhile
+    text_.assign(round.text.begin(), round.text.end());  // copied, since the round's own text grows meanwhile
     view_.text = text_;
     plan_ = strategy_.plan(round);
     return plan_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Decodes greedily with the toy model under a strategy whose every round a test looks at.
+// Decodes greedily with the toy model and lets a test inspect every round of the strategy.
 
 #include <draftscope/engine/decode.h>
 #include <cstdint>
@@ -19,7 +19,7 @@ using Random = std::mt19937;
 using Tokens = std::vector<std::int32_t>;
 
 [[nodiscard]] std::int32_t pick(Random& random, std::int32_t low, std::int32_t high);
-/// `count` tokens below `vocab`.
+/// A text of `count` random tokens below `vocab`.
 [[nodiscard]] Tokens random_text(Random& random, std::int32_t count, std::int32_t vocab);
 
 struct SeenRound {
@@ -28,7 +28,7 @@ struct SeenRound {
   const RoundOutcome& outcome;
 };
 
-/// The text; `look` is called after each round, before the strategy hears of it.
+/// Decodes and returns the text. Calls `look` after each round, before the strategy observes the round.
 Tokens follow(const ToyBackend::Options& options, const std::string& specification,
               const DecodeRequest& request, const std::function<void(const SeenRound& round)>& look);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Guessing allocates nothing once a text is under way: every operator new of this program is counted.
+// Guessing allocates nothing once a text is under way. This program counts every call of operator new.
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 namespace draftscope::engine {
 namespace {
 
-/// Counts what a strategy allocates in rounds from `from` on.
+/// Counts the allocations of a strategy in rounds from `from` on.
 class Counting final : public Strategy {
  public:
   Counting(Strategy& strategy, std::int32_t from) : strategy_(strategy), from_(from) {}

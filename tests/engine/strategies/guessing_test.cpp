@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Strategies that guess: greedy text is vanilla's, sampled text has the target's law.
+// Tests strategies that guess: greedy text is vanilla's, and sampled text has the target's law.
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -99,7 +99,7 @@ TEST(Guessing, SampledTextHasExactlyTheTargetsLaw) {
   }
 }
 
-/// Draft tokens that one request after the other accepted.
+/// Numbers of draft tokens that successive requests accepted.
 std::vector<std::int32_t> accepted_by_request(const std::string& specification,
                                               const std::vector<Tokens>& prompts) {
   class CountAccepted final : public DecodeListener {
@@ -122,7 +122,7 @@ std::vector<std::int32_t> accepted_by_request(const std::string& specification,
   return accepted;
 }
 
-// A text of a large vocabulary seldom repeats itself, but the same request repeats another.
+// A text with a large vocabulary seldom repeats itself, but the same request repeats an earlier one.
 TEST(Guessing, LearnsFromEarlierRequestsIfToldTo) {
   const Tokens prompt{5, 6, 7, 8};
   for (const std::string name : {"suffix-decoding", "token-recycling"}) {
@@ -134,7 +134,7 @@ TEST(Guessing, LearnsFromEarlierRequestsIfToldTo) {
   }
 }
 
-/// Keeps the best tokens that a round was promised.
+/// Requests the best tokens of every row and checks them.
 class WantsTop final : public Strategy {
  public:
   explicit WantsTop(std::vector<Proposal> proposals, std::int32_t top)
@@ -201,8 +201,8 @@ class CountGuesses final : public Strategy {
   std::size_t& guesses_;
 };
 
-// Lookahead's own n-grams come into use once the window is full and has completed some, and a settled block
-// of the published Jacobi rule after a few rounds: three tokens are too few to see their law.
+// Lookahead's own n-grams come into use once the window is full and has completed some. A settled block of
+// the published Jacobi rule comes after a few rounds. Three tokens are too few to see their law.
 TEST(Guessing, SampledTextHasTheTargetsLawBeyondTheFirstRounds) {
   for (const std::uint32_t seed : {3U, 4U, 5U}) {
     const ToyBackend::Options options{.vocab = 3, .n_layers = 2, .seed = seed};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// A decoding that keeps what it heard, and lets a test look in after every round.
+// Records what a decoding reports, and lets a test look in after every round.
 
 #include <draftscope/engine/decode.h>
 
@@ -14,7 +14,7 @@
 namespace draftscope::engine {
 
 struct KeptDecision {
-  std::int32_t round = -1;  ///< rounds that had ended when it was taken
+  std::int32_t round = -1;  ///< number of rounds that had ended when the decision was taken
   std::string kind;
   double score = 0.0;
   bool adopted = false;
@@ -45,7 +45,7 @@ class KeptDecode final : public DecodeListener, private DecisionLog {
   void add(const Decision& decision) override;
 };
 
-/// Decodes with `strategy`; expects that it works.
+/// Decodes with `strategy` and expects success.
 DecodeResult decode_kept(Backend& backend, Strategy& strategy, const DecodeRequest& request, KeptDecode& kept,
                          std::uint64_t seed = 1);
 

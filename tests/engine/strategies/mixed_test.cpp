@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Parts that want hidden states of different layers hear of their own alone, and may want others every round.
+// Parts that want hidden states of different layers receive only these, and may want others in every round.
 
 #include <gmock/gmock.h>
 
@@ -30,7 +30,7 @@ TEST(Mixed, EachPartGetsTheStatesThatItAskedFor) {
                   .learners = {middle, all, none}});
   const auto round = [&] {
     const RoundPlan plan = strategy->plan({});
-    // Two rows of one number a boundary: its own, and a half more.
+    // Each boundary has two rows of one number: the boundary's index, and a half more.
     std::vector<float> states;
     for (const std::int32_t boundary : plan.states) {
       states.push_back(static_cast<float>(boundary));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Another backend that admits to passes of a few rows only: whoever asks for its width goes through it row by
-// row.
+// Wraps a backend and reports that it takes passes of a few rows only, so that callers which ask for the
+// width split their passes.
 
 #include <draftscope/engine/backend.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Every strategy and mix refuses what it can't take in one line, and reads back what it says of itself.
+// Every strategy and mix refuses invalid parameters in one line, and can read back its own specification.
 
 #include <draftscope/engine/search.h>
 #include <draftscope/engine/skip_set.h>
@@ -142,7 +142,7 @@ void expect_round_trip(const std::string& specification) {
   EXPECT_EQ(first->name, second->name);
   EXPECT_EQ(first->specification, second->specification);
   EXPECT_EQ(first->parameters, second->parameters);
-  // Everything that was asked for is in it.
+  // The parameters contain everything that was specified.
   const auto parameters = nlohmann::json::parse(first->parameters);
   std::string_view rest = specification;
   rest.remove_prefix(std::min(rest.size(), first->name.size() + 1));

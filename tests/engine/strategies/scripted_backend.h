@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// A backend whose answers a test writes down: which token a draft or the target finds best after a position,
-// and how sure it is. For greedy decoding only; it has no memory.
+// A backend whose answers a test writes down: which token a draft or the target ranks best after a position,
+// and how sure it is. It serves greedy decoding only, and has no memory.
 
 #include <draftscope/engine/backend.h>
 #include <algorithm>
@@ -19,7 +19,7 @@ struct Answer {
 class ScriptedBackend final : public Backend {
  public:
   static constexpr std::int32_t vocab = 16;
-  /// The answer of the draft (a masked pass) or the target after a position.
+  /// Gives the answer of the draft (a masked pass) or the target after a position.
   using Script = std::function<Answer(std::int32_t position, bool draft)>;
   ScriptedBackend(Script script, std::int32_t cache_rows) : script_(std::move(script)), rows_(cache_rows) {
     shape_.n_layers = 4;

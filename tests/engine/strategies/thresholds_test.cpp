@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Draft & Verify's threshold, round by round, against its equations written out for each of the three rules.
+// Compares Draft & Verify's threshold, round by round, with its equations written out for each of the three
+// rules.
 
 #include <draftscope/engine/strategy.h>
 #include <gtest/gtest.h>
@@ -12,7 +13,7 @@
 namespace draftscope::engine {
 namespace {
 
-/// One trace of the equations.
+/// One evaluation of the equations over a series of rounds.
 class Written {
  public:
   Written(std::string rule, double start, double target)
@@ -24,7 +25,7 @@ class Written {
     first_ = true;
   }
 
-  /// γ tokens were drafted of K, a of them accepted.
+  /// Adds a round with `gamma` of `K` tokens drafted and `a` of them accepted.
   void round(double a, double gamma, double K) {
     if (gamma == 0.0) return;
     constexpr double beta1 = 0.5;
@@ -84,7 +85,7 @@ TEST_P(AdaptiveThresholdTrace, FollowsTheEquationsOverRequests) {
       (void)decode_kept(backend, *strategy->strategy, {.prompt = prompt, .max_new_tokens = 120}, kept);
       written.begin_request();
       for (const KeptRound& one : kept.rounds) {
-        // th goes on from request to request under each of the rules.
+        // The threshold carries over from request to request under each of the rules.
         ASSERT_NEAR(one.round.threshold, written.th, 1e-12) << request << ' ' << one.round.index;
         written.round(one.round.accepted, one.round.drafted, 4.0);
       }

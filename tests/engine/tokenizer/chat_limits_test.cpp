@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A chat template is a program from anywhere: what it may take is limited, and messages name the limit.
+// A chat template is a program from an unknown source: its resources are limited, and messages name the
+// limit.
 
 #include <pthread.h>
 
@@ -28,7 +29,7 @@ std::string applied(const std::string& source) {
   return text ? *text : text.error().message;
 }
 
-// [1,1,1…]
+// A list literal [1,1,1…].
 std::string ones(int count) {
   std::string list = "[1";
   for (int i = 1; i < count; ++i) list += ",1";
@@ -39,7 +40,7 @@ std::string repeated(int times, const std::string& body) {
   return "{% for a in " + ones(times) + " %}" + body + "{% endfor %}";
 }
 
-// n.x is a text of 2^doublings letters, n.l a list of as many numbers.
+// Sets n.x to a text of 2^doublings letters, and n.l to a list of as many numbers.
 std::string large_values(int doublings) {
   return "{% set n = namespace(x='x', l=[1]) %}" +
          repeated(doublings, "{% set n.x = n.x ~ n.x %}{% set n.l = n.l + n.l %}");
@@ -85,7 +86,8 @@ TEST(ChatTemplateLimits, CountStepsOfEveryKind) {
 }
 
 TEST(ChatTemplateLimits, FindTextInLinearTime) {
-  // 2^21 letters x, and half as many before a y: their product would be 2^41 comparisons.
+  // n.x has 2^21 letters x, and `half` has half as many before a y. A quadratic search would take 2^41
+  // comparisons.
   const std::string source =
       large_values(20) + "{% set half = n.x ~ 'y' %}{% set n.x = n.x ~ n.x %}" +
       "{{ half in n.x }}{{ n.x.replace(half, '') | length }}{{ n.x.split(half) | length }}";
@@ -103,7 +105,7 @@ TEST(ChatTemplateLimits, CountTheBytesOfValuesThatLive) {
         "{% set n.l = n.l + [{n.x: 1}.keys()] %}", "{% set n.l = n.l + [n.x | string] %}",
         "{% set n.l = n.l + [n.l | join] %}", "{% set n.l = n.l + [loop.index ~ n.x] %}"})
     EXPECT_EQ(rendered(large + repeated(90, body), limits), error) << body;
-  // What is gone does not count.
+  // Values that no longer exist do not count.
   EXPECT_EQ(rendered(large + repeated(500, "{% set a = n.x ~ n.x %}{% set b = n.l + n.l %}"), limits), "");
 }
 
@@ -185,7 +187,7 @@ TEST(ChatTemplateLimits, KeepMessagesOnOneShortLine) {
 }
 
 TEST(ChatTemplateLimits, LeaveRoomForLongConversations) {
-  // 2,000 messages of 2,000 letters: a million tokens.
+  // 2,000 messages of 2,000 letters are about a million tokens.
   const nlohmann::json golden = goldens::read_json("chat.json");
   std::vector<Message> messages;
   for (int i = 0; i < 2'000; ++i)

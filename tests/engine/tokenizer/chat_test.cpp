@@ -66,7 +66,7 @@ TEST(ChatTemplate, IsReadFromItsOwnFileBeforeTheConfiguration) {
 TEST(ChatTemplate, SaysWhyATemplateCannotBeRendered) {
   struct Case {
     std::string source;
-    std::string message;  // after "tokenizer_config.json: chat_template: "
+    std::string message;  // text after "tokenizer_config.json: chat_template: "
   };
   std::string deep = "1";
   std::string blocks;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A tokenizer.json that is malformed, or asks for what is not implemented, is refused in one line that names
-// the place. Each case changes one place of a small valid file.
+// A tokenizer.json that is malformed, or needs what is not implemented, is refused in one line that names the
+// place. Each case changes one place of a small valid file.
 
 #include <sys/stat.h>
 
@@ -35,7 +35,7 @@ json small_file() {
 struct Damage {
   const char* at;
   json value;
-  std::string message;  // after "tokenizer.json: "
+  std::string message;  // text after "tokenizer.json: "
 };
 
 json nested(int depth) {
@@ -269,7 +269,7 @@ TEST(TokenizerFile, IsReadFromRegularFilesOfSensibleSizeOnly) {
   EXPECT_EQ(message(), file.string() + ": found a device, expected a regular file");
   std::filesystem::remove(file);
   std::ofstream(file).close();
-  std::filesystem::resize_file(file, (256U << 20U) + 1);  // a hole
+  std::filesystem::resize_file(file, (256U << 20U) + 1);  // makes a sparse file
   EXPECT_EQ(message(), file.string() + ": found 268435457 bytes, expected at most 268435456");
   std::filesystem::remove_all(folder);
 }
@@ -284,7 +284,8 @@ TEST(TokenizerFile, TakesMergesAsTextAndAsPairs) {
   EXPECT_EQ(*as_text->encode("abab"), *as_pairs->encode("abab"));
 }
 
-// A file cut short anywhere, or with any byte changed, is read or refused; the sanitizers watch.
+// A file that is cut short anywhere, or has any byte changed, is read or refused. Sanitizers detect anything
+// else.
 TEST(TokenizerFile, SurvivesEveryTruncationAndEveryChangedByte) {
   const std::string whole = small_file().dump();
   for (std::size_t i = 0; i < whole.size(); ++i) {

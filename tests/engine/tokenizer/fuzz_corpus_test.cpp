@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What fuzzing starts from and once found, replayed without a fuzzer.
+// Replays, without a fuzzer, the inputs that fuzzing starts from and those that it once found.
 
 #include <cstdint>
 #include <filesystem>

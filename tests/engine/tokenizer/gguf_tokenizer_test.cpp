@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A GGUF file's tokenizer gives the ids of Hugging Face's tokenizers (goldens/gguf.json,
+// The tokenizer of a GGUF file gives the ids of Hugging Face's tokenizers (goldens/gguf.json,
 // make_gguf_goldens.py).
 
 #include <algorithm>
@@ -25,7 +25,7 @@ const nlohmann::json& expected() {
 
 using Texts = std::vector<std::string>;
 
-/// A file of metadata alone, in a folder of its own.
+/// A file that has only metadata, in a temporary folder.
 class GgufVocabularyFile {
  public:
   explicit GgufVocabularyFile(GgufParts parts = {}) : parts(std::move(parts)) {}
@@ -114,7 +114,7 @@ INSTANTIATE_TEST_SUITE_P(Names, GgufSplitRule,
                            return text;
                          });
 
-// Whichever texts tell two rules apart: without one, the rows above could be swapped.
+// The texts must tell any two rules apart, or rows of the table could be swapped unnoticed.
 TEST(GgufSplitRules, DifferOnTheTexts) {
   const auto& rules = expected()["byte_level"]["rules"];
   for (const auto& [name, ids] : rules.items())
@@ -133,7 +133,7 @@ TEST(GgufSplitRules, NamesOfOneRuleAreTheSame) {
     expect_ids(byte_level(name).loaded(), expected()["texts"], expected()["byte_level"]["rules"][same]);
 }
 
-// The files of tokenizer.json kinds are the same model in other words.
+// A GGUF file made from a tokenizer.json describes the same tokenizer.
 TEST(GgufTokenizer, IsTheTokenizerJsonItWasMadeOf) {
   for (const auto& [kind, pre] : {std::pair("llama3", "llama-bpe"), std::pair("gpt2", "gpt-2"),
                                   std::pair("deepseek_coder", "deepseek-coder")}) {
@@ -183,8 +183,7 @@ TEST(GgufTokenizer, SentencePiecesMergeByTheirScores) {
               decoded[i].get<std::string>());
 }
 
-// Converters leave runs of spaces as SentencePiece has them, or write them as spaces with a score of their
-// own.
+// Converters keep runs of spaces as SentencePiece has them, or write them as plain spaces with another score.
 TEST(GgufTokenizer, RunsThatTheUserDefinedAreTokens) {
   const auto& golden = expected()["runs"];
   GgufVocabularyFile file = sentence_pieces("runs");
@@ -208,7 +207,7 @@ TEST(GgufTokenizer, RunsThatTheUserDefinedAreTokens) {
     EXPECT_EQ(written.decode(golden["ids"][i].get<Ids>()), golden["texts"][i].get<std::string>());
 }
 
-// transformers writes such a decoder where it saves a tokenizer that it read from a GGUF file.
+// transformers writes such a decoder when it saves a tokenizer that it read from a GGUF file.
 TEST(FusedReplace, IsTheSameInPiecesAndInTheWholeText) {
   auto json = goldens::read_json("llama2.tokenizer.json");
   json["decoder"] = expected()["fused_replace"]["decoder"];
@@ -228,7 +227,7 @@ TEST(GgufTokenizer, KeysSayWhatStandsAroundAText) {
     return ids;
   };
   file.parts.remove("tokenizer.ggml.add_bos_token");
-  EXPECT_EQ(*file.loaded().encode("text"), around(true, false));  // SentencePiece's default
+  EXPECT_EQ(*file.loaded().encode("text"), around(true, false));  // the default of SentencePiece
   file.parts.set(gguf_key("tokenizer.ggml.add_eos_token", true));
   EXPECT_EQ(*file.loaded().encode("text"), around(true, true));
   file.parts.set(gguf_key("tokenizer.ggml.add_bos_token", false));
@@ -266,7 +265,7 @@ TEST(GgufTokenizer, TheChatTemplateIsRendered) {
               HasSubstr("vocabulary.gguf: tokenizer.chat_template: "));
 }
 
-// A token without a text is never found, and decodes to nothing.
+// A token without text is never found, and decodes to nothing.
 TEST(GgufTokenizer, EmptyTokensHaveNoText) {
   GgufVocabularyFile file = byte_level("gpt-2");
   auto tokens = expected()["byte_level"]["tokens"].get<Texts>();

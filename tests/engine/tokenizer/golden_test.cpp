@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Ids and texts equal those that Hugging Face tokenizers gives (make_goldens.py).
+// Ids and texts equal those that Hugging Face's tokenizers package gives (make_goldens.py).
 
 #include "goldens.h"
 

@@ -11,12 +11,12 @@ using goldens::Ids;
 constexpr std::array byte_level_kinds{"llama3", "gpt2", "gpt4", "deepseek_coder"};
 
 bool is_utf8(const std::string& text) {
-  // The tokenizer of bytes refuses exactly what is not UTF-8.
+  // The byte tokenizer refuses exactly the texts that are not UTF-8.
   return Tokenizer::bytes(256).encode(text).has_value();
 }
 
 std::string random_text(std::mt19937_64& random) {
-  // Code points of one to four bytes, none of them a surrogate.
+  // The ranges have code points of one to four bytes, without surrogates.
   static constexpr std::array<std::pair<std::uint32_t, std::uint32_t>, 7> ranges{{{0, 0x7F},
                                                                                   {0x20, 0x7E},
                                                                                   {0x80, 0x7FF},
@@ -92,7 +92,7 @@ TEST_P(EveryKind, StreamsValidUtf8ThatJoinsToTheWholeDecoding) {
   std::mt19937_64 random(7);
   for (int round = 0; round < 2000; ++round) {
     const bool skip = random() % 2 == 0;
-    // Mostly the first tokens, which hold the bytes; sometimes ids outside the vocabulary.
+    // Draw mostly the first tokens, which hold the bytes, and sometimes ids outside the vocabulary.
     const auto highest =
         random() % 4 == 0 ? tokenizer.vocab_size() + 2 : std::min(300, tokenizer.vocab_size());
     Ids ids(random() % 30);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// A finished policy for a model of four layers, made by hand.
+// A finished policy for a model of four layers, written by hand.
 
 #include <draftscope/engine/search.h>
 #include <draftscope/engine/tuning/policy.h>

@@ -19,7 +19,7 @@ TEST(Halving, LooksAtAllOnAFewPromptsThenAtTheBestThirdOnMore) {
     halving.observe(scores[setting]);
   }
   EXPECT_EQ(halving.best(), 1U);
-  ASSERT_EQ(halving.next(), (Halving::Scoring{1, 3}));  // the best so far comes first
+  ASSERT_EQ(halving.next(), (Halving::Scoring{1, 3}));  // the best setting so far comes first
   halving.observe(0.4);
   ASSERT_EQ(halving.next(), (Halving::Scoring{3, 3}));
   halving.observe(0.8);

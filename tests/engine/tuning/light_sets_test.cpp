@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The sets that a ranking of single sublayers leads to, and the order in which the search proposes them.
+// Tests the sets that a ranking of single sublayers gives, and the order in which the search proposes them.
 
 #include "tuning/light_sets.h"
 #include <draftscope/engine/tuning/skip_set_source.h>
@@ -48,7 +48,7 @@ TEST(LightSets, SkipTheSublayersOfHighestAgreement) {
         double worst = 1.0;
         for (const std::int32_t one : skipped)
           worst = std::min(worst, agreements[static_cast<std::size_t>(one)]);
-        // Nothing that it could have skipped instead is better.
+        // No sublayer that it could have skipped instead is better.
         for (std::int32_t other = 0; other < (attentions ? n_layers : 2 * n_layers); ++other)
           if (std::find(skipped.begin(), skipped.end(), other) == skipped.end()) {
             EXPECT_LE(agreements[static_cast<std::size_t>(other)], worst);
@@ -60,7 +60,7 @@ TEST(LightSets, SkipTheSublayersOfHighestAgreement) {
 TEST(LightSets, HoldOneFiveAndTenPerCentOfBothKindsAndOfAttentionsAlone) {
   const auto sizes_of = [](std::int32_t n_layers) {
     std::vector<double> agreements = random_agreements(n_layers, 1);
-    // MLPs before attentions, so that none of the first attentions is among the first of both.
+    // Rank MLPs before attentions, so that no attention is among the first of both kinds.
     for (std::size_t i = agreements.size() / 2; i < agreements.size(); ++i) agreements[i] += 1.0;
     std::multiset<std::size_t> sizes;
     for (const SublayerMask& set : light_sets(agreements)) sizes.insert(skipped_sublayers(set).size());

@@ -30,7 +30,7 @@ TEST(PolicyFile, IsReadAsItWasWritten) {
   EXPECT_FALSE(read->trials[2].candidate);
 }
 
-/// A policy with any of its parts there or not, and texts that JSON has to escape.
+/// A policy in which each part may be missing, with texts that JSON has to escape.
 Policy random_policy(std::uint64_t seed) {
   CounterRandom random(seed, 0);
   const auto text = [&] {
@@ -172,7 +172,7 @@ TEST(PolicyFile, IsRefusedWhereAFieldIsWrong) {
     EXPECT_THAT(read.error().message, HasSubstr(refusal.message)) << refusal.pointer;
   }
   for (const auto& [key, value] : good.items()) {
-    // Null before there is one; older files name no finalists.
+    // Score and skip sets may be null, and older files name no finalists.
     if (key == "score" || key == "skip_sets" || key == "finalists") continue;
     auto bad = good;
     bad.erase(key);

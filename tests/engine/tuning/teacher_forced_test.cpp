@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Scores over known texts, against decoding the same setting and against passes that a test makes itself.
+// Compares scores over known texts with decoding under the same setting, and with passes that the test makes
+// itself.
 
 #include <draftscope/engine/skip_set.h>
 #include <draftscope/engine/tuning/skip_set_source.h>
@@ -67,7 +68,7 @@ TeacherForcedScore score_of(TeacherForced& scorer, const std::string& setting) {
 TEST(TeacherForced, CountsDraftsOfOneStepAsDecodingDoes) {
   std::mt19937 random(5);
   for (std::uint64_t seed = 1; seed <= 4; ++seed)
-    // With tokens that end texts early, some of them drafted.
+    // Include tokens that end texts early; some of them are drafted.
     for (const bool ends : {false, true}) {
       const SmallModel model{.n_layers = 5, .vocab = 24, .redundancy = 0.6, .seed = seed};
       Example example(model,
@@ -111,7 +112,8 @@ TEST(TeacherForced, AgreesAtThePositionsWhereTheDraftsFirstStepDoes) {
       std::vector<std::int32_t> text = prompt;
       text.push_back(vanilla.tokens.front());
       for (std::size_t i = 1; i < vanilla.tokens.size(); ++i) {
-        // K/V below this row is vanilla's; what the draft writes is its own, and written over by the next.
+        // K/V below this row is vanilla's. The draft writes its own K/V into this row, and the next pass
+        // overwrites it.
         const auto position = static_cast<std::int32_t>(text.size()) - 1;
         const Row row{.token = text.back(), .hidden = -1, .position = position};
         Outputs outputs;
@@ -142,11 +144,11 @@ TEST(TeacherForced, EmptySetAgreesEverywhere) {
   EXPECT_EQ(scored.agreement, 1.0);
   EXPECT_EQ(scored.measured.acceptance_rate, 1.0);
   EXPECT_EQ(scored.prompts, 5);
-  // By bytes, each of its tokens costs a step: of the draft, or of the verification.
+  // Counted by bytes, each token costs one step, either of the draft or of the verification.
   EXPECT_DOUBLE_EQ(scored.measured.score, 1.0);
   const auto first = scorer.score_in_one_pass(with_skip_set("draft-verify", SublayerMask(4)));
   ASSERT_TRUE(first) << first.error().message;
-  // Two texts of 23 tokens that others follow fill 46 of 64 rows.
+  // Two texts of 23 tokens each, after which others follow, fill 46 of 64 rows.
   EXPECT_EQ((*first)->prompts, 2);
 }
 
@@ -195,7 +197,7 @@ TEST(TeacherForced, EarlyStopNeverDropsTheSetThatWins) {
       const auto scored = scorer.score(settings[i], best);
       ASSERT_TRUE(scored) << scored.error().message;
       const bool on_all = (*scored)->prompts == 5;
-      // Whoever reaches the floor is scored on all, and scores as if there had been none.
+      // A setting that reaches the floor is scored on all prompts, with the same score as without a floor.
       if (whole[i] >= best) {
         EXPECT_TRUE(on_all) << settings[i];
       }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// --strategy tuned:policy=FILE, and the skip set inside a policy and inside a strategy's text.
+// Tests --strategy tuned:policy=FILE, and the skip set inside a policy and inside a strategy's text.
 
 #include <draftscope/engine/skip_set.h>
 #include <draftscope/engine/strategy.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The search loop on scores that a formula gives.
+// Tests the search loop on scores that a formula gives.
 
 #include <draftscope/engine/tuning/grid_settings.h>
 #include <draftscope/engine/tuning/grid_source.h>
@@ -63,13 +63,13 @@ using MakeSource = std::function<std::unique_ptr<CandidateSource>()>;
 
 class Tuner : public ::testing::TestWithParam<std::pair<const char*, MakeSource>> {
  protected:
-  /// Any deterministic score.
+  /// A deterministic score of a setting.
   static Measurement score_of(const std::string& setting, std::int32_t count) {
     return {.score = 0.5 + static_cast<double>(std::hash<std::string>{}(setting) % 997U) / 997.0,
             .acceptance_rate = 0.5,
             .tokens_per_round = 1.0 + count};
   }
-  /// Runs until `measurements` were made.
+  /// Runs until `measurements` measurements were made.
   Result<bool> run(const std::string& name, Policy& policy, std::int32_t measurements = 1 << 20,
                    std::int32_t finalists = 3) {
     const auto source = GetParam().second();
@@ -93,7 +93,7 @@ class Tuner : public ::testing::TestWithParam<std::pair<const char*, MakeSource>
                 policy);
   }
   test::TemporaryFolder folder_;
-  std::int32_t measured_ = 0;  ///< over all runs
+  std::int32_t measured_ = 0;  ///< total over all runs
 };
 
 TEST_P(Tuner, GoesOnWhereItWasInterruptedWhereverThatWas) {
@@ -101,7 +101,7 @@ TEST_P(Tuner, GoesOnWhereItWasInterruptedWhereverThatWas) {
   ASSERT_TRUE(run("whole.json", whole).value());
   ASSERT_TRUE(whole.finished);
   ASSERT_EQ(whole.finalists.size(), 3U);
-  // Teacher-forced scores of a setting that comes again are known.
+  // The tuner already knows the teacher-forced score of a repeated setting.
   const std::int32_t measured = measured_;
   const auto known = static_cast<std::int32_t>(whole.trials.size() + 3 * whole.repeats.size()) - measured;
   EXPECT_LE(known, GetParam().first == std::string("RankedSkipSet") ? 12 : 0);
@@ -155,7 +155,7 @@ TEST_P(Tuner, LetsTheHighestMedianOfTheFinalsWinAsBruteForceDoes) {
                       .output = folder_ / "noisy.json"},
                      policy)
                     .value());
-    // Among the trials on most prompts first, then among shorter ones, the best that is not there yet.
+    // Choose the best new settings among the trials on most prompts, then among those on fewer.
     std::vector<std::string> best;
     for (const std::int32_t looked_at : {9, 3, 1}) {
       std::vector<std::pair<double, std::string>> trials;
@@ -167,7 +167,7 @@ TEST_P(Tuner, LetsTheHighestMedianOfTheFinalsWinAsBruteForceDoes) {
             std::find(best.begin(), best.end(), setting) == best.end())
           best.push_back(setting);
     }
-    // Six times each, every one once before any is measured once more.
+    // Every finalist is measured six times, and each once before any is measured again.
     ASSERT_GE(asked.size(), best.size() * 6);
     const auto finals = std::span(asked).last(best.size() * 6);
     if (GetParam().first == std::string("RankedSkipSet")) {
@@ -189,7 +189,7 @@ TEST_P(Tuner, LetsTheHighestMedianOfTheFinalsWinAsBruteForceDoes) {
       const double median = (sorted[2] + sorted[3]) / 2.0;
       if (median > highest) highest = median, winner = setting;
     }
-    // Vanilla is a finalist where nothing beats it, and counts as 1.
+    // Vanilla becomes a finalist where nothing beats it, and counts as 1.
     const bool pays = highest > 1.0;
     if (!pays) winner = "vanilla", highest = 1.0;
     EXPECT_EQ(policy.strategy, winner);
@@ -245,7 +245,7 @@ TEST_P(Tuner, SaysVanillaWhereNoFinalistIsFaster) {
                       .measure = [&](const std::string&, std::int32_t) -> Result<std::optional<Measurement>> {
                         return measured;
                       },
-                      // However much the search promised.
+                      // The scores promise a gain that the measurements do not show.
                       .score = [&](const Proposed&, double) -> Result<std::optional<TeacherForcedScore>> {
                         return TeacherForcedScore{{.score = 3.0}, prompts, 1.0};
                       },

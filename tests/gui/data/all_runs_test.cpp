@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// All runs against one: held to the report's own comparison.
+// Checks the comparison of all runs with one against the report's comparison.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -54,7 +54,7 @@ TEST_P(AllRunsOf, HaveTheGainsOfTheComparisonWhateverTheBaseline) {
                 pair.runs[1].faster_prompts);
       for (const PromptGain& gain : standing.by_prompt)
         EXPECT_EQ(opened_->recording().requests[gain.request].run_id, standing.run.row().id);
-      // A total lies between the prompts' own ratios.
+      // The total lies between the ratios of the prompts.
       if (standing.by_prompt.empty()) continue;
       EXPECT_LE(standing.ratio->value, standing.by_prompt.front().ratio + 1e-9);
       EXPECT_GE(standing.ratio->value, standing.by_prompt.back().ratio - 1e-9);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the app shows, against the plain statement of it over all rows.
+// Compares what the app shows with plain computations over all rows.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -55,7 +55,7 @@ TEST_P(Lanes, SumUpToTheSameAsTheirSlicesOverAnyStretch) {
     std::array<std::int64_t, traces::phase_count> by_phase{};
     std::int64_t longest = -1;
     for (std::size_t i = 0; i < slices.size(); ++i) {
-      // A slice of no length at the very start has ended before it.
+      // A slice of zero length at the very start has ended before the range.
       if (slices.end_ns(i) <= range.start_ns || slices.start_ns(i) >= range.end_ns) continue;
       by_phase[static_cast<std::size_t>(slices.phase(i))] +=
           std::min(slices.end_ns(i), range.end_ns) - std::max(slices.start_ns(i), range.start_ns);
@@ -107,7 +107,7 @@ TEST_P(Lanes, AreAboutAsBusyFromAfarAndPixelsAddUp) {
         EXPECT_LT(exact.slices, 10 * BusyPyramid::block) << "many slices are not walked";
         continue;
       }
-      // Two blocks are cut; no slice of the lane is longer than 100.
+      // The range cuts two blocks, and no slice of the lane is longer than 100.
       EXPECT_NEAR(static_cast<double>(far->busy_ns()), static_cast<double>(exact.busy_ns()),
                   0.3 * static_cast<double>(exact.busy_ns()));
       EXPECT_GE(exact.longest_ns, far->longest_ns);
@@ -123,7 +123,7 @@ TEST_P(Lanes, AreAboutAsBusyFromAfarAndPixelsAddUp) {
 }
 
 TEST(LanesOfManyKinds, KeepWhatTheirSlicesAreHoweverTheyArePutTogether) {
-  constexpr std::uint32_t names = 70'000;  // more than have a number of their own
+  constexpr std::uint32_t names = 70'000;  // more than 16 bits can count
   const auto slice_of = [](std::uint32_t i) {
     return LaneSlice{.time = {i, i + 1},
                      .name = i % names,
@@ -224,7 +224,7 @@ TEST_P(Recordings, ShowEverySpanAndKernelOnceInLanesWithoutOverlap) {
   std::size_t on_tracks = 0;
   std::size_t rounds = 0;
   std::size_t requests = 0;
-  std::map<std::int64_t, std::int64_t> spans;  // by id: the start
+  std::map<std::int64_t, std::int64_t> spans;  // start by span id
   for (const Lane& lane : timeline.lanes) {
     if (lane.kind == LaneKind::track) on_tracks += lane.slices.size();
     if (lane.kind == LaneKind::requests) requests += lane.slices.size();
@@ -286,7 +286,7 @@ TEST_P(Recordings, CanBeCancelledAtAnyTime) {
   cancelled = false;
   const auto loaded = load_recording(folder_ / "sample.dstrace", cancelled,
                                      [&](std::int64_t, std::int64_t) { cancelled = true; });
-  // Progress comes every so many rows: a small file may be read before the first.
+  // Progress is reported once per many rows, so a small file may be read before the first report.
   EXPECT_EQ(static_cast<bool>(loaded), !cancelled);
 }
 
@@ -327,7 +327,7 @@ TEST_P(Recordings, AreSummedUpByTheirOverviewAsByTheirRows) {
     const simulator::Figures& a = found.runs[i].all;
     const simulator::Figures& b = expected.runs[i].all;
     expect_same_figures(a, b);
-    // Spans are not part of it: the breakdown is that of the rounds' own times.
+    // Spans are not read here, so the breakdown is computed from the rounds' own times.
     const auto by_rounds = simulator::measure(opened_->recording()).runs[i].all.breakdown;
     EXPECT_EQ(a.breakdown.source, by_rounds.source);
     EXPECT_EQ(a.breakdown.by_phase, by_rounds.by_phase);
@@ -455,7 +455,7 @@ TEST_P(Recordings, CountTheRequestsThatAllRunsDecoded) {
   const RunsComparison comparison = compare(runs, 0);
   ASSERT_EQ(comparison.runs.size(), runs.size());
   EXPECT_TRUE(comparison.runs[0].is_baseline);
-  // Of the baseline's requests, each run keeps those that it can be paired on.
+  // Each run keeps those requests of the baseline with which it can be paired.
   const std::vector<simulator::RunRows> rows = simulator::rows_by_run(opened_->recording());
   std::set<const traces::Request*> shared;
   for (const simulator::RequestRows& request : rows[0].requests) shared.insert(request.request);

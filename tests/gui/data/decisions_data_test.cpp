@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Decisions at the rounds that they belong to, and the pictures made of them, against plain loops.
+// Compares decisions at their rounds, and the pictures made from them, with plain loops.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -47,7 +47,7 @@ class Decisions : public testing::Test {
     opened_ = OpenedRecording::open(folder_ / "sample.dstrace").value();
   }
 
-  /// A decision at each of some rounds of the second run, in the order of time.
+  /// A decision at each of some rounds of the second run, in time order.
   simulator::DecisionsOfKind made(const std::string& kind, const std::vector<std::uint32_t>& places) const {
     simulator::DecisionsOfKind decisions;
     decisions.kind = kind;
@@ -108,7 +108,7 @@ TEST_F(Decisions, AreLinesWithAValueWhereOneWasMade) {
   ASSERT_EQ(picture.rounds(), rounds);
   ASSERT_EQ(picture.values.size(), 1U);
   EXPECT_FLOAT_EQ(picture.values[0][1], 0.5F);
-  EXPECT_FLOAT_EQ(picture.values[0][4], 0.7F);  // the last of two at one round
+  EXPECT_FLOAT_EQ(picture.values[0][4], 0.7F);  // a round with two decisions shows the last one
   EXPECT_TRUE(std::isnan(picture.values[0][9]));
   EXPECT_TRUE(std::isnan(picture.values[0][0]));
   EXPECT_THAT(picture.places, testing::ElementsAre(1, 4, 9));
@@ -117,7 +117,7 @@ TEST_F(Decisions, AreLinesWithAValueWhereOneWasMade) {
   EXPECT_EQ(picture.phases[0].name, "search");
   EXPECT_EQ(picture.phases[0].last, 5U);
   EXPECT_EQ(picture.phases[1].name, "plain");
-  // Neighbours, against a walk.
+  // Compare the neighbours with a linear search.
   for (std::size_t place = 0; place < rounds; ++place) {
     std::uint32_t before = no_index;
     std::uint32_t after = no_index;
@@ -144,7 +144,7 @@ TEST_F(Decisions, StandAmongTheRoundsThatAFilterLeaves) {
   const RecordingPointer left = opened_->filtered(keeps);
   const RoundsPicture picture = rounds_picture(history_of({lengths}), *left, 1, picture_of("length"));
   ASSERT_EQ(picture.rounds(), rounds.size() - 3);
-  EXPECT_THAT(picture.places, testing::ElementsAre(2, 5));  // rounds 4 and 8
+  EXPECT_THAT(picture.places, testing::ElementsAre(2, 5));  // the places of rounds 4 and 8
   for (const std::uint32_t place : picture.places)
     EXPECT_FLOAT_EQ(picture.values[0][place],
                     static_cast<float>(left->number_in_run(left->runs()[1].rounds[place])));
@@ -189,7 +189,8 @@ TEST_F(Decisions, HaveEveryExitsTplAtItsBestLength) {
   exits.series.push_back({&series_row("exit", "exit_acceptance"), 3, {std::nan("")}});
   const RoundsPicture picture = rounds_picture(history_of({exits}), *opened_, 1, picture_of("exit-tpl"));
   ASSERT_EQ(picture.values.size(), 3U);
-  // Three exits are those of four layers; α = 0.5 of exit 1 is best at one token, α = 0.9 of exit 2 at none.
+  // A model of four layers has three exits. Exit 1 with α = 0.5 is best at one token, and exit 2 with α = 0.9
+  // at none.
   const auto tpl = [](double alpha, int gamma, int exit) {
     double tokens = 0.0;
     for (int k = 0; k <= gamma; ++k) tokens += std::pow(alpha, k);
@@ -242,7 +243,7 @@ TEST_F(Decisions, AreNamedWhereTheyChoseAMask) {
   sets.adopted[1] = false;
   sets.series.push_back({&series_row("layer set", "matchness"), 0, {0.25, 0.5, 0.75}});
   const DecisionHistory history = history_of({sets});
-  EXPECT_EQ(mask_decision(history, 1, 5), (DecisionPlace{0, 0}));  // the one between took no effect
+  EXPECT_EQ(mask_decision(history, 1, 5), (DecisionPlace{0, 0}));  // the decision between them had no effect
   EXPECT_EQ(mask_decision(history, 1, 7), (DecisionPlace{0, 2}));
   EXPECT_FALSE(mask_decision(history_of({}), 1, 5));
   EXPECT_EQ(decision_text(sets, 1), "layer set: matchness 0.5; did not take effect");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Time by layer and by operation, and acceptance by draft position, against the plain statement of them.
+// Compares time by layer and by operation, and acceptance by draft position, with plain computations.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@ Sums sums_of(const DetailedTimes::Side& side, std::size_t first, std::size_t las
   return sums;
 }
 
-/// Instant by instant: between two neighbouring edges, the deepest span that covers them.
+/// Adds the time between every two neighbouring edges to the deepest span that covers it.
 void add_by_spans(const traces::Round& round, const traces::Sample& sample, Sums& layers, Sums& operations) {
   std::set<std::int64_t> edges{round.start_ns, round.end_ns};
   std::map<traces::SpanId, const traces::Span*> by_id;
@@ -58,7 +58,7 @@ void add_by_spans(const traces::Round& round, const traces::Sample& sample, Sums
   }
 }
 
-/// Instant by instant: of the kernels that run, the one that began first.
+/// Adds the time between every two neighbouring edges to the running kernel that began first.
 void add_by_kernels(const traces::Round& round, const traces::Sample& sample, Sums& layers) {
   std::set<std::int64_t> edges{round.start_ns, round.end_ns};
   std::vector<const traces::Kernel*> kernels;
@@ -95,7 +95,7 @@ class Details : public testing::TestWithParam<unsigned> {
     sample_ = traces::make_sample_file(
         folder_ / "sample.dstrace",
         {.seed = GetParam(), .runs = 3, .requests_per_run = 3, .max_rounds = max_rounds, .kernels = kernels});
-    // Reports leave out requests that were cancelled or failed; here, none was.
+    // Reports leave out requests that were cancelled or failed, so let none be.
     traces::change(folder_ / "sample.dstrace", "UPDATE requests SET stop = 0");
     auto opened = OpenedRecording::open(folder_ / "sample.dstrace");
     ASSERT_TRUE(opened) << opened.error().message;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the details say of a slice, a round and a range of time, against the plain statement of it over the
+// Compares what the details say about a slice, a round and a range of time with plain computations over the
 // rows that were written.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -30,13 +30,13 @@ std::int64_t overlap(TimeRange a, TimeRange b) {
   return std::max<std::int64_t>(0, std::min(a.end_ns, b.end_ns) - std::max(a.start_ns, b.start_ns));
 }
 
-/// The lower of both in the middle.
+/// The median; of an even number of values, the lower middle one.
 std::int64_t median(std::vector<std::int64_t> values) {
   std::sort(values.begin(), values.end());
   return values[(values.size() - 1) / 2];
 }
 
-/// Names of the nodes from the track down.
+/// Names of the nodes on the path from the track to this node.
 std::vector<std::string> path_of(const RangeProfile& profile, std::size_t node) {
   std::vector<std::string> path;
   for (auto at = static_cast<std::uint32_t>(node); at != ProfileNode::none; at = profile.nodes[at].parent)
@@ -61,7 +61,7 @@ void expect_conserved(const RangeProfile& profile) {
 
 class Profiles : public testing::TestWithParam<unsigned> {
  protected:
-  /// A track whose lanes have slices anywhere, nested or not.
+  /// A track with slices anywhere in its lanes, nested or not.
   Timeline random_timeline() {
     Timeline timeline;
     timeline.names = {"a", "b", "c"};
@@ -103,7 +103,7 @@ TEST_P(Profiles, GiveEveryInstantToTheNamesThatAreOpen) {
           for (std::size_t i = 0; i < lane.slices.size(); ++i)
             if (lane.name == track && lane.slices.start_ns(i) <= at && at < lane.slices.end_ns(i))
               open.push_back(timeline.names[lane.slices.name(i)]);
-        // Nothing open is not time of the track.
+        // Time without an open slice does not count for the track.
         for (; open.size() > 1; open.pop_back()) ++expected[open];
         if (expected.contains({track, "a"}) || expected.contains({track, "b"}) ||
             expected.contains({track, "c"}))
@@ -164,7 +164,7 @@ TEST_P(Profiles, CountEverySliceOnceByItsName) {
       for (std::size_t i = 0; i < lane.slices.size(); ++i) {
         const TimeRange time{lane.slices.start_ns(i), lane.slices.end_ns(i)};
         const std::int64_t ns = overlap(time, range);
-        // A slice of no length at the very start has ended before it.
+        // A slice of zero length at the very start has ended before the range.
         if (range.duration_ns() <= 0 || time.end_ns <= range.start_ns || time.start_ns >= range.end_ns)
           continue;
         NameTotal& total = expected[lane.slices.name(i)];
@@ -333,7 +333,7 @@ TEST_P(DrawerDetails, OfARoundStandBesideTheRoundsOfItsRunWithAsManyRows) {
     EXPECT_EQ(accepted, round.accepted);
     EXPECT_EQ(details->skipped.has_value(), opened.layer_set(index) != nullptr);
     if (details->skipped) {
-      // Those of the sample leave out all from an exit layer on.
+      // The layer sets of the sample skip all layers from an exit layer on.
       std::vector<std::int32_t> expected;
       for (std::int32_t layer = round.exit_layer; layer < details->skipped->n_layers; ++layer)
         expected.push_back(layer);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Why runs are as fast as they are: the way from vanilla's time of a token to a run's, and the sentences.
+// Tests the explanation of a run's speed: the steps from vanilla's time per token to the run's, and the
+// sentences.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -44,7 +45,7 @@ TEST(TokenWaterfall, EachStepBeginsWhereTheOneBeforeEndedAndTheLastEndsAtTheRun)
       EXPECT_NEAR(steps[i].before_ns, steps[i - 1].after_ns(), 1e-6 * round.unit_ns);
     }
     EXPECT_NEAR(steps[6].after_ns(), steps.back().ns, 1e-6 * round.unit_ns);
-    // The speedup is the ratio of the ends.
+    // The speedup is the ratio of the first step to the last one.
     EXPECT_NEAR(steps.front().ns / steps.back().ns, *round.yields / *round.takes, 1e-9);
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The filter of rounds: what is printed is read as the same, errors are one short line, and what it leaves is
-// what a plain statement of each term over each round leaves.
+// Tests the filter of rounds. A printed filter is read back as the same filter, and errors are one short
+// line. The rounds left are those that plain code for each term leaves.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -209,7 +209,7 @@ TEST_F(MatchingRounds, StandInAFilteredRecordingInTheirOrder) {
     if (!keeps[i]) {
       EXPECT_EQ(left->place_in_run(i), no_index);
     }
-  // A filter of what is filtered keeps the first numbers.
+  // Filtering a filtered recording keeps the original numbers.
   const RecordingPointer none = left->filtered(std::vector<bool>(keeps.size(), false));
   EXPECT_TRUE(none->runs()[1].rounds.empty());
   EXPECT_EQ(none->number_in_run(0), opened_->place_in_run(0));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The recordings of a GPU that ship, as the app reads them: names of kernels, what overlaps, and whose time
-// it is.
+// Tests how the app reads the shipped GPU recordings: names of kernels, overlaps, and which part the time
+// belongs to.
 #include <draftscope/simulator/analysis/measured_recording.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Groups of lanes, whether a lane is busy, and the names of runs.
+// Tests groups of lanes, whether a lane is busy, and the names of runs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

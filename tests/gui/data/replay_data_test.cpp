@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Prompts to choose from, and drafts as trees.
+// Tests the choice of prompts, and drafts as trees.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ class ReplayData : public testing::Test {
   ReplayData() {
     traces::make_sample_file(folder_ / "sample.dstrace",
                              {.seed = 9, .runs = 3, .requests_per_run = 5, .max_rounds = 20});
-    // Every second round's draft becomes a tree of two branches a token.
+    // Turn the draft of every second round into a tree with two branches per token.
     traces::change(
         folder_ / "sample.dstrace",
         "UPDATE draft_tokens SET parent = CASE WHEN \"index\" = 0 THEN -1 ELSE (\"index\" - 1) / 2 END "
@@ -73,7 +73,7 @@ TEST_F(ReplayData, PlacesTheTokensOfATreeWithoutOverlap) {
         EXPECT_EQ(node.column, 0);
       }
     }
-    // A row for each leaf.
+    // Each leaf has a row.
     int leaves = 0;
     for (int i = 0; i < static_cast<int>(drafts.size()); ++i) leaves += children.contains(i) ? 0 : 1;
     EXPECT_EQ(tree.rows, leaves);

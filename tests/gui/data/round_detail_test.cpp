@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Levels of detail of rounds and draft tokens, against the plain statement of them over all rows.
+// Compares levels of detail of rounds and draft tokens with plain computations over all rows.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -24,7 +24,7 @@ struct Stretch {
   std::size_t last = 0;
 };
 
-/// A stretch of so many items; also empty ones, single items and the whole.
+/// A random stretch of this many items, which may be empty, a single item or the whole.
 Stretch random_stretch(std::mt19937_64& random, std::size_t items) {
   if (items == 0 || random() % 20 == 0) return {0, items};
   const std::size_t first = random() % items;
@@ -83,7 +83,7 @@ TEST_P(Sizes, SmallestLargestAndMeanAreThoseOfTheValues) {
 TEST_P(Sizes, RankedDurationsAreWithinTheStatedErrorOfTheSortedOnes) {
   std::vector<std::int64_t> durations(GetParam());
   for (std::int64_t& duration : durations) {
-    // Every magnitude, from below 1 ns up to years.
+    // Draw durations of every magnitude, from below 1 ns up to years.
     duration = static_cast<std::int64_t>(random_() >> (1 + random_() % 63));
     if (random_() % 10 == 0) duration = -duration;
   }

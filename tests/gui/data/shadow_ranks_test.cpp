@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The ranks that layers gave to a text's tokens, against the rows of the file.
+// Compares the ranks that layers gave to a text's tokens with the rows of the file.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -43,7 +43,8 @@ TEST_P(ShadowRanksOfSample, AreThoseOfTheRows) {
     for (const traces::ShadowToken& shadow : sample_.shadow_tokens) {
       if (shadow.request_id != row.id) continue;
       const auto token = static_cast<std::size_t>(shadow.position - prompt);
-      if (token >= row.tokens.size()) continue;  // what the target said after the end
+      if (token >= row.tokens.size())
+        continue;  // the row is about the target's tokens after the end of the text
       const auto layer = std::find(ranks.layers.begin(), ranks.layers.end(), shadow.layer);
       ASSERT_NE(layer, ranks.layers.end());
       EXPECT_EQ(ranks.of_token(token)[static_cast<std::size_t>(layer - ranks.layers.begin())],

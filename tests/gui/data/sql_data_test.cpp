@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the SQL page knows of tables, and which cells lead somewhere.
+// Tests the SQL page's list of tables, and which cells are links.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -26,7 +26,7 @@ TEST(Sql, KnowsEveryTableAndColumnOfTheFile) {
     ASSERT_NE(table, tables.end()) << row[0];
     EXPECT_EQ(table->is_view, row[1] == "view");
     EXPECT_FALSE(table->columns.empty()) << row[0];
-    // As the tree writes them into a statement.
+    // Quote names as the tree does in a statement.
     for (const std::string& column : table->columns)
       EXPECT_TRUE(traces::query(folder / "sample.dstrace", "SELECT " + quoted_name(column) + " FROM " +
                                                                quoted_name(table->name) + " LIMIT 0")

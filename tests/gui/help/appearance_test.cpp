@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Light and dark: every pair of colours can be read, boxes that are not checked are seen, so is the focus,
-// and a window whose look is changed is as one that began with it.
+// Tests both looks: every pair of colours is readable, and unchecked boxes and the focus can be seen. A
+// window whose look changes equals one that began with it.
 #include "widgets/appearance.h"
 
 #include <gmock/gmock.h>
@@ -32,7 +32,7 @@ constexpr double min_contrast = 4.5;
 TEST(Contrast, IsThatOfWcag) {
   EXPECT_NEAR(contrast_of(Qt::black, Qt::white), 21.0, 1e-9);
   EXPECT_NEAR(contrast_of(Qt::white, Qt::white), 1.0, 1e-9);
-  // W3C's own example of just enough.
+  // The W3C's example of a contrast that just suffices.
   EXPECT_NEAR(contrast_of(QColor(0x76, 0x76, 0x76), Qt::white), 4.54, 0.01);
   EXPECT_DOUBLE_EQ(contrast_of(Qt::red, Qt::blue), contrast_of(Qt::blue, Qt::red));
 }
@@ -57,7 +57,7 @@ class Appearances : public Window {
 
   void open_sample_file() { ASSERT_EQ(open(folder_ / "sample.dstrace"), QString()); }
 
-  /// Each page in turn, settled.
+  /// Visits each page in turn, after it has settled.
   template <typename Visit>
   void visit_pages(MainWindow& window, const Visit& visit) {
     std::set<QString> seen;
@@ -113,7 +113,7 @@ TEST_F(Appearances, BoxesThatAreNotCheckedAreSeen) {
         for (int y = 0; y < image.height(); ++y)
           for (int x = 0; x < image.width(); ++x)
             clear += contrast_of(image.pixelColor(x, y), back) >= min_of_shapes ? 1 : 0;
-        // At least most of an outline of thirteen pixels a side.
+        // Most of an outline with sides of thirteen pixels must be clear.
         EXPECT_GT(clear, 24) << appearance_name(appearance).toStdString() << " " << is_enabled;
       }
   }
@@ -151,7 +151,7 @@ TEST_F(Appearances, AWindowWhoseLookIsChangedIsAsOneThatBeganWithIt) {
   visit_pages(window_, [&](const QString& page) {
     const QImage found = window_.pages().grab().toImage();
     ASSERT_EQ(found.size(), expected[page].size());
-    // A blinking cursor or the row under the focus may differ, a panel that kept its colours may not.
+    // A blinking cursor or the row under the focus may differ, but not a panel that kept its old colours.
     qint64 different = 0;
     for (int y = 0; y < found.height(); ++y)
       for (int x = 0; x < found.width(); ++x)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Files that are not what the window expects, before and while they are shown: a line each, and the window
-// lives.
+// Tests files that are not what the window expects, before and while they are shown. Each gives one line, and
+// the window survives.
 #include <draftscope/traces/writer.h>
 #include <gmock/gmock.h>
 #include <sys/stat.h>
@@ -57,7 +57,7 @@ TEST_F(BadFiles, WhatIsNoFileToReadIsSaidAndNobodyWaitsForIt) {
   }
 }
 
-/// Somebody with no rights of their own, as the whole process, for as long as this lives.
+/// Makes the whole process an unprivileged user for as long as this object lives.
 class Nobody {
  public:
   Nobody() { EXPECT_EQ(::seteuid(nobody), 0); }
@@ -73,7 +73,7 @@ class Nobody {
 TEST_F(BadFiles, AFileThatMayNotBeReadIsSaid) {
   std::filesystem::permissions(folder_.path(), std::filesystem::perms(0755));
   std::filesystem::permissions(folder_ / "sample.dstrace", std::filesystem::perms::none);
-  // Root may read everything.
+  // Give up root's rights, since root may read everything.
   std::optional<Nobody> nobody;
   if (::geteuid() == 0) nobody.emplace();
   EXPECT_THAT(open(folder_ / "sample.dstrace").toStdString(),
@@ -95,7 +95,7 @@ TEST_F(BadFiles, TwoWindowsShowOneFileEachInItsOwnWay) {
   EXPECT_EQ(other->state().run(), 2U);
   for (const NamedView& named : std::vector(other->views())) other->show_view(*named.view);
   settle();
-  // What one of them closes stays open in the other.
+  // A recording that one window closes stays open in the other.
   other->close_recording();
   other.reset();
   EXPECT_EQ(window_.state().run(), 1U);
@@ -119,7 +119,7 @@ class FollowedFile : public BadFiles {
   void wait_for_rounds(std::size_t more_than) {
     ASSERT_TRUE(QTest::qWaitFor([&] { return rounds() > more_than; }, patience_ms));
   }
-  /// One line came; the rounds that were read and the window are still there.
+  /// Expects one line with these words, and that the window and its rounds stay.
   void expect_said(const char* words) {
     const std::size_t read = rounds();
     EXPECT_TRUE(QTest::qWaitFor([&] { return notice().find(words) != std::string::npos; }, patience_ms))
@@ -136,7 +136,7 @@ class FollowedFile : public BadFiles {
 TEST_F(FollowedFile, IsOfANewerSchema) {
   writer_.reset();
   window_.set_following(false);
-  // Schemas that only add; its writer is gone without closing it.
+  // Newer schemas only add to the file. The writer is gone without having closed it.
   traces::change(path_, "PRAGMA user_version = 9; UPDATE meta SET value = '0' WHERE key = 'closed_cleanly'");
   ASSERT_EQ(open(path_), QString());
   EXPECT_THAT(notice(), testing::HasSubstr("schema 9, newer than this program"));
@@ -158,7 +158,7 @@ TEST_F(FollowedFile, IsDeleted) {
 
 TEST_F(FollowedFile, IsReplaced) {
   traces::make_sample_file(folder_ / "other.dstrace");
-  // What has been read of the first stays readable meanwhile.
+  // What has been read of the first file stays readable meanwhile.
   ASSERT_TRUE(QTest::qWaitFor([&] { return !window_.loader().is_loading(); }, patience_ms));
   QTest::qWait(1500);
   std::filesystem::rename(folder_ / "other.dstrace", path_);
@@ -180,7 +180,7 @@ TEST_F(FollowedFile, HasARecorderThatDied) {
 TEST_F(FollowedFile, IsCutShort) {
   ASSERT_TRUE(QTest::qWaitFor([&] { return !window_.loader().is_loading(); }, patience_ms));
   QTest::qWait(1500);
-  // Its log goes with it: what is left of the file is no recording.
+  // Remove the write-ahead log too, so that the rest of the file is no recording.
   std::filesystem::remove(path_.string() + "-wal");
   std::filesystem::resize_file(path_, 100);
   expect_said("growing.dstrace");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The command palette, its fuzzy search, and menus where the mouse is.
+// Tests the command palette, its fuzzy search, and context menus at the mouse.
 #include "help/command_palette.h"
 
 #include <gmock/gmock.h>
@@ -73,7 +73,7 @@ TEST(CommandPalette, ListsTheBestFirstAndAllForNothing) {
 
 class Commands : public ActiveWindow {
  protected:
-  /// By its keys, as a user would.
+  /// Chooses a command by typing, as a user would.
   void choose(const QString& letters) {
     window_.activateWindow();
     ASSERT_TRUE(QTest::qWaitForWindowActive(&window_));
@@ -109,7 +109,7 @@ TEST_F(Commands, WhatIsTypedIsDone) {
   ASSERT_NE(window_.state().run_rounds()->run->specification, last);
   choose(QStringLiteral("run ") + QString::fromStdString(last));
   EXPECT_EQ(window_.state().run_rounds()->run->specification, last);
-  // Chosen by name a view comes up, nothing is exported.
+  // Choosing a view by name shows it and exports nothing.
   EXPECT_EQ(window_.findChild<QFileDialog*>(), nullptr);
   choose(QStringLiteral("sql"));
   EXPECT_TRUE(view_of<QWidget>(window_, QStringLiteral("sql")).isVisible());

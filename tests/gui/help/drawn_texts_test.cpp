@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Every text that the app draws, in light and in dark colours: it can be read on what is behind it, charts
-// and what is painted by hand included, and those of charts are whole.
+// Checks every text that the app draws, in light and dark colours. Each is readable on its background, in
+// charts and hand-painted parts too, and the texts of charts are not cut.
 #include "drawn_texts.h"
 
 #include <gmock/gmock.h>
@@ -27,7 +27,7 @@ namespace {
 constexpr double min_text_contrast = 4.5;
 constexpr int answer_patience_ms = 120'000;
 
-/// Draws one text over a block of one colour, and another on the bare ground.
+/// Draws one text over a block of one colour, and another on the plain background.
 class TwoTexts : public QWidget {
  public:
   TwoTexts() { resize(200, 60); }
@@ -59,7 +59,7 @@ TEST(DrawnTexts, HaveTheirColourAndWhatIsBehindThem) {
   EXPECT_TRUE(QRect(0, 30, 100, 30).contains(texts[1].box));
 }
 
-/// The recording that ships, in which everything can be shown.
+/// A shipped recording with which every view has something to show.
 class Drawn : public Window {
  protected:
   void SetUp() override {
@@ -82,7 +82,7 @@ class Drawn : public Window {
     settle();
   }
 
-  /// Every view in each of its choices, and each of its tabs.
+  /// Visits every view in each of its choices and tabs.
   template <typename Visit>
   void visit_all(const Visit& visit) {
     for (const NamedView& named : std::vector(window_.views())) {
@@ -142,7 +142,7 @@ TEST_F(Drawn, WordsOfChartsAreWhole) {
     QWidget& view = raise(QString::fromUtf8(name));
     wait_for_answers();
     for (QCustomPlot* plot : view.findChildren<QCustomPlot*>()) {
-      // What is scrolled out of sight is whole, too.
+      // Skip plots that are partly scrolled out of sight.
       if (plot->visibleRegion().boundingRect() != plot->rect()) continue;
       for (const DrawnText& text : drawn_texts(*plot))
         EXPECT_EQ(text.box, text.whole) << name << ": \"" << text.text.toStdString() << "\"";

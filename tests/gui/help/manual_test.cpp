@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// F1 and the question marks: the manual at the section of what is seen.
+// Tests F1 and the question marks: they open the manual at the section about what is shown.
 #include "help/manual.h"
 
 #include <gmock/gmock.h>
@@ -25,7 +25,7 @@ std::vector<std::string> titles() {
 
 class Manual : public ActiveWindow {
  protected:
-  /// Title of the section that the manual opens at.
+  /// Title of the section at which the manual opens.
   std::string shown_section() {
     window_.show_manual();
     settle();
@@ -85,7 +85,7 @@ TEST_F(Manual, EachPanelsQuestionMarkOpensItsSection) {
     EXPECT_NE(window_.manual()->section(), manual_sections().front().title);
     ++asked;
   }
-  // The page's own, the skip map's, the confidences', and the timeline's.
+  // The question marks are those of the page, the skip map, the confidences and the timeline.
   EXPECT_EQ(asked, 4);
 }
 

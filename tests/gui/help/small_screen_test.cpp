@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Little room: a screen of 1024×600, and one of 1280×800 at twice the scale, which has 640×400 left.
+// Tests small screens: one of 1024×600, and one of 1280×800 at twice the scale, which leaves 640×400.
 #include <gmock/gmock.h>
 
 #include <QAbstractButton>
@@ -35,7 +35,7 @@ std::string control_place(const QWidget& widget) {
   return path;
 }
 
-/// Whether a widget that lies beyond the edge of one around it can be scrolled to there.
+/// Whether a widget beyond the edge of an enclosing widget can be scrolled into view.
 bool can_be_reached(const QWidget& widget) {
   QRect box(QPoint(), widget.size());
   for (const QWidget* at = &widget; at->parentWidget() != nullptr && !at->isWindow();
@@ -49,7 +49,7 @@ bool can_be_reached(const QWidget& widget) {
       const bool down = box.top() < 0 || box.bottom() >= around->height();
       if (across && area->horizontalScrollBar()->maximum() == 0) return false;
       if (down && area->verticalScrollBar()->maximum() == 0) return false;
-      // Scrolled to, it is where the viewport is.
+      // After scrolling, the box lies within the viewport.
       box.moveTo(std::clamp(box.left(), 0, std::max(0, around->width() - box.width())),
                  std::clamp(box.top(), 0, std::max(0, around->height() - box.height())));
       box.setSize(box.size().boundedTo(around->size()));
@@ -70,7 +70,7 @@ TEST_P(SmallScreen, NothingIsCutOffWithoutAScrollBar) {
   const auto look = [&](const std::string& page) {
     for (const QWidget* widget : window_.findChildren<QWidget*>()) {
       if (!widget->isVisible() || !is_control(*widget) || widget->window() != &window_) continue;
-      // Tabs that don't fit have their own arrows; parts of a control are its own.
+      // A tab bar has arrows for tabs that don't fit, and a control lays out its own parts.
       if (qobject_cast<const QTabBar*>(widget->parentWidget()) != nullptr ||
           is_control(*widget->parentWidget()))
         continue;
@@ -82,7 +82,7 @@ TEST_P(SmallScreen, NothingIsCutOffWithoutAScrollBar) {
     }
   };
   look("start");
-  // As many runs as a comparison of all strategies has.
+  // A comparison of all strategies has this many runs.
   traces::make_sample_file(folder_ / "many.dstrace", {.runs = 14, .requests_per_run = 2, .max_rounds = 10});
   ASSERT_EQ(open(folder_ / "many.dstrace"), QString());
   for (const NamedView& named : std::vector(window_.views())) {
@@ -91,7 +91,7 @@ TEST_P(SmallScreen, NothingIsCutOffWithoutAScrollBar) {
     settle();
     EXPECT_EQ(window_.size(), room) << named.name.toStdString();
     look(named.name.toStdString());
-    // The view itself has some room, or can be scrolled to.
+    // The view has some room, or can be scrolled to.
     EXPECT_GT(named.view->width(), 60) << named.name.toStdString();
     EXPECT_GT(named.view->height(), 20) << named.name.toStdString();
   }
@@ -99,7 +99,7 @@ TEST_P(SmallScreen, NothingIsCutOffWithoutAScrollBar) {
 
 TEST_F(Window, NothingThatIsSaidMakesItLarger) {
   const QSize room(1024, 600);
-  // Names and words of any length, without a place to break them.
+  // Names and words may have any length, without a place to break them.
   const std::string name(200, 'x');
   for (int i = 0; i < 8; ++i)
     traces::write_file(folder_ / (std::to_string(i) + name + ".dstrace"), "no recording");

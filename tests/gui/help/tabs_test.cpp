@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Several recordings open at once, each with a tab; and those that were open before.
+// Tests several recordings open at once, each with a tab, and restoring the recordings of the last session.
 #include <gmock/gmock.h>
 
 #include <QAction>
@@ -96,7 +96,7 @@ TEST_F(Tabs, SayWhichOfTwoFilesWithOneNameTheyAre) {
                                              (folder_ / "other" / "a.dstrace").string()));
 }
 
-/// A window that remembers, in settings of the test's own.
+/// A window that remembers its state in settings of the test.
 class Remembering : public Tabs {
  protected:
   void SetUp() override {

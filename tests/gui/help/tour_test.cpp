@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The first minutes: the start page, the samples that ship, and the tour through the first of them.
+// Tests the first minutes of use: the start page, the shipped samples, and the tour of the first sample.
 #include "help/tour.h"
 
 #include <gmock/gmock.h>
@@ -30,7 +30,7 @@ class FirstRun : public Window {
       if (list->accessibleName() == u"Samples") return *list;
     throw std::runtime_error("Samples");
   }
-  /// Opens the sample of that line by a click, and waits for all of it.
+  /// Opens the sample in this line by a click, and waits for all of it.
   QString open_sample(int line) {
     QListWidget& list = samples();
     return wait_for_loading([&] {
@@ -63,7 +63,7 @@ TEST_F(FirstRun, EverySampleHasALineThatFitsAndOpensByIt) {
   for (int line = 0; line < lines; ++line) {
     const QString words = samples().item(line)->text();
     const std::string name = words.section(u' ', 0, 0).toStdString();
-    if (!shipped.contains(name)) continue;  // of a demo, beside the build
+    if (!shipped.contains(name)) continue;  // a sample of a demo, beside the build
     listed.insert(name);
     EXPECT_GE(words.section(u' ', 1).trimmed().size(), 20) << words.toStdString();
     ASSERT_EQ(open_sample(line), QString());
@@ -135,7 +135,7 @@ TEST_F(FirstRun, TheTourGoesThroughTheFiveQuestionsByKeyboard) {
       EXPECT_TRUE(std::ranges::any_of(marks, [&](const WidgetMark* mark) {
         return mark->target() == tour.marked() && mark->isVisible();
       })) << step;
-      // The frame around what is marked lies below the words, also once that has moved.
+      // The frame around the marked widget stays below the tour's words, also after the words have moved.
       for (const QSize& other : {size - QSize(10, 10), size}) {
         window_.resize(other);
         settle();

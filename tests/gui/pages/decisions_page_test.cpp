@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The page of decisions in the real window: pictures, keys and rows that lead to rounds, and what is said
-// where there is nothing to show.
+// Tests the page of decisions in the real window: pictures, keys and rows that lead to rounds, and the
+// message where there is nothing to show.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ using testing::HasSubstr;
 
 class DecisionsPage : public Window {
  protected:
-  /// The sample, all of whose decisions are DEL's.
+  /// Opens the sample with all decisions changed to DEL's.
   void open_exits() {
     traces::change(
         folder_ / "sample.dstrace",
@@ -43,7 +43,7 @@ TEST_F(DecisionsPage, ShowsThePicturesOfItsRunAndLeadsToItsRounds) {
   settle();
   ASSERT_NE(plot->picture(), nullptr);
   EXPECT_EQ(plot->picture()->picture->key, "tpl");
-  // Page Down goes to the next round with a decision, Page Up back.
+  // Page Down goes to the next round with a decision, and Page Up goes back.
   const auto& places = plot->picture()->places;
   ASSERT_GT(places.size(), 2U);
   state.go_to_round(state.run_rounds()->rounds[places[0]]);
@@ -52,11 +52,10 @@ TEST_F(DecisionsPage, ShowsThePicturesOfItsRunAndLeadsToItsRounds) {
   QTest::keyClick(plot, Qt::Key_PageUp);
   EXPECT_EQ(state.recording()->place_in_run(state.cursor().round_index), places[0]);
   EXPECT_TRUE(is_said("TPL 0.1"));
-  // So does a row of the table.
   auto* table = view().findChild<QTableView*>();
   ASSERT_GT(table->model()->rowCount(), 2);
   int last = table->model()->rowCount() - 1;
-  while (!table->model()->index(last, 0).data().isValid()) --last;  // its request had no round
+  while (!table->model()->index(last, 0).data().isValid()) --last;  // rows whose request had no round
   table->setCurrentIndex(table->model()->index(last, 0));
   EXPECT_EQ(static_cast<int>(state.recording()->place_in_run(state.cursor().round_index)),
             table->model()->index(last, 0).data().toInt());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Following a recording that is being written, and whatever may happen to its file meanwhile.
+// Tests following a recording that is being written, and what may happen to its file meanwhile.
 #include <draftscope/traces/writer.h>
 #include <gmock/gmock.h>
 
@@ -36,7 +36,7 @@ class Following : public testing::Test {
     ASSERT_TRUE(QTest::qWaitFor([&] { return !rounds_.empty() && rounds_.back() > 0; }, patience_ms));
   }
 
-  /// The line that following ended with.
+  /// Waits until following ends, and returns its last line.
   std::string last_words() {
     EXPECT_TRUE(!ended_.isEmpty() || ended_.wait(patience_ms));
     EXPECT_EQ(ended_.count(), 1);
@@ -49,7 +49,7 @@ class Following : public testing::Test {
   traces::TestFolder folder_;
   std::filesystem::path path_ = folder_ / "growing.dstrace";
   std::unique_ptr<traces::Writer> writer_;
-  std::vector<std::size_t> rounds_;  ///< of each reading
+  std::vector<std::size_t> rounds_;  ///< number of rounds, per reading
   RecordingFollower follower_;
   QSignalSpy ended_{&follower_, &RecordingFollower::ended};
 };
@@ -66,7 +66,7 @@ TEST_F(Following, ReadsWhatComesAndEndsWithTheRecording) {
 
 TEST_F(Following, AFileThatDoesNotChangeIsReadOnce) {
   follow_until_read();
-  // What the writer's thread still had to commit.
+  // Wait for what the writer's thread still had to commit.
   QTest::qWait(1500);
   const std::size_t readings = rounds_.size();
   QTest::qWait(1500);
@@ -92,14 +92,14 @@ TEST_F(Following, AFileThatIsCutIsSaid) {
   follow_until_read();
   ASSERT_TRUE(writer_->close());
   writer_.reset();
-  // Either its end was seen before it was cut, or the cut is.
+  // The follower sees either the end of the recording before the cut, or the cut.
   std::filesystem::resize_file(path_, 5000);
   (void)last_words();
 }
 
 TEST_F(Following, WhatIsNoRecordingAnyMoreIsSaidAfterAFewTries) {
   follow_until_read();
-  // The same file with other bytes, as long as before.
+  // Overwrite the same file with other bytes, keeping its length.
   const std::string before = traces::read_file(path_);
   {
     std::fstream file(path_, std::ios::in | std::ios::out | std::ios::binary);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Gauges of a recording that grows are the figures of its rows, whenever it is read.
+// The gauges of a growing recording equal the figures of its rows, whenever they are read.
 #include <draftscope/simulator/analysis/measured_recording.h>
 #include <draftscope/traces/writer.h>
 #include <gmock/gmock.h>
@@ -12,7 +12,7 @@
 namespace draftscope::gui {
 namespace {
 
-/// Reads until the trace holds so many rounds.
+/// Reads until the trace has this many rounds.
 LiveFigures read_rounds(LiveReader& reader, std::int64_t rounds) {
   for (int i = 0; i < 2000; ++i) {
     const auto figures = reader.read();
@@ -100,7 +100,7 @@ TEST(LiveReader, GivesTheTextOfTheRequestAtHandAsItsRoundsCome) {
   EXPECT_EQ(live.at_hand->tokens[0].origin, TokenOrigin::accepted);
   EXPECT_EQ(live.at_hand->tokens[1].text, " a");
   EXPECT_EQ(live.at_hand->tokens[1].origin, TokenOrigin::bonus);
-  // A token whose text is not there yet has its place.
+  // A token without a text yet still has its place.
   add_round(1, {}, 0, 12);
   live = read_rounds(reader, 2);
   ASSERT_TRUE(live.at_hand);

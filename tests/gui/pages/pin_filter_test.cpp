@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A second run pinned beside the shown one, and a filter that all views of rounds obey, in the real window.
+// Tests a second run that is pinned beside the shown one, and a filter that applies to all views of rounds,
+// in the real window.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -29,7 +30,7 @@ class PinAndFilter : public Window {
     return *qobject_cast<PinnedPair*>(around);
   }
 
-  /// Until the filter's words have been obeyed.
+  /// Filters, and waits until that has taken effect.
   void filter(const char* words) {
     QSignalSpy settled(&window_.filter(), &FilterBar::settled);
     window_.filter().set_words(QString::fromUtf8(words));
@@ -40,7 +41,7 @@ class PinAndFilter : public Window {
   }
 };
 
-/// Prompt, repeat and token of a cursor.
+/// Prompt, repeat and token at a cursor.
 std::tuple<std::int64_t, std::int32_t, std::size_t> place_of(const ViewState& state) {
   const traces::Request& request = state.recording()->recording().requests[state.cursor().request_index];
   return {request.prompt_id.value(), request.repeat, state.cursor().token_index};
@@ -63,7 +64,7 @@ TEST_F(PinAndFilter, PinnedRunStandsBesideTheShownOneByKeyAndGoesByKey) {
     ASSERT_NE(pair.pinned_view(), nullptr);
     EXPECT_TRUE(pair.pinned_view()->isVisible()) << name.toStdString();
     EXPECT_FALSE(pair.pinned_view()->accessibleName().isEmpty());
-    // Its run can be chosen, and let go, by keyboard.
+    // The pinned run can be chosen by keyboard.
     auto* choice = pair.findChild<QComboBox*>(QString(), Qt::FindChildrenRecursively);
     ASSERT_NE(choice, nullptr);
   }
@@ -84,7 +85,8 @@ TEST_F(PinAndFilter, PinnedRunIsAtTheSamePromptRepeatAndToken) {
     if (requests[request].run_id != shown.recording()->runs()[1].run->id) continue;
     for (std::size_t token = 1; token < requests[request].tokens.size(); token += 3) {
       shown.go_to_token(request, token);
-      if (std::get<0>(place_of(pinned)) != std::get<0>(place_of(shown))) continue;  // it did not decode that
+      if (std::get<0>(place_of(pinned)) != std::get<0>(place_of(shown)))
+        continue;  // the pinned run did not decode this prompt
       EXPECT_EQ(std::get<1>(place_of(pinned)), std::get<1>(place_of(shown)));
       EXPECT_LE(std::get<2>(place_of(pinned)), token);
       EXPECT_EQ(pinned.recording()->run_of(pinned.cursor().round_index), 0U);
@@ -93,7 +95,7 @@ TEST_F(PinAndFilter, PinnedRunIsAtTheSamePromptRepeatAndToken) {
   }
   EXPECT_GT(compared, 0U);
   EXPECT_EQ(shown.run(), 1U);
-  // Moving the pinned one moves the shown one.
+  // Moving the pinned cursor moves the shown one.
   const std::uint32_t somewhere = pinned.run_rounds()->rounds[pinned.run_rounds()->rounds.size() / 2];
   pinned.go_to_round(somewhere);
   if (std::get<0>(place_of(pinned)) == std::get<0>(place_of(shown))) {
@@ -108,14 +110,14 @@ TEST_F(PinAndFilter, PinnedRunShowsTheSameRequestsAndGoesWithTheRecording) {
   ViewState& shown = window_.state();
   window_.pinned().pin(0);
   EXPECT_EQ(window_.pinned().state().range(), shown.recording()->whole());
-  // The range of one request of the shown run is that of its twin.
+  // A range over one request of the shown run gives the pinned run the range of the same request.
   shown.set_run(1);
   const std::uint32_t first = shown.run_rounds()->rounds.front();
   shown.set_range({shown.recording()->round(first).start_ns, shown.recording()->round(first).end_ns});
   EXPECT_LT(window_.pinned().state().range().duration_ns(), shown.recording()->whole().duration_ns());
   shown.show_whole();
   EXPECT_EQ(window_.pinned().state().range(), shown.recording()->whole());
-  // It stays while the recording is read again, and not for another one.
+  // The pinned run stays while the recording is read again, and goes when another recording opens.
   EXPECT_EQ(wait_for_loading([&] { window_.reload(); }), QString());
   EXPECT_TRUE(window_.pinned().is_pinned());
   EXPECT_EQ(window_.pinned().state().recording(), shown.recording());
@@ -148,7 +150,7 @@ TEST_F(PinAndFilter, FilterLeavesTheRoundsThatItAsksForInEveryView) {
   for (const QString& name :
        {QStringLiteral("skip-map"), QStringLiteral("confidence"), QStringLiteral("decisions")})
     (void)raise(name).grab();
-  // None is left, and all are again.
+  // Filter out every round, and then remove the filter.
   filter("accepted=0 accepted=1");
   EXPECT_TRUE(state.shown_rounds()->rounds.empty());
   for (const QString& name :
@@ -169,7 +171,7 @@ TEST_F(PinAndFilter, FilterDimsTheOtherRoundsInTheTimeline) {
   auto& timeline = view_of<TimelineView>(window_, QStringLiteral("timeline"));
   raise(QStringLiteral("timeline"));
   const QColor solid = phase_color(traces::Phase::verify, is_dark(timeline.palette()));
-  // How much of the lane of the run's rounds has the full colour of verification.
+  // Number of pixels with the full colour of verification in the lane of the run's rounds.
   const auto solid_pixels = [&] {
     settle();
     const QImage picture = timeline.viewport()->grab().toImage();
@@ -204,7 +206,7 @@ TEST_F(PinAndFilter, FilterDimsTheOtherRoundsInTheTimeline) {
     }
     window_.filter().end();
   }
-  // From afar a column is dimmed where none of its rounds is left.
+  // When zoomed out, a column is dimmed if the filter leaves none of its rounds.
   state.show_whole();
   const int all = solid_pixels();
   filter("accepted=0");
@@ -223,7 +225,7 @@ TEST_F(PinAndFilter, FilterSaysWhatIsWrongAndKeepsWhatWasRight) {
   filter("accepted=0 drafted>two");
   EXPECT_TRUE(is_said("found 'two', expected a number"));
   EXPECT_EQ(window_.state().shown_rounds()->rounds.size(), left);
-  // The words hold for the next run, and for the pinned one.
+  // The filter also applies to the next run and to the pinned run.
   filter("accepted=0");
   window_.pinned().pin(1);
   window_.state().set_run(2);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Plans and command lines: what the form says is what the recorder's own parser, and a real shell,
-// understand.
+// Tests plans and command lines: the form's text means the same to the recorder's own parser and to a real
+// shell.
 #include <gmock/gmock.h>
 
 #include <CLI/CLI.hpp>
@@ -58,7 +58,7 @@ RecordPlan random_plan(std::mt19937& random) {
   return plan;
 }
 
-/// The plan as the command's own parser has it.
+/// The plan as the command's own parser reads it.
 cli::RecordOptions parsed_by_the_command(const RecordPlan& plan) {
   CLI::App app;
   cli::RecordOptions options;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The page with the real command and a shipped model: record, stop, kill, full disks, things that are not
-// there.
+// Tests the page with the real command and a shipped model: recording, stopping, killing, full disks, and
+// missing things.
 #include <draftscope/simulator/analysis/measured_recording.h>
 #include <gmock/gmock.h>
 #include <sys/resource.h>
@@ -46,7 +46,7 @@ class Recording : public testing::Test {
             .warmup = 0,
             .threads = 1};
   }
-  /// One that nobody waits for.
+  /// A plan too long to wait for.
   [[nodiscard]] RecordPlan long_plan() const {
     RecordPlan plan = short_plan();
     plan.limit = 0;
@@ -81,7 +81,7 @@ class Recording : public testing::Test {
     }
   }
 
-  /// A command that knows models as the real one does, and records as the lines of a shell say.
+  /// Installs a command that lists models as the real one does, and records as these shell lines say.
   void set_recorder(const std::string& lines) {
     const auto program = folder_ / "recorder";
     traces::write_file(program, std::string("#!/bin/sh\n[ \"$1\" = record ] || exec ") + DRAFTSCOPE_PROGRAM +
@@ -90,7 +90,7 @@ class Recording : public testing::Test {
     page_.set_command(QString::fromStdString(program.string()));
   }
 
-  /// Whether some label that can be seen has these words.
+  /// Whether a visible label has these words.
   [[nodiscard]] bool is_said(const char* words) const {
     const auto labels = page_.findChildren<QLabel*>();
     return std::any_of(labels.begin(), labels.end(), [&](const QLabel* label) {
@@ -98,7 +98,7 @@ class Recording : public testing::Test {
     });
   }
 
-  /// The lines of trouble that can be seen.
+  /// The visible lines that report problems.
   [[nodiscard]] std::string problem_lines() const {
     std::string lines;
     for (const ProblemLabel* label : page_.findChildren<ProblemLabel*>())
@@ -149,7 +149,7 @@ TEST_F(Recording, RunsTheCommandAndTheRecordingOpens) {
   EXPECT_GT(*runs[1].tokens_per_second, 0.0);
   EXPECT_GT(runs[1].speedup->value, 0.0);
   EXPECT_TRUE(runs[1].acceptance_rate.has_value());
-  // What the table ends with is what the recording says.
+  // The final table has the figures of the recording.
   auto reader = traces::Reader::open(output_);
   const auto measured = simulator::read_measured(*reader);
   ASSERT_TRUE(measured);
@@ -166,7 +166,7 @@ TEST_F(Recording, StopClosesItAndWhatThereIsOpens) {
   EXPECT_EQ(problem_lines(), "");
   EXPECT_EQ(recorded_.count(), 1);
   expect_valid(true);
-  // The next one has its own name.
+  // The next recording gets another name.
   button("Back to the settings")->click();
   EXPECT_THAT(problem_lines(), HasSubstr("new.dstrace"));
 }
@@ -213,7 +213,7 @@ TEST_F(Recording, AnEarlierFileOfThatNameIsNotTakenForTheRecording) {
   traces::make_sample_file(output_);
   RecordPlan plan = short_plan();
   plan.overwrite = true;
-  // The form can't know: the command refuses it.
+  // The form can't know this option, and the command refuses it.
   plan.further = {"--no-such-option"};
   start(plan);
   wait_for_end();
@@ -243,7 +243,7 @@ TEST_F(Recording, OneThatEndsWithSomethingElseIsSaid) {
 }
 
 TEST_F(Recording, ARefusalIsSaidInItsLastLineWhateverElseItSays) {
-  // Progress, binary, lines without end; then the line that counts.
+  // Print progress, binary data and a line without end before the line that counts.
   set_recorder(
       "head -c 300000 /dev/zero; head -c 9000 /dev/zero | tr '\\0' x; echo; echo warming up;"
       "echo 'draftscope: prompts: found nothing, expected something' >&2; exit 3");
@@ -251,7 +251,7 @@ TEST_F(Recording, ARefusalIsSaidInItsLastLineWhateverElseItSays) {
   wait_for_end();
   EXPECT_EQ(problem_lines(), "✕ prompts: found nothing, expected something\n");
   EXPECT_EQ(recorded_.count(), 0);
-  // The settings are there again, and the next one runs.
+  // The settings are still there, and the next recording succeeds.
   button("Back to the settings")->click();
   page_.set_command(QStringLiteral(DRAFTSCOPE_PROGRAM));
   ended_.clear();
@@ -278,7 +278,7 @@ TEST_F(Recording, OneThatCanNoLongerBeStartedIsSaid) {
   set_recorder("exit 0");
   set_plan(short_plan());
   ASSERT_TRUE(page_.problems().empty());
-  // It was there when the model was looked at.
+  // The command still existed when the model was checked.
   std::filesystem::remove(folder_ / "recorder");
   page_.start();
   wait_for_end();

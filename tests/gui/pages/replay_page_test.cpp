@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The text replay's choices, speed and trees in the real window.
+// Tests the choices, the speed and the trees of the text replay in the real window.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -58,7 +58,7 @@ TEST_F(ReplayChoices, AreThePromptsAndTheirRepeats) {
     EXPECT_EQ(shown->toPlainText(), QString::fromStdString(prompt->text));
     EXPECT_EQ(repeats_->currentText(), QStringLiteral("repeat %1").arg(request.repeat));
   }
-  // What is typed finds a prompt; what names none gives way.
+  // Typed words find a prompt; words that match none revert to the current prompt.
   prompts_->lineEdit()->setFocus();
   prompts_->lineEdit()->selectAll();
   QTest::keyClicks(prompts_->lineEdit(), QStringLiteral("question"));
@@ -94,7 +94,7 @@ TEST_F(ReplayChoices, DrawATreesBranches) {
     state.go_to_round(round_index);
     const bool has_branches = state.recording()->draft_tokens(round_index).size() > 2;
     const auto& cursor = state.cursor();
-    // The cursor may stand on an earlier round's token where a text was cut.
+    // The cursor may be on a token of an earlier round where a text was cut.
     if (cursor.round_index != round_index || tree->tree().has_branches() != has_branches) continue;
     EXPECT_EQ(tree->isVisible(), has_branches);
     if (has_branches) {

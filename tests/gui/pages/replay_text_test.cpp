@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The text of a replay, of which only what is seen is laid out: beside Qt's own layout of all of it.
+// Tests the text of a replay, which lays out only what is seen, against Qt's own layout of all of it.
 #include <gtest/gtest.h>
 
 #include <QAccessible>
@@ -32,7 +32,8 @@ class ReplayText : public Window {
     document_.show();
   }
 
-  /// Tokens of all origins, with awkward characters and rejected drafts, in paragraphs of up to so many.
+  /// A text with tokens of all origins, awkward characters and rejected drafts, in paragraphs of up to
+  /// `tokens_per_paragraph` tokens.
   ReplayedText random_text(std::size_t tokens, int tokens_per_paragraph) {
     static const std::vector<std::string> words{
         " word",  " a",   "longer-than-the-others ", "",   "\r\n",    "\t", " שלום", " مرحبا",
@@ -62,7 +63,7 @@ class ReplayText : public Window {
     return document_.cursorRect(at);
   }
 
-  /// The same text in Qt's own layout, marked at the token.
+  /// Qt's own layout of the same text, with this token marked.
   std::unique_ptr<QTextEdit> laid_out_whole(std::size_t token_index) {
     auto whole = std::make_unique<QTextEdit>();
     whole->setReadOnly(true);
@@ -125,7 +126,7 @@ TEST_F(ReplayText, IsWholeForWhoCopiesItOrHearsIt) {
     ASSERT_NE(heard, nullptr);
     ASSERT_NE(heard->textInterface(), nullptr);
     EXPECT_EQ(heard->textInterface()->text(0, heard->textInterface()->characterCount()), expected);
-    // Each token's piece is where its text is.
+    // The piece of each token is at the place of its text.
     for (std::size_t i = 0; i < text.tokens.size(); ++i) {
       const ReplayDocument::Piece& piece = document_.piece_of(i);
       QString own = QString::fromStdString(text.tokens[i].text);
@@ -153,7 +154,7 @@ TEST_F(ReplayText, IsCopiedWithItsFormats) {
   EXPECT_EQ(copied->text(), selected.selection().toPlainText());
   EXPECT_TRUE(copied->html().contains(QStringLiteral("line-through"))) << copied->html().toStdString();
   EXPECT_TRUE(copied->html().contains(QStringLiteral("background-color")));
-  // Its formats are those of its tokens, wherever it begins and ends.
+  // Any part of the text has the formats of its tokens, wherever it begins and ends.
   const std::unique_ptr<QTextDocument> all =
       document_.formatted(0, document_.document()->characterCount() - 1);
   for (int round = 0; round < 50; ++round) {
@@ -167,7 +168,7 @@ TEST_F(ReplayText, IsCopiedWithItsFormats) {
     for (int position = 1; position <= end - begin; ++position) {
       there.setPosition(position);
       here.setPosition(begin + position);
-      if (there.atBlockStart()) continue;  // the format there is the paragraph's
+      if (there.atBlockStart()) continue;  // the format at a block's start is the paragraph's
       ASSERT_EQ(there.charFormat(), here.charFormat()) << begin << " to " << end << " at " << position;
     }
   }
@@ -218,7 +219,7 @@ TEST_F(ReplayText, LooksAsIfAllOfItWereLaidOut) {
       for (const double scale : text_scales)
         ASSERT_EQ(picture(*document_.viewport(), scale), picture(*whole->viewport(), scale))
             << tokens_per_paragraph << ", jump " << jump << ", scale " << scale;
-      // With what follows by and by, nothing that is seen moves, and the scroll bar is right.
+      // When the rest is laid out bit by bit, nothing visible moves, and the scroll bar is right.
       if (jump < 4) continue;
       document_.lay_out_all();
       ASSERT_EQ(document_.document()->size(), whole->document()->size());
@@ -252,7 +253,7 @@ TEST_F(ReplayText, KnowsTheTokenUnderThePointer) {
   for (std::size_t i = 2300; i < 2700; ++i) {
     const ReplayDocument::Piece& piece = document_.piece_of(i);
     const QRect there = place_of(i);
-    // Right to left, the token is on the other side of its place.
+    // Skip text from right to left, where a token is on the other side of its place.
     if (!text.tokens[i].text.starts_with(" word") || !document_.viewport()->rect().contains(there)) continue;
     const QTextCursor pointer = document_.cursorForPosition(there.center() + QPoint(3, 0));
     if (pointer.block().text().isRightToLeft()) continue;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The SQL page's tree and links in the real window.
+// Tests the tree and the links of the SQL page in the real window.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -93,7 +93,7 @@ TEST_F(SqlPage, StopsWhatHasNoEnd) {
   EXPECT_EQ(said(), QStringLiteral("stopped"));
   run("SELECT 7");
   EXPECT_EQ(view().model().data(view().model().index(0, 0), Qt::DisplayRole).toInt(), 7);
-  // Another one is under way when its recording is closed.
+  // Another query is under way when its recording is closed.
   view().set_sql(QStringLiteral(
       "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"));
   view().run();
@@ -149,7 +149,7 @@ TEST_F(SqlPage, LeadsFromAnIdToTheRoundRequestOrRun) {
   follow("SELECT run FROM run_figures ORDER BY run DESC", 0);
   EXPECT_EQ(state.run(), rows.runs.size() - 1);
   EXPECT_TRUE(view_of<QWidget>(window_, QStringLiteral("summary")).isVisible());
-  // What is no id leads nowhere.
+  // A value that is no id leads nowhere.
   run("SELECT drafted FROM rounds");
   EXPECT_FALSE(view().model().link(view().model().index(0, 0)));
 }

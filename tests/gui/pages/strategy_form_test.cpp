@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The form of a strategy and what -s takes, in step both ways for every strategy and parameter of the
+// The form of a strategy and the text of -s stay in step both ways, for every strategy and parameter of the
 // catalogue.
 #include <draftscope/speculation/catalogue/strategy_specification.h>
 #include <gmock/gmock.h>
@@ -25,7 +25,7 @@ using testing::HasSubstr;
 
 constexpr std::int32_t n_layers = 12;
 
-/// A value that the catalogue takes and that is not the default; empty if there is none.
+/// A valid value other than the default; empty if there is none.
 std::string other_value(const ParameterRow& row) {
   switch (row.type) {
     case ParameterType::integer: {
@@ -47,7 +47,6 @@ std::string other_value(const ParameterRow& row) {
   return {};
 }
 
-/// Enters a value as a user does.
 void enter(ParameterEdit& edit, const std::string& value) {
   if (auto* box = edit.findChild<QComboBox*>()) {
     box->setCurrentIndex(box->findData(QString::fromStdString(value)));
@@ -72,7 +71,7 @@ class EachStrategy : public testing::TestWithParam<std::string> {
     form_.set_text(QString::fromStdString(GetParam()));
   }
 
-  /// A part's text, which mixes need before its parameters are there.
+  /// A mix in `base` has to name its parts, since their parameters exist only then.
   void expect_in_step(const std::string& base) {
     form_.set_text(QString::fromStdString(base));
     std::vector<std::string> names;
@@ -88,13 +87,12 @@ class EachStrategy : public testing::TestWithParam<std::string> {
       const auto parsed = speculation::parse_strategy(text, n_layers);
       ASSERT_TRUE(parsed) << text << ": " << parsed.error().message;
       EXPECT_EQ(parsed->text(name), value) << text;
-      // Back from the text, in another form.
+      // Read the text back into another form.
       StrategyForm other;
       other.set_model(ModelFacts{.name = "m", .n_layers = n_layers});
       other.set_text(form_.text());
       ASSERT_NE(editor_of(other, name), nullptr) << text;
       EXPECT_EQ(editor_of(other, name)->value().toStdString(), value) << text;
-      // And to the default again.
       const ParameterRow row = editor_of(other, name)->row();
       EXPECT_EQ(strategy_text_of(with_value(text, row, "")).given.size() + 1,
                 strategy_text_of(text).given.size());
@@ -217,7 +215,7 @@ TEST(StrategyChooser, ChecksARowAndTypesIntoItsLine) {
   EXPECT_EQ(line->text(), QStringLiteral("layerskip"));
   QTest::keyClicks(line, QStringLiteral(":gamma=2"));
   EXPECT_THAT(chooser.strategies(), ElementsAre("vanilla", "layerskip:gamma=2"));
-  // Another strategy's name makes it that one, and the old one can be checked again.
+  // Typing another strategy's name changes the line's strategy, and the old one can be checked again.
   line->selectAll();
   QTest::keyClicks(line, QStringLiteral("fs"));
   EXPECT_THAT(chooser.strategies(), ElementsAre("vanilla", "fs"));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The page of advice: the command line's answer, what stands around it, and where a row leads.
+// Tests the page of advice: the command line's answer, the settings around it, and where a row leads.
 #include <draftscope/engine/tuning/policy.h>
 #include <gmock/gmock.h>
 
@@ -40,7 +40,7 @@ TEST_F(AdviceReports, SayWhatTheCommandLineSays) {
   EXPECT_EQ(advice["considered"], report->advice.considered);
   EXPECT_EQ(advice["fastest"]["strategy"], report->advice.fastest);
   EXPECT_NEAR(advice["fastest"]["speedup"], report->advice.speedup, 1e-9);
-  // Its own command is one that the program takes.
+  // The program accepts the command that the page shows.
   const std::string line = command_line_of(report->question, path.string());
   EXPECT_EQ(line, "draftscope advise '" + path.string() + "'");
 }
@@ -57,7 +57,7 @@ TEST_F(AdviceReports, ListEachSettingOnceWithItsOwnAnswerAndTheFastestOnTop) {
     EXPECT_LE(listed.asked.speedup, last);
     last = listed.asked.speedup;
     EXPECT_NEAR(1.0 + listed.relative, listed.asked.speedup / report->advice.speedup, 1e-12);
-    // The what-if page gives the same for the question that the row leads to.
+    // The what-if page gives the same answer to the question that the row leads to.
     const WhatIfAnswer answer = answer_of(*trained, question_about(*report, listed));
     ASSERT_EQ(answer.refusal, "") << listed.asked.strategy;
     EXPECT_EQ(answer.prediction.strategy, listed.asked.strategy);
@@ -79,7 +79,7 @@ TEST_F(AdviceReports, CurvesMeetTheSettingsThatTheyGoThrough) {
   ASSERT_EQ(report->lengths.points.size(), static_cast<std::size_t>(longest_on_curve));
   ASSERT_EQ(report->thresholds.points.size(), 21U);
   EXPECT_EQ(report->lengths.of.exit, 3);
-  // No token is less sure than nothing: such a threshold stops no draft.
+  // Every confidence is at least 0, so the threshold 0 stops no draft.
   const AskedSetting& unstopped = report->thresholds.points.front().asked;
   const AskedSetting& fixed = report->lengths.points[3].asked;
   EXPECT_NEAR(unstopped.mean_accepted_length, fixed.mean_accepted_length, 1e-9);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The what-if page's answers and pictures, without a window: against the command line and plain statements.
+// Compares the what-if page's answers and pictures, without a window, with the command line and with plain
+// computations.
 #include <draftscope/simulator/analysis/figure_tables.h>
 #include <draftscope/simulator/answers/advice.h>
 #include <draftscope/simulator/answers/answer_figures.h>
@@ -26,7 +27,7 @@ Question fixed(std::int32_t exit, std::int32_t gamma) {
   return {.kind = StrategyKind::fixed_length, .exit = exit, .gamma = gamma};
 }
 
-/// Every choice at least once.
+/// Questions that use every choice at least once.
 std::vector<Question> questions() {
   std::vector<Question> all{{.kind = StrategyKind::recorded, .recorded = "layerskip:exit=5,gamma=9"},
                             fixed(2, 3),
@@ -58,7 +59,7 @@ std::vector<Question> questions() {
   return all;
 }
 
-/// Whatever beginning of a GPU's name the table has.
+/// The name of a GPU in the table.
 std::string some_gpu() {
   for (const simulator::GpuSpecification& gpu : simulator::known_gpus())
     if (gpu.name.find("H200") != std::string::npos) return gpu.name;
@@ -67,7 +68,7 @@ std::string some_gpu() {
 
 class WhatIfAnswers : public WhatIfRecordings {};
 
-/// The words of a line in a shell without quotes inside quotes.
+/// Splits a shell line without nested quotes into words.
 std::vector<std::string> words_of(const std::string& line) {
   std::vector<std::string> words(1);
   bool is_quoted = false;
@@ -81,7 +82,7 @@ std::vector<std::string> words_of(const std::string& line) {
   return words;
 }
 
-/// Asks both, and compares every number that the page shows.
+/// Asks the page and the command, and compares every number that the page shows.
 void expect_answer_of_command(const TrainedRecording& trained, const Question& question) {
   const std::string line = command_line_of(question, trained.recording().path.string());
   const WhatIfAnswer answer = answer_of(trained, question);
@@ -131,7 +132,7 @@ TEST_F(WhatIfAnswers, AreThoseOfTheCommandThatTheyName) {
   }
 }
 
-/// Words and numbers of an answer, to the bit.
+/// Words and numbers of an answer, exact to the bit.
 std::string shown(const WhatIfAnswer& answer) {
   if (!answer.refusal.empty()) return answer.refusal;
   const simulator::Answer& prediction = answer.prediction;
@@ -161,7 +162,7 @@ TEST_F(WhatIfAnswers, AreTheSameBitsBehindOneAnother) {
   longer.longer_context = 100;
   Question calibrated = fixed(3, 6);
   calibrated.machine_file = machine_file(calibration_file());
-  // There and back between what the recording shows, another context, another machine and none.
+  // Alternate between the recording, another context, another machine and a setting without an answer.
   for (const Question& question : {fixed(3, 6), longer, fixed(3, 6), fixed(5, 6), calibrated, fixed(99, 6),
                                    calibrated, fixed(3, 6), fixed(3, 6)})
     asked.push_back(question);
@@ -171,7 +172,7 @@ TEST_F(WhatIfAnswers, AreTheSameBitsBehindOneAnother) {
     EXPECT_EQ(shown(answer_of(*trained, question, {}, &kept)), shown(answer_of(*trained, question)))
         << command_line_of(question, "run.dstrace");
   }
-  // Other draws, and other numbers.
+  // Vary the number of draws and the seed.
   for (const simulator::SweepOptions& options :
        {simulator::SweepOptions{.draws = 300}, simulator::SweepOptions{.draws = 500},
         simulator::SweepOptions{.draws = 500, .seed = 9}, simulator::SweepOptions{.draws = 5000}})
@@ -220,7 +221,7 @@ TEST_F(WhatIfAnswers, OfImportedAnswersAreThoseOfTheCommand) {
     question.machine_file = machine_file(specification_file());
     question.regime = simulator::Regime::graph;
     expect_answer_of_command(*trained, question);
-    // Back at once to what was specified before.
+    // Ask at once for the earlier specification again.
     Question shallow = fixed(8, 2);
     shallow.gpu = some_gpu();
     shallow.model = config_file().string();
@@ -406,7 +407,8 @@ TEST_F(WhatIfAnswers, HeatMapHasTheAnswerOfEachOfItsCells) {
       EXPECT_EQ(cell.strategy, strategy_of(one));
       const WhatIfAnswer answer = answer_of(*trained, one);
       EXPECT_EQ(cell.refusal, answer.refusal);
-      // One set of prices for all cells; corrections of passes depend a little on which are priced.
+      // All cells share one set of prices, while corrections of passes depend a little on which passes are
+      // priced.
       EXPECT_NEAR(cell.speedup / slower(answer), 1.0, 1e-4) << cell.strategy << " on " << answer.machine.name;
       EXPECT_EQ(cell.status, answer.prediction.status);
     }
@@ -499,7 +501,7 @@ TEST_F(WhatIfAnswers, RooflineCountsArithmeticAndBytesOfAPass) {
       EXPECT_DOUBLE_EQ(point.flops, 2.0 * point.rows * weights);
       EXPECT_DOUBLE_EQ(point.bytes, element * (weights + point.rows * (shape.d_ff + shape.d_model)));
     } else if (point.operation == speculation::Operation::attention) {
-      // Of each row two products with as many keys and values as there is context.
+      // Each row takes two products with as many keys and values as the context has.
       const double rows_of_context = point.flops / (4.0 * point.rows * static_cast<double>(shape.q_width()));
       EXPECT_GT(rows_of_context, 6.0) << "the prompt alone";
       EXPECT_LT(rows_of_context, 46.0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What stands beside a prediction: what was measured, pinned scenarios, all GPUs; and the boxes that name
-// machines.
+// Tests what is shown beside a prediction: measured values, pinned scenarios, all GPUs, and the boxes that
+// name machines.
 #include <gmock/gmock.h>
 
 #include <QApplication>
@@ -64,7 +64,7 @@ TEST_F(MeasuredBeside, EveryGpuHasTheAnswerThatItHasAlone) {
     question.gpu = of.gpu;
     const WhatIfAnswer alone = answer_of(*trained, question);
     EXPECT_EQ(of.refusal, alone.refusal) << of.gpu;
-    // Those without an answer come last.
+    // GPUs without an answer come last.
     EXPECT_TRUE(!is_refused || !of.refusal.empty());
     is_refused = !of.refusal.empty();
     if (is_refused) continue;

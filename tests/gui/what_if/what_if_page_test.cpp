@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The what-if page in the real window, without a display: learning when it is seen, sliders, pictures,
-// policy.
+// Tests the what-if page in the real window, without a display: it trains when first shown, and has sliders,
+// pictures and a policy.
 #include <draftscope/engine/tuning/policy.h>
 #include <gmock/gmock.h>
 
@@ -68,7 +68,7 @@ TEST_F(WhatIfPage, AnAnswerLooksTheSameWhateverWasAnsweredBefore) {
   const auto picture = [](AnswerPanel& panel) {
     panel.resize(900, 520);
     QImage before;
-    // Layouts take some turns of the event loop to settle.
+    // Layouts take several turns of the event loop to settle.
     for (QImage now = panel.grab().toImage(); now != before; now = panel.grab().toImage()) {
       before = now;
       QApplication::processEvents();
@@ -111,7 +111,7 @@ TEST_F(WhatIfPage, SlidersMoveTheAnswer) {
   EXPECT_EQ(page().answer()->question.exit, 6);
   EXPECT_NE(speedup(), before);
   EXPECT_EQ(page().answer_panel().numbers().index(1, 1).data(Qt::UserRole).toDouble(), speedup());
-  // The keyboard does as well.
+  // The keyboard works as well.
   auto* gamma = control<QSlider>("Draft length, slider");
   gamma->setFocus();
   QTest::keyClick(gamma, Qt::Key_Right);
@@ -327,7 +327,7 @@ TEST_F(WhatIfPage, AsksMachinesThatFilesDescribe) {
   EXPECT_TRUE(QTest::qWaitFor([&] { return panel.question().machine_file->gpu.has_value(); }, patience_ms));
   wait_until_settled();
   EXPECT_EQ(page().answer()->machine.name, "Card");
-  // Both stay in the list.
+  // Both machines stay in the list.
   gpu->setCurrentIndex(1);
   wait_until_settled();
   EXPECT_THAT(page().answer()->machine.name, testing::EndsWith("(calibrated)"));

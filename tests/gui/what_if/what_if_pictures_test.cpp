@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Pictures of the what-if page in little room: they scroll, and nothing of them is cut.
+// Tests pictures of the what-if page in little room: they scroll, and nothing in them is cut.
 #include <gmock/gmock.h>
 
 #include <QApplication>
@@ -76,7 +76,7 @@ TEST(WhatIfPictures, NumbersBesideTheGaugesAreWhole) {
   const QString words = QStringLiteral("25180–25320 tokens/s");
   const int width = QFontMetrics(large).horizontalAdvance(words);
   ASSERT_GT(width, 195) << "long enough";
-  // The last letter is there.
+  // The last letter is visible.
   int last = 0;
   for (int x = 10 + width - 8; x < 10 + width + 2; ++x)
     for (int y = 4; y < 40; ++y) last += is_ink(image, x, y) ? 1 : 0;

@@ -30,7 +30,8 @@ class WhatIfRecordings : public testing::Test {
     return TrainedRecording::train(OpenedRecording::open(path).value(), recorded_gpu).value();
   }
 
-  /// A recording of 20 answers with accepted lengths alone, at a rate of 0.7, imported with these options.
+  /// Imports a recording of 20 answers with these options. It has only accepted lengths, with an acceptance
+  /// rate of 0.7.
   [[nodiscard]] std::filesystem::path import_answers(const std::vector<std::string>& options,
                                                      const std::string& name = "imported.dstrace") const {
     std::mt19937_64 random(5);
@@ -58,7 +59,7 @@ class WhatIfRecordings : public testing::Test {
     std::ofstream(folder_ / name) << text;
     return folder_ / name;
   }
-  /// A machine that was measured, one that is specified, and a model.
+  /// The following files describe a measured machine, a specified one, and a model.
   [[nodiscard]] std::filesystem::path calibration_file() const {
     return write_text("machine.json", simulator::calibration_json(simulator::planted_calibration(
                                           {.truth = simulator::planted_processor()})));

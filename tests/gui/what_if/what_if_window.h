@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The real window with a recording that follows a rule, and one of its pages.
+// The real window with a recording that follows a rule, showing one of the window's pages.
 
 #include <QApplication>
 #include <QPushButton>
@@ -38,7 +38,7 @@ class WhatIfWindow : public WhatIfRecordings {
   }
   [[nodiscard]] Page& page() { return *window_.template findChild<Page*>(); }
 
-  /// By the name that a screen reader says.
+  /// Finds a control by the name that a screen reader speaks.
   template <typename Widget>
   [[nodiscard]] Widget* control(const char* name) {
     for (Widget* widget : page().template findChildren<Widget*>())

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Reads a trace that is not there and measures an empty recording, through the installed headers and
+// Reads a trace that does not exist and measures an empty recording, through the installed headers and
 // libraries.
 #include <draftscope/engine/backend.h>
 #include <draftscope/engine/checkpoint.h>

@@ -62,7 +62,7 @@ class ActivityRowsTest : public ::testing::Test {
  protected:
   ActivityRowsTest() { rows_.write_to(file_.writer()); }
 
-  /// A span in the file that device work may belong to.
+  /// Adds a span to the file, for device work to refer to.
   traces::SpanId span(traces::Phase phase, std::int32_t layer = -1) {
     if (track_.is_none()) track_ = file_.writer().add(traces::Track{0, "host", "decoding thread", 0, 0});
     traces::Span row;
@@ -230,9 +230,9 @@ TEST_F(ActivityRowsTest, NameLaunchesOfOneKernelAfterTheirOperations) {
   };
   expect(0, "mlp_down: skinny_product", 0, traces::Phase::draft);
   expect(1, "mlp_down: skinny_product", 1, traces::Phase::verify);
-  expect(2, "head: skinny_product", 5, traces::Phase::draft);  // of no layer, so that the span's counts
+  expect(2, "head: skinny_product", 5, traces::Phase::draft);  // it has no layer, so the span's layer counts
   expect(3, "skinny_product", 5, traces::Phase::draft);
-  expect(4, "skinny_product", 5, traces::Phase::draft);  // a number that was never given
+  expect(4, "skinny_product", 5, traces::Phase::draft);  // the correlation id was never given
 }
 
 TEST_F(ActivityRowsTest, NameCopiesAndSetsAfterTheirOperationButNoWait) {
@@ -354,14 +354,14 @@ TEST_F(ActivityRowsTest, CountKernelsThatBeginBeforeTheirSpan) {
   EXPECT_EQ(finish().rows.size(), 2U);
 }
 
-// Every record of many launches, in an order that keeps only what CUPTI promises: an external correlation
+// Every record of many launches, in an order that keeps only CUPTI's promise: an external correlation
 // precedes its call.
 class RandomOrder : public ActivityRowsTest, public ::testing::WithParamInterface<unsigned> {};
 
 TEST_P(RandomOrder, MakesARowOfEachRecordAndGivesItToItsSpan) {
   using Record = std::variant<CUpti_ActivityExternalCorrelation, CUpti_ActivityAPI, CUpti_ActivityKernel10>;
   std::mt19937 random(GetParam());
-  std::vector<std::pair<unsigned, Record>> records;  // with its place in the order
+  std::vector<std::pair<unsigned, Record>> records;  // each with its place in the order
   std::map<std::uint32_t, traces::SpanId> expected;
   std::size_t kernels = 0;
   for (std::uint32_t correlation = 1; correlation <= 500; ++correlation) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// From start to the rows in a file, with a CUPTI that has no device.
+// Tests the device trace from start to the rows in a file, with a CUPTI that has no device.
 #include <draftscope/base/clock.h>
 #include <draftscope/profiler/device_trace.h>
 #include <draftscope/profiler/span_recorder.h>
@@ -121,7 +121,7 @@ TEST_F(DeviceTraceTest, CarriesTheRequestAndTheRound) {
   in_phase(Phase::verify, [] { fake_cupti::launch_kernel("verify"); });
   round.end_ns = now_ns();
   writer.add(round, {});
-  // A round that an error ends is never added; its kernels come later still.
+  // A round that an error ends is never added, and its kernels come even later.
   recorder_.set_round(writer.next_round_id());
   in_phase(Phase::verify, [] { fake_cupti::launch_kernel("cut off"); });
   request.end_ns = now_ns();
@@ -254,7 +254,7 @@ TEST_F(DeviceTraceTest, MakesARowOfEveryRecordOfManyThreads) {
     others.emplace_back([&] {
       for (int j = 0; j < launches; ++j) {
         fake_cupti::launch_kernel("other");
-        // The buffers are bounded, and this test is about not losing any.
+        // The buffers are bounded, and this test must not lose any.
         if (j % 10 == 0) std::this_thread::sleep_for(std::chrono::microseconds(500));
       }
       --running;
@@ -283,7 +283,7 @@ TEST_F(DeviceTraceTest, MakesARowOfEveryRecordOfManyThreads) {
 TEST_F(DeviceTraceTest, CountsWhatCuptiHadNoRoomFor) {
   start();
   fake_cupti::settings().max_buffer_bytes = sizeof(CUpti_ActivityKernel10);
-  for (int i = 0; i < 200; ++i) fake_cupti::launch_kernel("kernel");  // nobody collects
+  for (int i = 0; i < 200; ++i) fake_cupti::launch_kernel("kernel");  // no collection takes place
   ASSERT_GT(fake_cupti::seen().dropped, 0);
   trace_->stop();
   EXPECT_EQ(trace_->counts().dropped, fake_cupti::seen().dropped);
@@ -296,7 +296,7 @@ TEST_F(DeviceTraceTest, CountsCallsThatFailAndSaysWhatTheFirstWas) {
   start();
   fake_cupti::settings().refuses_external_ids = true;
   in_phase(Phase::draft, [] { fake_cupti::launch_kernel("kernel"); });
-  // Pushed in vain, popped in vain.
+  // Both the push and the pop failed.
   EXPECT_EQ(trace_->counts().failed_calls, 2);
   const DeviceRows read = finish();
   ASSERT_EQ(read.rows.size(), 1U);
@@ -381,7 +381,7 @@ TEST_F(DeviceTraceTest, NamesTheToolThatHoldsCupti) {
             "device trace: CUPTI is held by CUPTI for Nsight Systems, expected to be the only tool");
   fake_cupti::settings().holder = "";
   EXPECT_EQ(error_of_start(), "device trace: CUPTI is held by another tool, expected to be the only tool");
-  // Host spans go on.
+  // Host spans continue.
   in_phase(Phase::draft, [] {});
   EXPECT_EQ(finish().spans.size(), 1U);
 }
@@ -419,7 +419,7 @@ TEST_F(DeviceTraceTest, IsNoneWhenOff) {
   EXPECT_EQ(fake_cupti::seen().sessions, 0);
 }
 
-// Where there is a driver it starts; everywhere else it says so in a line.
+// With a driver it starts; otherwise the reason is one line.
 TEST(InstalledCupti, StartsOrSaysInOneLineWhyNot) {
   unsetenv("DRAFTSCOPE_CUPTI_LIBRARY");
   TraceFile file;

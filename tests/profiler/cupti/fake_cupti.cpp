@@ -19,7 +19,7 @@ struct Buffer {
   std::size_t used = 0;
 };
 
-// Device buffers come back apart from those of the threads, and before them.
+// Device buffers are returned separately from those of the threads, and before them.
 const std::thread::id device_thread{};
 
 struct State {
@@ -33,9 +33,9 @@ struct State {
   std::int64_t dropped_told = 0;
 };
 
-std::recursive_mutex mutex;  // guards the state; held across callbacks, which is stricter than CUPTI is
+std::recursive_mutex mutex;  // guards the state; locked during callbacks, which is stricter than CUPTI
 std::unique_ptr<State> current = std::make_unique<State>();
-// One stack a kind.
+// There is one stack per kind.
 thread_local std::map<CUpti_ExternalCorrelationKind, std::vector<std::uint64_t>> external_ids;
 
 std::uint64_t realtime_ns() {
@@ -83,7 +83,7 @@ void write_device(const Record& record) {
   if (enabled(record.kind) && write(device_thread, &record, sizeof record)) ++current->seen.device_records;
 }
 
-/// Gives back every buffer, on a thread of its own.
+/// Returns every buffer, on a separate thread.
 void give_back_all() {
   std::map<std::thread::id, Buffer> buffers;
   CUpti_BuffersCallbackCompleteFunc complete = nullptr;
@@ -99,7 +99,7 @@ void give_back_all() {
   worker.join();
 }
 
-/// The record of an API call and of the host span that it is in; the correlation id.
+/// Records an API call and the host span around it; returns the correlation id.
 std::uint32_t call(CUpti_CallbackId id) {
   const std::uint32_t correlation = ++current->correlation;
   if (!current->seen.runtime_calls.contains(id)) return correlation;
@@ -183,7 +183,7 @@ void copy_to_device(std::uint64_t bytes) {
   copy.copyKind = CUPTI_ACTIVITY_MEMCPY_KIND_HTOD;
   copy.bytes = bytes;
   copy.runtimeCorrelationId = call(CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyAsync_v3020);
-  copy.correlationId = ++current->correlation;  // the driver's, which is not recorded here
+  copy.correlationId = ++current->correlation;  // belongs to the driver's call, which is not recorded here
   copy.start = device_now();
   copy.end = device_now() + 1;
   copy.streamId = 7;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// A CUPTI without a device: the functions that the profiler loads, and a program's CUDA calls to go with
-// them. It writes the records that CUPTI documents for these calls, with what is enabled and pushed at that
-// moment, into buffers a thread (and one for the device), and gives them back from a thread of its own.
+// A CUPTI without a device: the functions that the profiler loads, and matching CUDA calls of a program. It
+// writes the records that CUPTI documents for these calls, according to the kinds enabled and ids pushed at
+// that moment. It uses one buffer per thread (and one for the device), and returns them from a separate
+// thread.
 
 #include <cupti.h>
 #include <atomic>
@@ -13,16 +14,17 @@
 
 namespace fake_cupti {
 
-/// Settings and counts of a test. Calls of other threads only count up the atomics.
+/// Settings and counts of a test. Calls of other threads only increment the atomics.
 struct Settings {
   std::uint32_t version = 130101;
   CUptiResult subscribe_result = CUPTI_SUCCESS;
-  std::string holder;  ///< who has CUPTI already
+  std::string holder;  ///< Name of the tool that already uses CUPTI.
   CUpti_ActivityKind refused_kind = CUPTI_ACTIVITY_KIND_INVALID;
-  std::int64_t clock_shift_ns = 0;  ///< shift of the device's clock
+  std::int64_t clock_shift_ns = 0;  ///< Shift of the device's clock.
   bool reads_given_clock = true;
-  std::size_t max_buffer_bytes = 0;  ///< bytes used of each buffer given; 0 = all
-  bool gives_back_late = false;      ///< buffers come back while the tool detaches, not when flushed
+  std::size_t max_buffer_bytes = 0;  ///< Used bytes of each buffer; 0 = all.
+  /// Whether buffers are returned while the tool detaches, rather than when flushed.
+  bool gives_back_late = false;
   bool refuses_external_ids = false;
 };
 
@@ -35,11 +37,11 @@ struct Seen {
   std::set<CUpti_CallbackId> runtime_calls;
   int open_external_ids = 0;
   int sessions = 0;
-  std::atomic<std::int64_t> device_records{0};  ///< records of enabled kinds that were not dropped
+  std::atomic<std::int64_t> device_records{0};  ///< Records of enabled kinds that were not dropped.
   std::atomic<std::int64_t> dropped{0};
 };
 
-/// Forgets all, as if newly loaded. No session may be open.
+/// Forgets everything, as if newly loaded. No session may be open.
 void reset();
 Settings& settings();
 Seen& seen();
@@ -50,15 +52,15 @@ void launch_kernel(const char* symbol, std::uint32_t stream = 7);
 void copy_to_device(std::uint64_t bytes);
 void set_memory(std::uint64_t bytes);
 void synchronize();
-/// A record as it is, into the device's buffer.
+/// Writes a record unchanged into the device's buffer.
 void emit(const void* record, std::size_t bytes);
 
 // ---- a program that makes its device records itself ----
 
-/// Now, by the clock that records have.
+/// The present time of the clock that records use.
 [[nodiscard]] std::uint64_t clock_ns();
 [[nodiscard]] bool records(CUpti_ActivityKind kind);
-/// A call of the runtime, recorded where calls of its kind are; its correlation id.
+/// Makes a call of the runtime, recorded if its kind is enabled; returns its correlation id.
 std::uint32_t call_runtime(CUpti_CallbackId id);
 
 }  // namespace fake_cupti

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A library that calls itself CUPTI and has nothing else.
+// A library that calls itself CUPTI and has no other functions.
 #include <cupti.h>
 #include <cstdint>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// A trace file in a folder of its own, and its device rows read back with their names.
+// A trace file in a separate folder, and its device rows read back with their names.
 
 #include <draftscope/traces/reader.h>
 #include <draftscope/traces/writer.h>
@@ -22,7 +22,7 @@ struct DeviceRow {
 };
 
 struct DeviceRows {
-  std::vector<DeviceRow> rows;  ///< in the order of their starts
+  std::vector<DeviceRow> rows;  ///< In the order of their starts.
   std::vector<traces::Counter> counters;
   std::map<traces::SpanId, traces::Span> spans;
   traces::Meta meta;
@@ -39,7 +39,7 @@ class TraceFile {
   [[nodiscard]] DeviceRows close();
 
  private:
-  test::TemporaryFolder folder_;  // outlives the writer
+  test::TemporaryFolder folder_;  // must outlive the writer
   std::unique_ptr<traces::Writer> writer_;
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Strategies' auxiliary passes: as recorded they take what was measured, elsewhere what they take there.
+// Auxiliary passes of strategies: on the recorded machine they have their measured time, elsewhere that of
+// the other machine.
 #include <draftscope/simulator/analysis/gpu.h>
 #include <draftscope/speculation/published_models.h>
 #include <gtest/gtest.h>
@@ -14,8 +15,8 @@
 namespace draftscope::simulator {
 namespace {
 
-// The made-up recording verifies all layers; DEL that rests where nothing is accepted shows what deciding
-// costs.
+// The synthetic recording verifies all layers; if DEL rests where nothing is accepted, the cost of deciding
+// is visible.
 constexpr const char* layerskip = "layerskip:exit=3,gamma=4,verify=all-layers";
 constexpr const char* resting_del = "del:mode=repaired,verify=all-layers";
 
@@ -31,7 +32,7 @@ ShadowedRecording with_del(double skill = 0.7) {
   return recording;
 }
 
-/// Time from first token to end, of all requests of each run.
+/// Time from first token to end, over all requests of each run.
 std::map<std::string, double> decode_ns_by_run(const traces::Recording& recording) {
   std::map<std::string, double> ns;
   for (const traces::Run& run : recording.runs)
@@ -83,7 +84,7 @@ TEST(AuxiliaryPasses, OfRoundsThatDraftNothingAreNotFree) {
   EXPECT_GT(answer.speedup_without_auxiliary, answer.speedup.min_drafted.total.value + 0.05);
 }
 
-/// Every time of the model divided by `k`.
+/// The model with every time divided by `k`.
 CostModel faster(CostModel model, double k) {
   for (double& value : model.values) value /= k;
   for (double& value : model.covariance) value /= k * k;
@@ -121,7 +122,7 @@ TEST(AuxiliaryPasses, AreTheSameWhetherTheStrategyWasRecordedOrNot) {
     const Answer a = must_ask(recorded, strategy, on_gpu(recorded, "A100-SXM4-80GB", "Llama-2-13B"));
     const Answer b = must_ask(unrecorded, strategy, on_gpu(unrecorded, "A100-SXM4-80GB", "Llama-2-13B"));
     EXPECT_NEAR(a.o, b.o, 0.02 * a.o) << strategy;
-    // The file's confidences are rounded, which moves a threshold now and then.
+    // The file's confidences are rounded, which occasionally moves a threshold.
     EXPECT_NEAR(a.speedup.min_drafted.total.value, b.speedup.min_drafted.total.value, 0.02) << strategy;
   }
 }
@@ -133,7 +134,7 @@ TEST(AuxiliaryPasses, OfARuleThatWasNotRecordedCostAsThoseThatWere) {
   EXPECT_NEAR(replayed.auxiliary / recorded.auxiliary, 1.0, 0.15);
 }
 
-// Heads of all layers on a verification's few rows, at 13B: 328 MB twice, beside 26 GB of a step.
+// Heads of all layers on a verification's few rows, at 13B, read 328 MB twice; a step reads 26 GB.
 TEST(AuxiliaryPasses, OfALargeModelOnAGpuAreOnePercentOfAStep) {
   ShadowedRecording without_host = with_del();
   without_host.host_us = 0.0;
@@ -242,13 +243,13 @@ TEST(AuxiliaryWork, OfClaspIsAPassALayerOverTheStatesThatMatter) {
   const AuxiliaryWork clasp = work_of("clasp:skip=2", 5);
   clasp.after_prefill(20, true, counted.passes, counted.counts);
   EXPECT_EQ(counted.of(AuxiliaryPassKind::anchor, false), 1);
-  // Layers 2 to 5; of the third and fourth both j = 1 and 2, of the last j = 2 alone.
+  // These are layers 2 to 5: the third and fourth have j = 1 and 2, the last only j = 2.
   EXPECT_EQ(counted.of(AuxiliaryPassKind::layer, false), 4);
   EXPECT_EQ(counted.of(AuxiliaryPassKind::layer, true), 1 + 2 + 2 + 1);
 }
 
 TEST(AuxiliaryWork, OfKnapSpecIsAPassASublayerOverEveryTimeThatCanBeSaved) {
-  // Four layers whose MLPs weigh three times their attentions: a budget of 8.
+  // With four layers whose MLPs weigh three times their attentions, the budget is 8.
   const speculation::ModelShape shape{
       .n_layers = 4, .d_model = 8, .n_heads = 2, .n_kv_heads = 2, .head_dim = 4, .d_ff = 32, .vocab = 16};
   AuxiliaryPasses passes;
@@ -256,7 +257,7 @@ TEST(AuxiliaryWork, OfKnapSpecIsAPassASublayerOverEveryTimeThatCanBeSaved) {
   const auto work = AuxiliaryWork::of(speculation::parse_strategy("knapspec:window=2", 4).value(), shape);
   ASSERT_TRUE(work);
   work->after_prefill(20, true, passes, counts);
-  std::map<std::pair<std::int32_t, std::int32_t>, std::int64_t> rows;  // by attentions and MLPs of a pass
+  std::map<std::pair<std::int32_t, std::int32_t>, std::int64_t> rows;  // [attentions, MLPs of a pass]
   std::int64_t head_rows = 0;
   for (std::size_t i = 0; i < counts.size(); ++i) {
     const AuxiliaryPass& pass = passes.kinds()[i];
@@ -264,7 +265,7 @@ TEST(AuxiliaryWork, OfKnapSpecIsAPassASublayerOverEveryTimeThatCanBeSaved) {
     rows[{pass.attention, pass.mlp}] += counts[i].passes * pass.rows;
     head_rows += pass.has_head ? counts[i].passes * pass.rows : 0;
   }
-  // Before the attentions of layers 1 to 3 so many times are saved: {0}, {0,1,3,4}, {0 … 8}; before the MLPs
+  // Before the attentions of layers 1 to 3 these times are saved: {0}, {0,1,3,4}, {0 … 8}; before the MLPs
   // {0,1}, {0,1,2,3,4,5}, {0 … 8}.
   EXPECT_EQ((rows[{1, 0}]), 2 * (1 + 4 + 9));
   EXPECT_EQ((rows[{0, 1}]), 2 * (2 + 6 + 9));

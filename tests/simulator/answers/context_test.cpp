@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What notes hold to be measured: the contexts that the recording's texts reach.
+// Contexts that notes count as measured: those that the recording's texts reach.
 #include <draftscope/simulator/rounds/strategy_rounds.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>

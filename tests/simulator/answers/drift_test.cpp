@@ -11,7 +11,7 @@
 namespace draftscope::simulator {
 namespace {
 
-/// Runs over the same prompts, with one round a request.
+/// Runs over the same prompts, with one round per request.
 class Repeats {
  public:
   explicit Repeats(int prompts) {

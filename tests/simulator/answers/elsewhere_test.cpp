@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Answers about other machines: what they carry beside the speedup, and when there is none.
+// Answers about other machines: their content besides the speedup, and when there is none.
 #include <draftscope/simulator/answers/what_if.h>
 #include <draftscope/speculation/published_models.h>
 #include <gmock/gmock.h>
@@ -65,7 +65,7 @@ TEST(Elsewhere, WhatDoesNotFitOrRunIsRefusedAndWhatWasRecordedIsNot) {
   const auto own = ask_there(learnt, learnt.machine());
   ASSERT_TRUE(own) << own.error().message;
   EXPECT_FALSE(own->memory);
-  // Nobody knows the memory of the recorded processor.
+  // The memory of the recorded processor is unknown.
   Machine here = learnt.machine();
   here.scenario.shape = speculation::find_model_shape("Llama-3-70B").value();
   const auto unknown = ask_there(learnt, here);

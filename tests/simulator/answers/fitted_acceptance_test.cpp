@@ -15,7 +15,7 @@
 namespace draftscope::simulator {
 namespace {
 
-/// Everything that prices are multiplied with.
+/// All counts that are multiplied with prices.
 using Counts = std::vector<std::tuple<std::int64_t, std::int64_t, std::int64_t>>;
 
 void add_counts(const RoundStatistics& request, Counts& counts) {
@@ -38,7 +38,7 @@ std::string setting(std::int32_t exit, std::int32_t gamma) {
   return fmt::format("layerskip:exit={},gamma={}", exit, gamma);
 }
 
-/// The same asked of a copy that has fitted nothing yet.
+/// Counts from a copy that has fitted nothing yet.
 Counts fitted_anew(const ShadowedRecording& what, const std::string& strategy) {
   const Learnt learnt(what);
   return counts_of(learnt.what_if().rounds(strategy).value());
@@ -72,7 +72,7 @@ TEST(FittedAcceptance, FitsEachRunOnceHoweverManyAskAtOnce) {
 TEST(FittedAcceptance, ChangesNoAnswer) {
   const ShadowedRecording what{.with_shadow = false};
   const Learnt learnt(what);
-  for (const int pass : {0, 1})  // fitted, then kept
+  for (const int pass : {0, 1})  // The first pass fits, the second uses the cache.
     for (const std::int32_t exit : {3, 5})
       for (const std::int32_t gamma : {1, 2, 7, 12}) {
         const auto rounds = learnt.what_if().rounds(setting(exit, gamma));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Answers written as a trace: what the file says must be what the answer said.
+// Answers written as a trace: the content of the file must equal the answer.
 #include <draftscope/simulator/analysis/measured_recording.h>
 #include <draftscope/simulator/analysis/run_rows.h>
 #include <draftscope/simulator/analysis/speedup.h>
@@ -79,7 +79,7 @@ struct Sums {
   double drafted = 0.0;
   double accepted = 0.0;
   double ns = 0.0;
-  double decode_ns = 0.0;  ///< requests from the first token on
+  double decode_ns = 0.0;  ///< Time of requests from the first token on.
   std::size_t requests = 0;
 };
 
@@ -103,7 +103,7 @@ Sums sums_of(const traces::Recording& recording, const std::string& specificatio
   return sums;
 }
 
-/// To half a nanosecond a request, and the rounding of the rates that the time is read from.
+/// Checks a time to half a nanosecond per request, plus the rounding of the rates that it is computed from.
 void expect_time(double found_ns, double tokens, double tokens_per_second, std::size_t requests,
                  const std::string& name) {
   const double expected_ns = 1e9 * tokens / tokens_per_second;
@@ -287,7 +287,7 @@ TEST_F(Prediction, OfTheRecordedSettingHasItsRoundsAndItsText) {
   EXPECT_THAT(json["recordings"][1]["warnings"].dump(), HasSubstr("predicted from run.dstrace"));
 }
 
-/// The rounds of settings that were recorded, told from a recording of vanilla decoding alone.
+/// The rounds of recorded settings, predicted from a recording of vanilla decoding only.
 TEST_F(Prediction, FromShadowTokensHasTheRoundsThatARecordingHas) {
   const std::vector<std::string> strategies{"layerskip:exit=3,gamma=4", "fs:exit=5",
                                             "layerskip:exit=6,gamma=50",

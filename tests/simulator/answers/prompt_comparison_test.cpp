@@ -18,7 +18,7 @@ namespace {
 using testing::Contains;
 using testing::HasSubstr;
 
-/// Sentences of made-up words, which the letters of `alphabet` form.
+/// Sentences of invented words from the letters of `alphabet`.
 std::string prose(std::mt19937_64& random, const std::string& alphabet, int words) {
   std::uniform_int_distribution<std::size_t> letter(0, alphabet.size() - 1);
   std::uniform_int_distribution<int> length(2, 7);
@@ -79,7 +79,7 @@ TEST(ComparePrompts, SeldomTakesTheSameKindForAnother) {
     ASSERT_TRUE(found);
     if (found->is_other_kind) ++others;
   }
-  // Three statistics with 99 % each.
+  // There are three statistics with 99 % each.
   EXPECT_LE(others, 6);
 }
 

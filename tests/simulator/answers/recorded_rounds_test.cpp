@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Which recorded run answers a question, among many.
+// Selection of the recorded run that answers a question, among many.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ std::string setting(int exit, int gamma, bool exit_first) {
                     : fmt::format("layerskip:gamma={},exit={}", gamma, exit);
 }
 
-/// Every setting once, some twice with their parameters the other way round, in any order.
+/// Every setting once, some twice with their parameters reversed, in random order.
 std::vector<std::string> settings(std::mt19937& random) {
   std::vector<std::string> all;
   for (int exit = 1; exit < shadowed_layers; ++exit)
@@ -32,7 +32,7 @@ std::vector<std::string> settings(std::mt19937& random) {
   return all;
 }
 
-/// Counts of a run's rounds, looked for among all rows.
+/// Counts of a run's rounds, searched among all rows.
 RoundStatistics counted(const traces::Recording& recording, const traces::Run& run) {
   RoundStatistics sum;
   std::set<traces::RequestId> requests;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Golden values are published ones, or computed outside this program; the rest are identities.
+// Golden values are published, or computed outside this program; the other tests are identities.
 
 #include <draftscope/simulator/prices/closed_forms.h>
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ constexpr double golden = 1e-6;
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr double infinite = std::numeric_limits<double>::infinity();
 
-/// α, c uniform; a few hundred of them with every γ up to 12.
+/// Checks a property for a few hundred uniform α and c with every γ up to 12.
 template <typename Property>
 void for_many(const Property& property) {
   std::mt19937 random(20230519);

@@ -73,10 +73,11 @@ TEST(Gpu, JsonAndCsvOfOnesOwnSayTheSame) {
   EXPECT_EQ(json->efficiency, csv->efficiency);
 }
 
-// The fit is of the specified bandwidth (vLLM's tables of an H200: 0.86); the columns split it in two.
+// The fit is relative to the specified bandwidth (vLLM's tables of an H200: 0.86); the columns split it in
+// two.
 TEST(Gpu, AProductsRateIsItsShareOfWhatReadingReaches) {
   const GpuSpecification h200 = *find_gpu("H200-SXM5-141GB");
-  EXPECT_NEAR(h200.read_efficiency * h200.bandwidth_gb_s, 4550.0, 5.0);  // measured
+  EXPECT_NEAR(h200.read_efficiency * h200.bandwidth_gb_s, 4550.0, 5.0);  // The expected value was measured.
   EXPECT_NEAR(h200.efficiency, 0.86, 1e-4);
   EXPECT_NEAR(h200.products(WeightType::fp8).efficiency, 0.79, 1e-4);
   for (const double read : {0.5, 0.8, 1.0})

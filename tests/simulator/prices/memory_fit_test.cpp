@@ -18,7 +18,7 @@ Scenario scenario_of(const char* model, double context = 4096.0) {
 }
 
 TEST(MemoryFit, WeightsAreTheModelsParameters) {
-  // Parameters of models/models.csv, two bytes each; norms are what is missing.
+  // The parameters come from models/models.csv, two bytes each; only norms are missing.
   for (const auto& [model, billions] : {std::pair{"Llama-2-7B", 6.738}, std::pair{"Llama-3-8B", 8.03},
                                         std::pair{"Llama-3.2-1B", 1.236}, std::pair{"Llama-3-70B", 70.554}})
     EXPECT_NEAR(memory_need(scenario_of(model)).weights / (2e9 * billions), 1.0, 0.001) << model;
@@ -40,7 +40,7 @@ TEST(MemoryFit, HalfTheBitsAreHalfTheLayers) {
     EXPECT_DOUBLE_EQ(weights(WeightType::fp32), 2.0 * weights(WeightType::bf16));
     EXPECT_NEAR(weights(WeightType::fp8) - vocabulary, 0.5 * layers, 1e-9 * layers);
     EXPECT_NEAR(weights(WeightType::int8) - vocabulary, 0.5 * layers, 1e-9 * layers);
-    // With the scales of groups.
+    // The bytes include the scales of groups.
     for (const WeightType four_bits : {WeightType::int4, WeightType::nvfp4}) {
       EXPECT_GT(weights(four_bits) - vocabulary, 0.25 * layers);
       EXPECT_LT(weights(four_bits) - vocabulary, 0.29 * layers);
@@ -68,7 +68,7 @@ TEST(MemoryFit, NeedsGrowWithContextBatchRowsAndADraftModelAndShrinkWithGpus) {
     EXPECT_GE(shared, need / gpus);
     before = shared;
   }
-  // 131,072 rows of 128 KiB.
+  // The cache has 131,072 rows of 128 KiB.
   EXPECT_NEAR(memory_need(scenario_of("Llama-3-8B", 131072.0)).kv / (131072.0 * 131072.0), 1.0, 0.001);
 }
 
@@ -94,7 +94,7 @@ TEST(MemoryFit, WhatWouldFitDoesAndComesInItsOrder) {
   EXPECT_EQ(first_that_fits(scenario, h100), "2 GPUs (--tensor-parallel 2)");
   scenario.tensor_parallel = 8;
   scenario.batch = 64;
-  scenario.context = 50000.0;  // 1 TB of K/V: no GPU type helps, the context does
+  scenario.context = 50000.0;  // With 1 TB of K/V no GPU type helps, but a shorter context does.
   const auto shorter = first_that_fits(scenario, h100);
   ASSERT_TRUE(shorter);
   EXPECT_THAT(*shorter, HasSubstr("a context of "));
@@ -103,7 +103,7 @@ TEST(MemoryFit, WhatWouldFitDoesAndComesInItsOrder) {
   scenario.context += 1.0;
   EXPECT_FALSE(check_memory(scenario, h100));
 
-  // Fewer bits are none that the GPU's arithmetic lacks.
+  // No types are suggested that the GPU's arithmetic lacks.
   const GpuSpecification a100 = *find_gpu("A100-PCIe-40GB");
   scenario = scenario_of("Llama-3.1-405B");
   scenario.tensor_parallel = 8;

@@ -14,7 +14,7 @@ namespace {
 constexpr std::int32_t tpt_layers = 32;
 constexpr std::int32_t max_rows = 9;
 
-/// Prices in which only layers take time, all of them the same.
+/// Prices in which only layers take time, all of them equal.
 Prices layer_prices(double layer_ns) {
   Prices prices;
   prices.target_step.ns = tpt_layers * layer_ns;
@@ -27,7 +27,7 @@ Prices layer_prices(double layer_ns) {
   return prices;
 }
 
-/// The same with a head, a choice, dearer wide verifications, contexts and overheads, all at random.
+/// Random prices with a head, a choice, more expensive wide verifications, contexts and overheads.
 Prices random_prices(std::mt19937& random, const PassParts& parts) {
   std::uniform_real_distribution<double> share(0.0, 1.0);
   Prices prices = layer_prices(900.0);
@@ -147,7 +147,7 @@ TEST(Ladder, WithoutCorrectionsEveryRungIsLayerCounting) {
     EXPECT_NEAR(rung.speedup, layer_count_speedup(many.statistics), 1e-12) << rung_name(rung.rung);
 }
 
-// One cost at a time: only its rung may move.
+// With one cost at a time, only its rung may change.
 TEST(Ladder, BooksEachCostToItsRung) {
   std::mt19937 random(4);
   const Recorded many = random_rounds(random, 4);

@@ -60,7 +60,7 @@ double squared_error(std::span<const FixedLengthCell> cells, double h) {
   return sum;
 }
 
-/// The h that gives the cell's own speedup: S is linear over linear in h.
+/// The h at which the model gives the cell's measured speedup; S is linear over linear in h.
 double exact_overhead(const FixedLengthCell& cell) {
   const double limit = cell.mean_accepted_length / (cell.gamma + 1.0);
   if (!(cell.speedup > limit && std::isfinite(cell.speedup)))
@@ -73,7 +73,7 @@ double exact_overhead(const FixedLengthCell& cell) {
   return std::max(h, 0.0);
 }
 
-/// The h of those of the cells that `teaches` picks.
+/// The h fitted to the cells that `teaches` selects.
 double overhead_of(std::span<const FixedLengthCell> cells,
                    const std::function<bool(const FixedLengthCell&)>& teaches) {
   std::vector<FixedLengthCell> taught;
@@ -89,7 +89,7 @@ bool is_other_model(const FixedLengthCell& taught, const FixedLengthCell& left_o
   return taught.model != left_out.model;
 }
 
-/// Each fixed length, as `predict` sees it.
+/// Predictions of `predict` for each fixed length.
 Predictions predict(
     const PublishedRows& rows,
     const std::function<double(const std::vector<FixedLengthCell>&, const FixedLengthCell&)>& predict) {
@@ -100,7 +100,7 @@ Predictions predict(
   return predictions;
 }
 
-/// The affine model, each cell with the h that was fitted to those that `teaches` lets it learn from.
+/// The affine model; for each cell h is fitted to the cells that `teaches` allows.
 Predictions predict_left_out(const PublishedRows& rows, bool (*teaches)(const FixedLengthCell& taught,
                                                                         const FixedLengthCell& left_out)) {
   return predict(rows, [&](const std::vector<FixedLengthCell>& cells, const FixedLengthCell& left_out) {
@@ -109,14 +109,14 @@ Predictions predict_left_out(const PublishedRows& rows, bool (*teaches)(const Fi
   });
 }
 
-/// A setting whose acceptance is known, and what its model's other tasks say of a pass.
+/// A setting whose acceptance is known, with the pass overhead from its model's other tasks.
 struct KnownAcceptance {
   const FixedLengthCell* cell = nullptr;
   double alpha = 0.0;
-  double overhead = 0.0;  ///< h, in layers
+  double overhead = 0.0;  ///< The h of the model, in layers.
 };
 
-/// The acceptance of the row's model and task at its exit; absent where none is known.
+/// The acceptance of the row's model and task at its exit; absent if unknown.
 std::optional<KnownAcceptance> known_at_exit(const std::vector<FixedLengthCell>& cells,
                                              const PublishedRow& row) {
   const auto known = std::ranges::find_if(cells, [&](const FixedLengthCell& cell) {
@@ -128,8 +128,8 @@ std::optional<KnownAcceptance> known_at_exit(const std::vector<FixedLengthCell>&
       overhead_of(cells, [&](const FixedLengthCell& taught) { return is_other_task(taught, *known); })};
 }
 
-/// Speedup of lengths that grow by one where all of a draft is accepted and shrink by one otherwise, down to
-/// 1: a birth-death chain, whose shares follow from α^γ, the chance to grow.
+/// Speedup of lengths that grow by one where all of a draft is accepted and shrink by one otherwise, down
+/// to 1. This is a birth-death chain, whose shares follow from α^γ, the probability to grow.
 double finite_state_speedup(const KnownAcceptance& known) {
   constexpr std::int32_t max_gamma = 63;
   const FixedLengthCell& cell = *known.cell;
@@ -197,7 +197,7 @@ double pass_overhead_speedup(const FixedLengthCell& cell, double h) {
 
 double fit_pass_overhead(std::span<const FixedLengthCell> cells) {
   if (cells.empty()) throw std::domain_error("pass overhead: found no measured cells, expected at least one");
-  // Every cell's error grows on both sides of its own h, so the best h lies between the extremes.
+  // Every cell's error grows on both sides of its exact h, so the best h lies between the extremes.
   double low = HUGE_VAL;
   double high = 0.0;
   for (const FixedLengthCell& cell : cells) {
@@ -205,7 +205,8 @@ double fit_pass_overhead(std::span<const FixedLengthCell> cells) {
     low = std::min(low, h);
     high = std::max(high, h);
   }
-  // Golden-section search: no derivative, and the error between two cells' h has one valley in practice.
+  // Golden-section search needs no derivative, and the error between two cells' h has one minimum in
+  // practice.
   constexpr double shrink = 1.0 / std::numbers::phi;
   constexpr double tolerance = 1e-9;
   while (high - low > tolerance * (1.0 + low)) {

@@ -16,21 +16,21 @@
 namespace draftscope::simulator {
 namespace {
 
-/// A promise of simulator/data/backtest_limits.csv: a figure of some predictions has to stay within a limit.
-/// One that is the value first found guards against regressions and validates nothing; a new one is written
-/// down before its data is looked at.
+/// A limit from simulator/data/backtest_limits.csv for a figure of some predictions. A limit that equals the
+/// value first found guards against regressions and validates nothing; a new one is written down before its
+/// data is looked at.
 struct Limit {
   std::string test;      ///< "across_tasks"
   std::string quantity;  ///< "mean error"
-  bool is_min = false;   ///< otherwise the figure may be at most the limit
+  bool is_min = false;   ///< Otherwise the limit is a maximum.
   double limit = 0.0;
-  /// 0: compared as it is. Above: the limit is a figure rounded to this step (0.001 for 2.0 %), and so is
-  /// what was found before they are compared.
+  /// 0 = compared without rounding. Otherwise the limit is a figure rounded to this step (0.001 for 2.0 %),
+  /// and the found figure is rounded to it before the comparison.
   double digit = 0.0;
-  std::string date;   ///< on which the limit was written down
-  std::string basis;  ///< what it rests on: a count, rounding, or the value first found (a regression test)
+  std::string date;   ///< Date on which the limit was written down.
+  std::string basis;  ///< Basis: a count, rounding, or the value first found (a regression test).
 
-  /// NaN does not hold it.
+  /// Whether the limit holds; NaN does not satisfy it.
   [[nodiscard]] bool holds(double found) const {
     const double a = digit == 0.0 ? found : std::round(found / digit);
     const double b = digit == 0.0 ? limit : std::round(limit / digit);
@@ -114,7 +114,7 @@ TEST(PassOverhead, IsLayerCountingAtNone) {
     for (const double alpha : {0.1, 0.6, 0.95}) {
       const FixedLengthCell cell = cell_with(0.0, 32, 7, gamma, alpha);
       EXPECT_NEAR(cell.speedup, *tokens_per_loaded_layer(alpha, gamma, 7, 32) * 32, 1e-12);
-      // In general it is accounting with c = (E + h) / (L + h).
+      // In general it is the accounting formula with c = (E + h) / (L + h).
       const double h = 1.7;
       EXPECT_NEAR(pass_overhead_speedup(cell, h), *leviathan_speedup(alpha, gamma, (7 + h) / (32 + h)),
                   1e-12);
@@ -204,20 +204,20 @@ TEST(Backtest, MissesItsLimitsOnRowsThatDoNotFit) {
   EXPECT_EQ(missed_limits({}).size(), 7U) << "every count of cells";
 }
 
-// SWIFT, Table 4, first cell: M 4.34, acceptance 0.99, skip ratio 0.45 give 1.52 there.
+// The first cell of SWIFT's Table 4 has M 4.34, acceptance 0.99 and skip ratio 0.45, and gives 1.52.
 TEST(Backtest, ComputesSwiftsFirstExpectedSpeedup) {
   EXPECT_NEAR(swift_predictions(published_rows(), &PublishedRow::expected_speedup).front().predicted, 1.5198,
               5e-5);
 }
 
-// Across tasks of a model a constant does what the affine model does: only across models its form matters.
+// Across tasks of a model a constant is as good as the affine model: its form matters only across models.
 TEST(Backtest, AConstantRatioCarriesOverBetweenTasksAsWell) {
   const double affine = errors_of(across_tasks_predictions(published_rows())).mean_absolute;
   const double constant = errors_of(constant_ratio_predictions(published_rows())).mean_absolute;
   EXPECT_NEAR(affine, constant, 5e-4);
 }
 
-// What the rows say, recomputed by hand for one cell: alpha from M = 0.072 (6·3 + 16), then S at length 3.
+// This recomputes one cell by hand: alpha from M = 0.072 (6·3 + 16), then S at length 3.
 TEST(Backtest, PredictsAnotherLengthFromTheAcceptanceOfTheKnownOne) {
   const Predictions lengths = other_length_predictions(published_rows());
   EXPECT_EQ(lengths.size(), 16U);
@@ -230,7 +230,7 @@ TEST(Backtest, PredictsAnotherLengthFromTheAcceptanceOfTheKnownOne) {
     EXPECT_EQ(lengths[i].predicted, unseen[i].predicted) << "a cell's own speedup is not looked at";
 }
 
-// Against the chain walked step by step with random acceptance.
+// Compares with the chain simulated step by step with random acceptance.
 TEST(Backtest, FiniteStateLengthsFollowTheirChain) {
   const Predictions lengths = finite_state_predictions(published_rows());
   EXPECT_EQ(lengths.size(), 24U);
@@ -243,7 +243,7 @@ TEST(Backtest, FiniteStateLengthsFollowTheirChain) {
   const double alpha = 0.7;
   const double tokens = (1.0 - std::pow(alpha, 4)) / (1.0 - alpha);
   row.etpl = tokens / (3 * 2 + 8);
-  row.measured_speedup = 8 * *row.etpl;  // a pass costs its layers alone
+  row.measured_speedup = 8 * *row.etpl;  // A pass costs only its layers.
   two.push_back(row);
   row.task = "b";
   two.push_back(row);
@@ -267,7 +267,7 @@ TEST(Backtest, FiniteStateLengthsFollowTheirChain) {
   EXPECT_NEAR(found[0].predicted, 8 * emitted / layers, 0.01);
 }
 
-// What the pass overhead is for: layer counting is always too optimistic here, by much.
+// This is the reason for the pass overhead: layer counting is always far too optimistic here.
 TEST(Backtest, LayerCountingPromisesTooMuchOnEveryCell) {
   const Predictions counted = layer_count_predictions(published_rows());
   for (const PredictedCell& cell : counted) EXPECT_GT(cell.error(), 0.0) << cell.model;
@@ -283,7 +283,7 @@ TEST(Backtest, SwiftsEquationPromisesAboutATwentiethTooMuch) {
   EXPECT_NEAR(errors_of(measured).mean, 0.052, 5e-4);
 }
 
-// A cell's own speedup must not reach its prediction.
+// A cell's measured speedup must not influence its prediction.
 TEST(Backtest, PredictsACellWithoutLookingAtIt) {
   const Predictions tasks = across_tasks_predictions(published_rows());
   const Predictions models = across_models_predictions(published_rows());

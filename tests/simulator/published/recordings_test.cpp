@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Recordings built to have a published row's inputs must show the published row's result.
+// Recordings built with a published row's inputs must show the published row's result.
 
 #include <draftscope/simulator/analysis/figures.h>
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ namespace {
 constexpr std::int64_t target_step_ns = 1'000'000;
 constexpr std::int32_t rounds = 2000;
 
-/// Spreads `total` over the rounds as evenly as integers allow; the share of round `i`.
+/// Spreads `total` over the rounds as evenly as integers allow; returns the share of round `i`.
 std::int32_t share(double total, std::int32_t i) {
   const auto up_to = [&](std::int32_t n) {
     return static_cast<std::int64_t>(std::floor(total * n / rounds));
@@ -23,7 +23,7 @@ std::int32_t share(double total, std::int32_t i) {
   return static_cast<std::int32_t>(up_to(i + 1) - up_to(i));
 }
 
-/// A vanilla run and a drafting run whose rounds take their time from c alone.
+/// A vanilla run and a drafting run whose rounds take a time that follows from c only.
 traces::Recording recording_with(double mean_accepted_length, double drafted_per_round, double c,
                                  std::int32_t n_layers, std::int32_t exit_layer) {
   traces::Recording recording;
@@ -70,7 +70,7 @@ TEST(PublishedRows, LayerSkipsTokensPerLoadedLayerMatchDelsTables) {
     const Figures figures = measure(recording).runs[1].all;
     EXPECT_NEAR(*figures.layers.etpl, cell.layers_speedup() / cell.n_layers, 1e-4)
         << cell.model << ' ' << cell.task;
-    // The identity itself: tokens per round = eTPL · (γ·E + L).
+    // The identity is: tokens per round = eTPL · (γ·E + L).
     EXPECT_NEAR(*figures.acceptance.mean_accepted_length,
                 *figures.layers.etpl_pooled * (cell.gamma * cell.exit_layer + cell.n_layers), 1e-9);
   }

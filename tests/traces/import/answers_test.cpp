@@ -139,7 +139,7 @@ TEST(AcceptanceImport, VllmsOwnCountsAreWhatThePluginSawInItsScheduler) {
       import_soundly({fixture("rounds/vllm_0.32_plugin.jsonl")}, {}, folder / "plugin.dstrace");
   ASSERT_EQ(counts.recording.requests.size(), 3U);
   ASSERT_EQ(plugin.recording.requests.size(), 3U);
-  // vLLM counts steps that verify a draft; the plugin has the others, too.
+  // vLLM counts only steps that verify a draft, whereas the plugin has the others, too.
   std::vector<std::pair<std::int32_t, std::int32_t>> counted, seen;
   for (const Round& round : counts.recording.rounds) counted.emplace_back(round.drafted, round.accepted);
   for (const Round& round : plugin.recording.rounds)

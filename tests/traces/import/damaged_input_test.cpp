@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Files of every text format, cut anywhere, with a line lost, doubled or in another's place: each becomes a
-// trace in which every rule holds, or is refused in one line and leaves nothing.
+// Files of every text format, cut anywhere, with a line lost, doubled or moved: each becomes a trace in which
+// every rule holds, or is refused in one line and leaves nothing.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -29,7 +29,7 @@ class Damaged : public ::testing::TestWithParam<Seed> {
     }
   }
 
-  /// A trace is sound; a refusal is one line, and nothing was left.
+  /// Expects a sound trace, or a refusal in one line that leaves no file.
   void expect_sound_or_refused(const std::string& text) {
     const auto file = folder_.write("input", text);
     const auto imported = import_recordings({file}, options_, folder_ / "out.dstrace");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// What the tests of importers share: files of their own, and an import that must be sound.
+// Common code of the importers' tests: their files, and an import that must be sound.
 
 #include <draftscope/traces/import.h>
 #include <draftscope/traces/reader.h>
@@ -16,12 +16,12 @@
 
 namespace draftscope::traces {
 
-/// The seeds of the fuzzers are the fixtures: tests/fuzz/corpus/import/NAME.
+/// The path of a fixture, which is also a seed of the fuzzers: tests/fuzz/corpus/import/NAME.
 [[nodiscard]] std::filesystem::path fixture(const std::string& name);
 
 struct Seed {
-  std::string format;   ///< name of its folder, as the command has it
-  std::string fixture;  ///< "swift/answers.jsonl"
+  std::string format;   ///< Name of its folder and of the format in the command.
+  std::string fixture;  ///< "swift/answers.jsonl".
   /// Names the case in a test list.
   friend void PrintTo(const Seed& seed, std::ostream* out) { *out << seed.fixture; }
 };
@@ -47,7 +47,7 @@ struct Imported {
 [[nodiscard]] Imported import_soundly(const std::vector<std::filesystem::path>& files,
                                       const ImportOptions& options, const std::filesystem::path& target);
 
-/// Value of `stated_figures` in `meta`, of its first run.
+/// Value of `stated_figures` in `meta`, for its first run.
 [[nodiscard]] nlohmann::json stated_figures(const Imported& imported);
 
 }  // namespace draftscope::traces

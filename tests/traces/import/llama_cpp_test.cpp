@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// llama.cpp's logs. server_*.log are of the real program (llama-server, build 10434 of August 2026, the demo
-// model drafting for itself in 8 bits), cut to the lines of slots; what is written out here follows the
-// wording of its source. speculative_simple_*.log and speculative.log are of the real programs (commit
-// 0c1e570), cut to the lines of drafts and sums; speculative_simple.log is by hand, as the source words it.
+// llama.cpp's logs. server_*.log come from the real program (llama-server, build 10434 of August 2026, the
+// demo model drafting for itself in 8 bits), cut to the lines of slots; the lines written out here follow the
+// wording of its source. speculative_simple_*.log and speculative.log come from the real programs (commit
+// 0c1e570), cut to the lines of drafts and sums. speculative_simple.log is handwritten, with the wording of
+// the source.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -61,8 +62,8 @@ TEST(LlamaCppImport, HasRoundsAndTimesOfSlotsThatInterleaveFromTheTraceAlone) {
   EXPECT_EQ(log.recording.requests[0].tokens.size(), 32U);
   EXPECT_EQ(log.recording.rounds[1].start_ns, 1'268'762'000);
   EXPECT_EQ(log.recording.rounds[1].end_ns, 1'310'260'000);
-  // 32 tokens: the prefill's, 30 of rounds, and one of a step that the trace does not show; likewise in the
-  // third task.
+  // There are 32 tokens: the prefill's, 30 of rounds, and one of a step that the trace does not show; the
+  // third task is alike.
   EXPECT_EQ(stated_figures(log)["steps_without_draft_and_place"], 2);
   for (const MissingData missing : {MissingData::plain_steps, MissingData::token_ids,
                                     MissingData::confidences, MissingData::phase_times, MissingData::prompts})
@@ -93,7 +94,7 @@ TEST(LlamaCppImport, HasTokensConfidencesAndDraftTimesFromVerboseLines) {
   EXPECT_EQ(round.verify_ns, 566'583'000 - 560'017'000);
   EXPECT_EQ(round.bonus_token, 2356);
   EXPECT_THAT(log.summary.missing, Not(Contains(MissingData::plain_steps)));
-  // Greedy: what was accepted of the drafts is the text.
+  // Decoding is greedy, so the accepted draft tokens are the text.
   std::size_t at = 1;
   for (const Round& one : log.recording.rounds) {
     if (one.request_id != request.id) continue;
@@ -198,7 +199,7 @@ TEST(LlamaCppImport, HasTheTextOfACommandLineProgram) {
   EXPECT_THAT(log.summary.missing, Not(Contains(MissingData::round_times)));
 }
 
-/// `n_drafted = 32` of a log.
+/// Reads `n_drafted = 32` of a log.
 std::int64_t stated(const std::filesystem::path& file, const std::string& name) {
   for (const std::string& line : lines_of(file))
     if (const std::size_t at = line.find(name); at != std::string::npos)

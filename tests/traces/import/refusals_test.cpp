@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What is refused: in one line that names file and place, with nothing left behind.
+// Refused inputs: the error is one line that names file and place, and no file is left.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ using ::testing::HasSubstr;
 struct Refusal {
   const char* format;
   std::string_view text;
-  std::string_view words;  ///< in the message, behind the file's name
+  std::string_view words;  ///< Words of the message, after the file's name.
 };
 
 class Refused : public ::testing::TestWithParam<Refusal> {};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What engines say of requests. llama_answers/ is of the real program (the same run as
-// llama_cpp/server_trace.log); the others were written by the fields that the engines document.
+// Reports of engines about requests. llama_answers/ comes from the real program (the same run as
+// llama_cpp/server_trace.log); the others were written with the fields that the engines document.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -70,7 +70,7 @@ TEST(AiperfImport, TakesWhatTheProgramWrote) {
   ASSERT_THAT(log.recording.rounds, SizeIs(32));
   EXPECT_THAT(log.summary.missing, Not(Contains(MissingData::round_times))) << "as many gaps as rounds";
   for (const Request& request : log.recording.requests) {
-    std::int32_t emitted = 1;  // the prefill's
+    std::int32_t emitted = 1;  // the prefill's token
     for (const Round& round : log.recording.rounds)
       if (round.request_id == request.id) emitted += round.emitted;
     EXPECT_EQ(emitted, 20) << "the server's count, not the client's";

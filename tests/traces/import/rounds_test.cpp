@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The neutral format: what is exported comes back, whatever it is; what was cut off is told.
+// The neutral format: an exported recording comes back unchanged, and a cut-off one is reported.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -32,7 +32,7 @@ void export_to(const std::filesystem::path& trace, const std::filesystem::path& 
   ASSERT_TRUE(written) << written.error().message;
 }
 
-/// Columns of a round that the format has, its request told by its place.
+/// Columns of a round that the format has; the request is identified by its place.
 auto values(const Round& row, std::size_t request) {
   return std::tuple(request, row.index, row.start_ns, row.end_ns, row.root_position, row.exit_layer,
                     row.planned, row.drafted, row.tree_depth, row.accepted, row.emitted, row.verify_rows,
@@ -146,7 +146,7 @@ TEST(RoundsImport, TakesWhatIsThereOfAFileThatWasCutOffIfAsked) {
     options.format = "rounds";
     options.overwrite = true;
     const auto refused = import_recordings({file}, options, folder / "out.dstrace");
-    // Only between requests is a cut one that can't be seen.
+    // Only a cut between requests can't be detected.
     if (refused)
       EXPECT_EQ(refused->requests, 0);
     else

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// draftscope/record.h: what a caller may do wrong, what a kill leaves, what a full disk says.
+// draftscope/record.h: wrong calls, the file after a kill, and the error of a full disk.
 #include <draftscope/record.h>
 #include <draftscope/traces/missing_data.h>
 #include <draftscope/traces/reader.h>
@@ -198,12 +198,12 @@ TEST(Record, TakesAnOlderCallersShorterStructs) {
   ASSERT_EQ(draftscope_record_begin(recording, &request, &id), 0);
   auto round = round_of(2, 1);
   round.size = offsetof(draftscope_record_round, tokens);
-  round.tokens = reinterpret_cast<const std::int32_t*>(1);  // beyond what the caller knows
+  round.tokens = reinterpret_cast<const std::int32_t*>(1);  // a field that the caller does not know
   EXPECT_EQ(draftscope_record_add(recording, id, &round), 0) << draftscope_record_error(recording);
   EXPECT_EQ(draftscope_record_close(recording, nullptr, 0), 0);
 }
 
-/// Records without end; the parent ends it.
+/// Records without end, until the parent kills it.
 [[noreturn]] void record_for_ever(const std::filesystem::path& path) {
   draftscope_recording* const recording = created(path);
   for (;;) {
@@ -228,7 +228,7 @@ TEST(Record, KeepsWhatWasCommittedWhenItIsKilled) {
     const auto path = folder / fmt::format("{}.dstrace", i);
     const pid_t child = ::fork();
     if (child == 0) record_for_ever(path);
-    // A transaction is at most 250 ms away; on a busy machine the kill waits for the first.
+    // A transaction is at most 250 ms away; on a busy machine the kill waits for the first one.
     const auto has_rows = [&] {
       auto reader = Reader::open(path);
       return reader && !reader->recording()->rounds.empty();

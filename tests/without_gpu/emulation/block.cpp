@@ -18,11 +18,11 @@ namespace draftscope::engine::cuda::emulation {
 
 namespace {
 
-/// No power of two: lanes that take turns would find all of their stacks in the same few lines of a cache.
+/// Not a power of two, since the stacks of lanes that take turns would share a few cache lines.
 constexpr std::size_t stack_bytes = 64 * 1024 + 5 * 64;
 
-/// AddressSanitizer does not follow an exception that ends a fiber: what it marked on the fiber's stack stays
-/// marked, and would be found by the next fiber that gets the stack.
+/// AddressSanitizer does not follow an exception that ends a fiber. Its marks on the fiber's stack stay, and
+/// the next fiber on that stack would report them.
 class UnmarkedStacks {
  public:
   context::stack_context allocate() {
@@ -95,7 +95,7 @@ Block::State Block::run(Order& order) {
   }
   throw_fault();
   if (has_ended()) return State::ended;
-  // Threads that have ended do not hold a barrier up.
+  // Threads that have ended do not block a barrier.
   if (count(Waits::for_warp, 0, threads_.size()) != 0)
     throw std::logic_error("kernel emulation: some lanes of a warp wait for lanes that wait elsewhere");
   release(Waits::for_block, 0, threads_.size());
@@ -108,7 +108,7 @@ bool Block::run_lanes(std::size_t warp) {
   const std::size_t end = begin + warp_threads;
   const std::optional<std::size_t> first = lane_to_run(begin, end);
   if (!first) return false;
-  // Each lets the next one on, and the last one comes back.
+  // Each lane resumes the next one, and the last one returns here.
   enter(*first);
   context::fiber last = std::move(threads_[*first].fiber).resume();
   threads_[static_cast<std::size_t>(here_.thread)].fiber = std::move(last);
@@ -116,7 +116,7 @@ bool Block::run_lanes(std::size_t warp) {
   return true;
 }
 
-/// Runs what can run of a warp; true if anything did.
+/// Runs a warp as far as possible; true if any lane ran.
 bool Block::run_warp(std::size_t warp) {
   bool progress = false;
   while (run_lanes(warp)) progress = true;
@@ -170,13 +170,13 @@ bool Block::advance(Order& order) {
   return goes_on;
 }
 
-/// As a device's barrier: threads that have ended do hold it up.
+/// Behaves as a device's barrier: threads that have ended do block it.
 void Block::release_barriers() {
   if (count(Waits::for_block, 0, threads_.size()) == threads_.size())
     release(Waits::for_block, 0, threads_.size());
 }
 
-/// Mostly the warp that ran last: its stacks are in the cache.
+/// Runs a warp, preferably the one that ran last, since its stacks are still in the cache.
 bool Block::run_some_warp(Order& order) {
   constexpr unsigned stay = 4;
   const auto run = [&](std::size_t warp) {
@@ -191,7 +191,7 @@ bool Block::run_some_warp(Order& order) {
   return false;
 }
 
-/// Looks whether the thread's wait for its condition is over.
+/// Updates whether the condition that the thread waits for is met.
 bool Block::check_condition(std::size_t thread) {
   Condition& condition = conditions_[thread];
   condition.is_met = condition.barrier != nullptr
@@ -234,7 +234,7 @@ std::string Block::waits() const {
   return fmt::format("block {}: of {} threads {}", here_.block, threads_.size(), all);
 }
 
-/// Notes a fault if there is one. The thread then does nothing more.
+/// Records a fault if there is one. The thread then does nothing more.
 void Block::stop_if(Fault fault) {
   if (fault == nullptr) return;
   fault_ = fault;

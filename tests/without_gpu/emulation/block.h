@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// A block that runs: its threads as fibers, and what they wait for.
+// A running block: its threads as fibers, and what they wait for.
 
 #include <algorithm>
 #include <array>
@@ -29,7 +29,7 @@ namespace context = boost::context;
 /// A lane's part of an exchange within its warp: a number, or the factors of an mma.
 using Words = std::array<float, 12>;
 
-/// The place of the fiber that runs at the moment.
+/// The place of the fiber that is currently running.
 struct Here {
   int thread, block, blocks, threads;
   std::byte* shared;
@@ -39,7 +39,7 @@ using Order = std::minstd_rand;
 
 enum class Waits : std::uint8_t {
   for_nothing,
-  for_turn,  ///< in a cooperative grid, where other threads may run first
+  for_turn,  ///< Used in a cooperative grid, where other threads may run first.
   for_warp,
   for_block,
   for_phase,
@@ -51,7 +51,7 @@ enum class Waits : std::uint8_t {
 struct Condition {
   const CopyBarrier* barrier;
   const unsigned* counter;
-  unsigned value;  ///< the phase's parity or the number of arrivals
+  unsigned value;  ///< The phase's parity or the number of arrivals.
   bool is_met;
 };
 
@@ -90,30 +90,30 @@ class Queue {
 };
 
 struct Thread {
-  context::fiber fiber;  ///< while it waits
+  context::fiber fiber;  ///< Valid while the thread waits.
   int exchanges = 0;
   // Queues are as short as kernels allow, so that the state of 256 threads fits in a cache.
-  Queue<Copy, 32> copies;              ///< in the order in which they were started
-  Queue<std::uint8_t, 8> copy_groups;  ///< how many copies each has that nobody has waited for
-  std::uint8_t ungrouped = 0;          ///< copies that are in no group yet
+  Queue<Copy, 32> copies;              ///< In the order in which they were started.
+  Queue<std::uint8_t, 8> copy_groups;  ///< Copies in each group that nobody has waited for.
+  std::uint8_t ungrouped = 0;          ///< Copies that are in no group yet.
 };
 
 class Block {
  public:
   enum class State { goes_on, ended };
 
-  /// Makes it a grid's block `index`; none of its threads may be under way. Shared memory holds anything at
-  /// its start; this is a NaN in every format.
+  /// Starts the grid's block `index`; none of its threads may be running. Shared memory is undefined at the
+  /// start of a block; here it is a NaN in every format.
   void begin(const Grid& grid, int index, const std::function<void()>& body);
 
-  /// Runs it up to a barrier of the whole block, or to the end.
+  /// Runs the block up to a barrier of the whole block, or to its end.
   State run(Order& order);
 
-  /// Runs a cooperative grid's block by one step: what lanes of some warp do up to their next waits, or a
-  /// piece's arrival. False if nothing can be done before another block does something.
+  /// Advances a cooperative grid's block by one step: lanes of some warp run up to their next waits, or a
+  /// piece arrives. False if nothing can be done before another block does something.
   bool advance(Order& order);
   [[nodiscard]] bool has_ended() const { return count(Waits::ended, 0, threads_.size()) == threads_.size(); }
-  /// Lets all waits for arrivals return false. Returns whether there was one.
+  /// Makes all waits for arrivals return false. Returns whether there was one.
   bool end_waits_for_arrivals();
   /// Says how many threads wait for what.
   [[nodiscard]] std::string waits() const;
@@ -135,7 +135,8 @@ class Block {
     const auto mine = static_cast<std::size_t>(here_.thread);
     return words_of(mine)[mine % warp_threads];
   }
-  /// All lanes of the warp call it; returns what each handed in, valid until this lane's next exchange.
+  /// Called by all lanes of the warp. Returns what each lane contributed, valid until this lane's next
+  /// exchange.
   const std::array<Words, warp_threads>& exchange() {
     const auto mine = static_cast<std::size_t>(here_.thread);
     const std::array<Words, warp_threads>& words = words_of(mine);
@@ -152,7 +153,7 @@ class Block {
   void begin_piece(const Piece& piece);
   void wait_for_phase(const CopyBarrier* barrier, unsigned parity);
   bool wait_for_arrivals(const unsigned* counter, unsigned n);
-  /// Lets other threads run first, or not. To be called after what they may wait for.
+  /// Sometimes lets other threads run first. Must be called after an action that they may wait for.
   void perhaps_pause();
 
   [[nodiscard]] const Here& here() const { return here_; }
@@ -163,22 +164,23 @@ class Block {
 
   static std::size_t warp_end(std::size_t thread) { return (thread / warp_threads + 1) * warp_threads; }
 
-  /// The first thread from `begin` on, before `end`, that waits for nothing.
+  /// The first thread in [begin, end) that waits for nothing.
   [[nodiscard]] std::optional<std::size_t> lane_to_run(std::size_t begin, std::size_t end) const {
     for (std::size_t i = begin; i < end; ++i)
       if (waits_[i] == Waits::for_nothing) return i;
     return std::nullopt;
   }
 
-  /// The thread that runs from here on.
+  /// Sets the thread that runs from here on.
   void enter(std::size_t thread) { here_.thread = static_cast<int>(thread); }
 
-  /// A thread goes on, let on by the scheduler, or by another thread, which leaves nothing.
+  /// Called by a thread that continues. If the scheduler resumed it, `from` is the scheduler's fiber; if
+  /// another thread did, it is empty.
   void came_from(context::fiber&& from) {
     if (from) scheduler_ = std::move(from);
   }
 
-  /// Two places in turn: a lane may be one exchange ahead of another that still reads.
+  /// Two places alternate, because a lane may be one exchange ahead of another that still reads.
   std::array<Words, warp_threads>& words_of(std::size_t thread) {
     return warps_[thread / warp_threads][static_cast<std::size_t>(threads_[thread].exchanges % 2)];
   }
@@ -203,10 +205,10 @@ class Block {
   }
 
   bool is_cooperative_ = false;
-  Fault fault_ = nullptr;  ///< a thread's fault, found where nothing can be thrown
+  Fault fault_ = nullptr;  ///< Fault of a thread that was found where nothing can be thrown.
   std::vector<std::byte> shared_;
   std::vector<Thread> threads_;
-  std::vector<Waits> waits_;  ///< one per thread
+  std::vector<Waits> waits_;  ///< One per thread.
   std::vector<std::array<std::array<Words, warp_threads>, 2>> warps_;
   std::vector<std::size_t> warp_order_;
   context::fiber scheduler_;
@@ -214,13 +216,13 @@ class Block {
 
   // State of a cooperative grid.
   Order* order_ = nullptr;
-  std::vector<Condition> conditions_;  ///< one per thread
+  std::vector<Condition> conditions_;  ///< One per thread.
   Pieces pieces_;
   std::size_t last_warp_ = 0;
-  unsigned steps_per_landing_ = 0;  ///< on average; 0 = not drawn yet
+  unsigned steps_per_landing_ = 0;  ///< Steps on average; 0 = not drawn yet.
 };
 
-/// The block that runs now; null between the steps of a grid.
+/// The block that is running; null between the steps of a grid.
 extern Block* current;
 
 }  // namespace draftscope::engine::cuda::emulation

@@ -15,15 +15,15 @@ namespace draftscope::engine::cuda::emulation {
 
 namespace {
 
-constexpr std::size_t blocks_at_a_time = 8;  // each has a stack a thread
+constexpr std::size_t blocks_at_a_time = 8;  // Each block has one stack per thread.
 
-/// Blocks that have ended, whose memory others take.
+/// Blocks that have ended, whose memory later blocks reuse.
 std::vector<std::unique_ptr<Block>>& spare_blocks() {
   static std::vector<std::unique_ptr<Block>> all;
   return all;
 }
 
-/// The block that runs up to the end of the scope.
+/// Sets the running block until the end of the scope.
 class Running {
  public:
   Running(Block& block, bool is_cooperative) {
@@ -50,7 +50,7 @@ class GridRun::Implementation {
 
   bool go_on() {
     if (grid_.is_cooperative) return go_on_together();
-    // Mostly the block that ran last: its stacks are in the cache.
+    // Prefer the block that ran last, since its stacks are still in the cache.
     constexpr unsigned stay = 4;
     if (under_way_.empty() || (order_() % stay == 0 && under_way_.size() < blocks_at_a_time)) {
       if (!to_start_.empty())
@@ -64,7 +64,7 @@ class GridRun::Implementation {
   }
 
  private:
-  /// One step of a cooperative grid's block, mostly of the one that ran last.
+  /// Runs one step of a cooperative grid's block, preferably the one that ran last.
   bool go_on_together() {
     constexpr unsigned stay = 4;
     while (!to_start_.empty()) begin_block();
@@ -75,7 +75,7 @@ class GridRun::Implementation {
     return true;
   }
 
-  /// Puts the block that could go on at the back.
+  /// Advances any block that can run and moves it to the back.
   bool advance_another() {
     std::shuffle(under_way_.begin(), under_way_.end(), order_);
     for (std::unique_ptr<Block>& block : under_way_)
@@ -86,7 +86,7 @@ class GridRun::Implementation {
     return false;
   }
 
-  /// As after the second that a device's wait for arrivals takes at most.
+  /// Emulates the timeout of one second after which a device's wait for arrivals ends.
   void end_deadlock() {
     bool any = false;
     for (const std::unique_ptr<Block>& block : under_way_) any |= block->end_waits_for_arrivals();
@@ -128,8 +128,8 @@ class GridRun::Implementation {
   Grid grid_;
   std::function<void()> body_;
   Order order_;
-  std::vector<int> to_start_;                      // from the back
-  std::vector<std::unique_ptr<Block>> under_way_;  // the one that ran last is at the back
+  std::vector<int> to_start_;                      // Blocks start from the back.
+  std::vector<std::unique_ptr<Block>> under_way_;  // The block that ran last is at the back.
 };
 
 GridRun::GridRun(const Grid& grid, std::function<void()> body, std::uint32_t seed)

@@ -19,7 +19,7 @@ bool BlockOrder::begin(int blocks) {
   if (blocks > max_blocks)
     throw std::logic_error("kernel emulation: a cooperative grid of more than 256 blocks");
   for (std::size_t i = 0; i < clocks_.size(); ++i) begin_ = std::max(begin_, clocks_[i][i] + 1);
-  // A grid has clocks enough if half of them are left.
+  // A grid has enough clock values if half of them are left.
   const bool goes_on = begin_ <= max_clock / 2;
   if (!goes_on) begin_ = 1;
   clocks_.assign(static_cast<std::size_t>(blocks), Clocks(static_cast<std::size_t>(blocks), begin_ - 1));
@@ -39,7 +39,7 @@ void BlockOrder::arrive(int block, const unsigned* counter, unsigned before, uns
 void BlockOrder::see_arrivals(int block, const unsigned* counter, unsigned n) {
   const auto found = arrivals_.find(counter);
   if (found == arrivals_.end()) return;
-  // The one that made the number complete. Without it all of them were counted before the grid.
+  // Find the arrival that completed the number. If there is none, all of them were counted before the grid.
   const auto completes = [&](const Arrival& arrival) {
     return static_cast<int>(n - arrival.before) > 0 && static_cast<int>(arrival.after - n) >= 0;
   };

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Which of the things that a cooperative grid's blocks do come before which, whatever order they run in: a
-// vector clock for each block. A block's arrival at a counter comes after all that the block did before, and
-// after all arrivals that were counted before it. A wait for `n` arrivals comes after the first `n`, and not
-// after those that happened to be counted as well.
+// The partial order of the actions of a cooperative grid's blocks, whatever order they run in: a vector clock
+// for each block. A block's arrival at a counter comes after all that the block did before, and after all
+// arrivals that were counted before it. A wait for `n` arrivals comes after the first `n`, and not after
+// further ones that happened to be counted as well.
 //
-// What one block does is taken to be ordered as it ran: threads of a block have no clocks of their own.
+// The actions of one block count as ordered as they ran: threads of a block have no separate clocks.
 
 #include <cstdint>
 #include <unordered_map>
@@ -22,22 +22,22 @@ class BlockOrder {
   static constexpr int max_blocks = 256;
 
   /// Begins a grid. Moments of earlier grids come before all of its moments. If this returns false, clocks
-  /// have started anew, and earlier moments must not be compared any more.
+  /// have been reset, and earlier moments must not be compared any more.
   bool begin(int blocks);
 
   static int block_of(Moment moment) { return static_cast<int>(moment >> clock_bits); }
   [[nodiscard]] Moment now(int block) const {
     return static_cast<Moment>(block) << clock_bits | of(block)[static_cast<std::size_t>(block)];
   }
-  /// Whether what was done at `earlier` comes before what `block` does now.
+  /// Whether an action at `earlier` comes before what `block` does now.
   [[nodiscard]] bool is_before(Moment earlier, int block) const {
     const std::uint32_t clock = earlier & max_clock;
     return clock < begin_ || clock <= of(block)[earlier >> clock_bits];
   }
 
-  /// A block's `n` arrivals at a counter that `before` were counted at.
+  /// Records a block's `n` arrivals at a counter that had `before` arrivals.
   void arrive(int block, const unsigned* counter, unsigned before, unsigned n);
-  /// To be called when a block has waited for `n` arrivals.
+  /// Must be called when a block has waited for `n` arrivals.
   void see_arrivals(int block, const unsigned* counter, unsigned n);
 
  private:
@@ -49,12 +49,12 @@ class BlockOrder {
   struct Arrival {
     unsigned before;
     unsigned after;
-    Clocks clocks;  ///< clocks of all arrivals up to this one
+    Clocks clocks;  ///< Clocks of all arrivals up to this one.
   };
   [[nodiscard]] const Clocks& of(int block) const { return clocks_[static_cast<std::size_t>(block)]; }
 
-  std::uint32_t begin_ = 1;     ///< every clock's first time in this grid
-  std::vector<Clocks> clocks_;  ///< one per block
+  std::uint32_t begin_ = 1;     ///< Every clock's first time in this grid.
+  std::vector<Clocks> clocks_;  ///< One per block.
   std::unordered_map<const unsigned*, std::vector<Arrival>> arrivals_;
 };
 

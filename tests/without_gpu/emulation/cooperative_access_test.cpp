@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the blocks of a cooperative grid may not do to the same memory, and that the emulated device says so.
+// Forbidden accesses of a cooperative grid's blocks to the same memory, and the errors of the emulated
+// device.
 
 #include <gtest/gtest.h>
 
@@ -30,7 +31,7 @@ Grid of_blocks(int blocks) {
   return {.blocks = blocks, .threads = 64, .is_cooperative = true};
 }
 
-/// Cooperative grids that run one after the other; the device's error, or none.
+/// Runs cooperative grids one after the other; returns the device's error, or an empty string.
 std::string run_grids(GridMemory& memory, const std::vector<Grid>& grids, const std::function<void()>& body,
                       std::uint32_t seed) {
   DeviceAccesses accesses;
@@ -76,7 +77,7 @@ TEST_F(CooperativeAccess, IsOrderedByGridsThatFollowEachOther) {
     GridMemory memory;
     const auto body = [&] {
       if (cuda::block_count() > 1) return sum_by_the_last(memory);
-      sum_in_rounds(memory, {.missing_arrivals = 1});  // alone
+      sum_in_rounds(memory, {.missing_arrivals = 1});  // It runs alone.
     };
     EXPECT_EQ(run_grids(memory, {of_blocks(5), of_blocks(1), of_blocks(3)}, body, seed), "");
     EXPECT_EQ(memory.sum, 3);

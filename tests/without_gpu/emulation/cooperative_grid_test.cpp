@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the emulated device does with a grid whose blocks are under way at once: copies that arrive by
-// themselves, barriers that count them, and barriers of the whole grid.
+// The emulated device with a grid whose blocks run at the same time: asynchronous copies, barriers that count
+// them, and barriers of the whole grid.
 
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::uint32_t seeds = 24;
 
-/// Runs a cooperative grid to its end; the line of what was thrown, or none.
+/// Runs a cooperative grid to its end; returns the text of an exception, or an empty string.
 std::string run_together(const Grid& grid, const std::function<void()>& body, std::uint32_t seed) {
   try {
     GridRun run(grid, body, seed);
@@ -88,10 +88,10 @@ TEST(CooperativeGrid, FindsAPiecesBytesAfterItsPhaseAndMostlyNotBefore) {
   EXPECT_EQ(before, (std::set<int>{-1, 8}));
 }
 
-/// When a warp begins the next piece in a place of its ring.
+/// When a warp refills a place of its ring with the next piece.
 enum class Refill { after_all_lanes_read, before_they_read, before_the_wait };
 
-/// Rings of three places, one of each warp, that twenty pieces go through.
+/// Rings of three places, one per warp, through which twenty pieces pass.
 class Rings {
  public:
   static constexpr int places = 3;
@@ -179,7 +179,7 @@ TEST(CooperativeGrid, BringsPiecesInAnyOrder) {
           for (CopyBarrier& barrier : shared().filled) wait_for_phase(&barrier, 0);
         },
         seed);
-  // Each piece alone, and with others.
+  // Each piece is seen alone, and together with others.
   EXPECT_GE(seen.size(), 6U);
 }
 
@@ -189,7 +189,7 @@ TEST(CooperativeGrid, EndsAPhaseWithTheLastOfItsPieces) {
                   together(1),
                   [] {
                     init(shared().filled[0], 2 * piece_arrivals);
-                    wait_for_phase(shared().filled, 1);  // as if one had been before the first
+                    wait_for_phase(shared().filled, 1);  // As if a phase had come before the first.
                     for (int phase = 0; phase < 3; ++phase) {
                       for (int piece = 0; piece < 2; ++piece)
                         begin_piece(shared().bytes + piece * 16, source_bytes() + piece * 16, 16,
@@ -298,7 +298,7 @@ TEST(CooperativeGrid, MeetsInEachRoundOfABarrierOfTheGrid) {
   std::set<bool> are_all_there_before;
   std::set<bool> are_all_there;
   for (std::uint32_t seed = 1; seed <= seeds; ++seed) {
-    unsigned counter = 0xfffffff0U;  // it wraps
+    unsigned counter = 0xfffffff0U;  // The counter wraps around.
     const unsigned begin = counter / blocks;
     unsigned written[blocks] = {};
     EXPECT_EQ(run_together(
@@ -326,7 +326,7 @@ TEST(CooperativeGrid, EndsWaitsForArrivalsThatCannotCome) {
     EXPECT_EQ(run_together(
                   together(3, 64),
                   [&] {
-                    // One block never comes.
+                    // One block never arrives.
                     if (block_index() != 1) arrived.push_back(synchronise_grid(counter, 1));
                   },
                   seed),

@@ -9,13 +9,13 @@ namespace draftscope::engine::cuda::emulation {
 
 namespace {
 
-/// Found in no shared memory that no barrier was made in, which is full of ones.
+/// Marks initialised barriers. Uninitialised shared memory is full of ones and so never has this value.
 constexpr std::uint16_t initialised = 0x6d62;
 
 struct State {
   std::uint16_t mark;
-  std::uint16_t arrivals;  ///< arrivals per phase
-  std::uint16_t missing;   ///< arrivals that this phase lacks
+  std::uint16_t arrivals;  ///< Arrivals per phase.
+  std::uint16_t missing;   ///< Arrivals that this phase still lacks.
   std::uint16_t phase;
 };
 

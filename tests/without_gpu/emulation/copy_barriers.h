@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// A block's barriers for copies, as an mbarrier counts, and the pieces that its warps have begun
+// A block's barriers for copies, which count as an mbarrier does, and the pieces that its warps have begun
 // (begin_piece(), CopyBarrier: device_emulation.h).
 
 #include <cstddef>
@@ -29,12 +29,12 @@ class Pieces {
  public:
   [[nodiscard]] static Fault init(CopyBarrier* barrier, unsigned arrivals);
   [[nodiscard]] static Fault check(const CopyBarrier* barrier);
-  /// Whether the phase of that parity has ended. Whoever asks and hears so has waited for its pieces.
+  /// Whether the phase of that parity has ended. A caller that gets true has waited for its pieces.
   [[nodiscard]] bool has_ended(const CopyBarrier* barrier, unsigned parity);
 
-  /// Until the bytes arrive, their place has NaNs in every format.
+  /// Starts a piece. Until its bytes arrive, the destination holds NaNs in every format.
   [[nodiscard]] Fault begin(const Piece& piece);
-  /// Lets the bytes of one piece arrive, which `order` draws. Returns false if none is on its way.
+  /// Lets the bytes of one piece arrive, which `order` draws. Returns false if none is in flight.
   bool land_one(std::minstd_rand& order);
 
   /// Whether each piece that was begun has been waited for.
@@ -51,7 +51,7 @@ class Pieces {
   [[nodiscard]] Fault arrive(CopyBarrier* barrier) const;
   void end_phase_if_complete(CopyBarrier* barrier) const;
 
-  std::vector<Begun> begun_;  ///< copies that nobody has waited for
+  std::vector<Begun> begun_;  ///< Copies that nobody has waited for.
 };
 
 }  // namespace draftscope::engine::cuda::emulation

@@ -25,7 +25,7 @@ void DeviceAccesses::Freed::operator()(void* memory) const {
   std::free(memory);
 }
 
-/// From calloc(): of large allocations only what is touched takes memory.
+/// Memory from calloc(), so that a large allocation uses only the pages that are touched.
 template <typename Value>
 DeviceAccesses::Array<Value> DeviceAccesses::zeros(std::size_t bytes) {
   auto* values = static_cast<Value*>(std::calloc(bytes / unit + 1, sizeof(Value)));
@@ -86,7 +86,7 @@ std::string DeviceAccesses::place(const std::byte* address) const {
 DeviceAccesses::Units DeviceAccesses::units_of(const std::byte* address, std::size_t bytes) {
   if (reinterpret_cast<std::uintptr_t>(address) - bounds_.begin >= bounds_.bytes) return {};
   for (Region& region : regions_) {
-    const auto offset = static_cast<std::size_t>(address - region.begin);  // huge if it lies before
+    const auto offset = static_cast<std::size_t>(address - region.begin);  // Huge if it lies before.
     if (offset < region.bytes)
       return {&region, offset / unit, (std::min(offset + bytes, region.bytes) - 1) / unit + 1};
   }
@@ -99,7 +99,7 @@ DeviceAccesses::BlockAccesses* DeviceAccesses::of_blocks(const Units& units) {
   return region.of_blocks.get();
 }
 
-/// Notes a conflict if nothing orders `first` and what the block that runs does now.
+/// Records a conflict if nothing orders `first` and the current access of the running block.
 void DeviceAccesses::check_order(Moment first, bool first_writes, bool second_writes,
                                  const std::byte* address) {
   if (conflict_ || order_.is_before(first, cooperative_block)) return;
@@ -115,7 +115,7 @@ void DeviceAccesses::on_read(const std::byte* address, std::size_t bytes) {
   for (std::size_t i = units.begin; i < units.end; ++i) {
     auto& [write, reads] = all[i];
     check_order(write, true, false, units.region->begin + i * unit);
-    // A block's own read gives way first, then one that comes before.
+    // A block's own read is replaced first, then one that comes before this read.
     const bool is_first =
         is_mine(reads[0]) || (!is_mine(reads[1]) && order_.is_before(reads[0], cooperative_block));
     reads[is_first ? 0 : 1] = now;
@@ -165,7 +165,7 @@ void note_arrivals_seen(const unsigned* counter, unsigned n) {
 
 }  // namespace draftscope::engine::cuda::emulation
 
-// What code compiled with -fsanitize=thread calls, by gcc and by clang.
+// Code compiled with -fsanitize=thread by gcc or clang calls these functions.
 // NOLINTBEGIN(bugprone-reserved-identifier)
 namespace device = draftscope::engine::cuda::emulation;
 

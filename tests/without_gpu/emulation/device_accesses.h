@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Finds what the blocks of a cooperative grid may not do: touch the same memory, one of them to write, while
-// nothing orders the two (block_order.h).
+// Finds forbidden accesses of a cooperative grid's blocks: two blocks touch the same memory, at least one of
+// them writes, and nothing orders the two accesses (block_order.h).
 //
 // Every load and store of a kernel is seen: the files that instantiate kernels are compiled with the
 // compiler's own instrumentation for ThreadSanitizer, whose calls end here instead of in its library.
 //
-// Not seen: what runs in a build for another sanitizer or for coverage, where the instrumentation is left out
-// (sees_accesses()); functions that are compiled elsewhere, of which kernels call only mathematical ones. Two
-// accesses to different bytes of the same two count as one place.
+// Builds for another sanitizer or for coverage see nothing, since they leave the instrumentation out
+// (sees_accesses()). Functions that are compiled elsewhere are not seen; kernels call only mathematical ones.
+// Memory is divided into units of two bytes: accesses to different bytes of a unit count as one place.
 //
 // Each two bytes of device memory keep their last write and the last reads of two blocks. A conflict
-// shows in either order of the two accesses. Arrivals, and waits for them, are no accesses. Not seen:
-// - a write after reads of three or more blocks, if it comes after the two that are kept and not after
-// another;
-// - what only the order in which arrivals happened to be counted makes right, for that order counts;
-// - a barrier of the block that is missing before an arrival or after a wait for arrivals, unless the block's
+// shows in either order of the two accesses. Arrivals, and waits for them, do not count as accesses. These
+// conflicts are not found:
+// - a write after reads of three or more blocks, if it comes after the two reads that are kept but not after
+//   another;
+// - accesses that are ordered only because arrivals happened to be counted in that order;
+// - a missing barrier of the block before an arrival or after a wait for arrivals, unless the block's
 //   threads run in an order that needs it;
-// - a write to a piece's source after its copy began and before its bytes come.
+// - a write to a piece's source after its copy began and before its bytes arrive.
 
 #include <draftscope/base/result.h>
 
@@ -35,9 +36,9 @@
 
 namespace draftscope::engine::cuda::emulation {
 
-/// Two accesses of different blocks to the same memory, at least one a write, which nothing orders.
+/// Two accesses of different blocks to the same memory, at least one of them a write, which nothing orders.
 struct BlockConflict {
-  int first_block = 0;  ///< in the order in which they ran
+  int first_block = 0;  ///< In the order in which they ran.
   int second_block = 0;
   bool first_writes = false;
   bool second_writes = false;
@@ -49,15 +50,15 @@ class DeviceAccesses {
   void add(const void* memory, std::size_t bytes, std::string what);
   void remove(const void* memory);
 
-  /// Accesses from here on, up to end(), are those of a cooperative grid's blocks. One object at a time.
+  /// Until end(), accesses belong to a cooperative grid's blocks. Only one object may be active at a time.
   void begin(int blocks);
   static void end();
 
-  /// The first conflict since the last call, in words; `kernel` is the grid's, `place` names an address, or
-  /// is empty.
+  /// Takes the first conflict since the last call, as an error. `kernel` names the grid's kernel; `place`
+  /// names an address, or is empty.
   [[nodiscard]] Result<void> take_conflict(std::string_view kernel,
                                            const std::function<std::string(const std::byte*)>& place);
-  // Calls of the block that runs.
+  // Records an access of the running block.
   void on_read(const std::byte* address, std::size_t bytes);
   void on_write(const std::byte* address, std::size_t bytes);
   void on_arrival(const unsigned* counter, unsigned n);
@@ -73,16 +74,16 @@ class DeviceAccesses {
   using Array = std::unique_ptr<Value[], Freed>;
   struct BlockAccesses {
     Moment write;
-    Moment reads[2];  ///< the last reads of two blocks
+    Moment reads[2];  ///< The last reads of two blocks.
   };
   struct Region {
     const std::byte* begin;
     std::size_t bytes;
     std::string what;
     Array<BlockAccesses>
-        of_blocks;  ///< accesses to each two bytes; absent before a cooperative grid touches the region
+        of_blocks;  ///< Accesses to each two bytes; absent before a cooperative grid touches the region.
   };
-  /// A part of memory that holds all regions, and perhaps other things: what lies outside needs no search.
+  /// A part of memory that contains all regions, and maybe other memory. Addresses outside need no search.
   struct Bounds {
     std::uintptr_t begin = 0;
     std::uintptr_t bytes = 0;
@@ -106,7 +107,7 @@ class DeviceAccesses {
   std::optional<BlockConflict> conflict_;
 };
 
-/// A cooperative grid's accesses are seen up to the end of the scope.
+/// Sees a cooperative grid's accesses until the end of the scope.
 class AccessesOfGrid {
  public:
   AccessesOfGrid(DeviceAccesses& accesses, int blocks) { accesses.begin(blocks); }
@@ -118,12 +119,12 @@ class AccessesOfGrid {
 /// Whether this build sees what kernels read and write.
 [[nodiscard]] bool sees_accesses();
 
-/// A read or a write of the kernel that runs, by code that is not instrumented.
+/// Records a read or a write of the running kernel by code that is not instrumented.
 void note_device_read(const void* address, std::size_t bytes);
 void note_device_write(const void* address, std::size_t bytes);
-/// Its `n` arrivals at a counter, ahead of them.
+/// Must be called before a kernel's `n` arrivals at a counter.
 void note_device_arrival(const unsigned* counter, unsigned n);
-/// The end of its wait for arrivals.
+/// Records the end of a kernel's wait for arrivals.
 void note_arrivals_seen(const unsigned* counter, unsigned n);
 
 }  // namespace draftscope::engine::cuda::emulation

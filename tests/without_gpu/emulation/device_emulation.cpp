@@ -89,7 +89,7 @@ void multiply_accumulate(float (&sum)[4], const std::array<std::uint32_t, 6>& mi
   const std::size_t g = lane / 4;
   const std::size_t t = lane % 4;
   for (std::size_t i = 0; i < 4; ++i) {
-    const std::size_t lower = i / 2;  // row g or g + 8
+    const std::size_t lower = i / 2;  // Row g or g + 8.
     const std::size_t column = t * 2 + i % 2;
     for (std::size_t k = 0; k < 16; ++k) {
       const std::size_t pair = k % 8 / 2;

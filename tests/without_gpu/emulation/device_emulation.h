@@ -2,24 +2,24 @@
 #pragma once
 
 // The vocabulary of engine/cuda/kernels/device.h on the host: every thread of a block is a fiber. A fiber
-// runs until it reaches a collective; the last of a warp, or of a block, lets all go on. From barrier to
-// barrier blocks take turns. The blocks of a cooperative grid do so wherever a thread waits, and perhaps
-// after an arrival.
+// runs until it reaches a collective; the last one of a warp, or of a block, resumes them all. From barrier
+// to barrier blocks take turns. The blocks of a cooperative grid also take turns wherever a thread waits, and
+// sometimes after an arrival.
 //
-// What it is faithful to: indices, shared memory, barriers, shuffles and the fragments of mma.m16n8k16 as PTX
-// defines them; and that a copy's bytes are there after its wait and not before. What it is not: time,
-// caches, the order of summation inside an mma, and races that need two threads at once.
+// The emulation is faithful in indices, shared memory, barriers, shuffles and the fragments of mma.m16n8k16
+// as PTX defines them. A copy's bytes are there after its wait and not before. It does not model time,
+// caches, the order of summation inside an mma, and races that need two simultaneous threads.
 //
-// Cooperative grids alone have barriers for copies, pieces and waits for arrivals. A piece's place holds NaNs
-// from its begin until all of its bytes come at once, at a time and in an order drawn from a seed. Faults are
-// a piece that is not aligned, one that goes where another comes, one that nobody waited for when its block
-// ends, a barrier that was not initialised, and more pieces than a phase takes. Not seen: reads and writes
-// of a piece's place while it comes, and a use of a barrier that is ordered after its initialisation by
-// chance. A wait for arrivals takes no time: it returns false when no thread of the grid can go on. A thread
-// that never waits is not interrupted.
+// Only cooperative grids have barriers for copies, pieces and waits for arrivals. A piece's destination holds
+// NaNs from its begin until all of its bytes arrive at once, at a time and in an order drawn from a seed.
+// These are faults: an unaligned piece, one whose destination overlaps another piece in flight, and one that
+// nobody waited for when its block ends. So are a barrier that was not initialised, and more pieces than a
+// phase takes. It does not detect reads and writes of a piece's destination while it is in flight, nor a use
+// of a barrier that follows its initialisation only by chance. A wait for arrivals takes no time: it returns
+// false when no thread of the grid can continue. A thread that never waits is not interrupted.
 //
-// What a kernel computes with device memory is inlined into it, so that its loads and stores are seen
-// (device_accesses.h); what concerns threads alone is compiled elsewhere, so that it costs nothing there.
+// Operations on device memory are inlined into the kernel, so that its loads and stores are seen
+// (device_accesses.h). Operations on threads alone are compiled elsewhere, so that they are not instrumented.
 
 #include <bit>
 #include <chrono>
@@ -96,8 +96,8 @@ inline int shuffle_xor(int value, int mask) {
 }
 
 unsigned arrive(unsigned* counter, unsigned n);
-/// Waits until `n` arrivals have been counted since the counter was 0. What the arriving blocks wrote before,
-/// this thread sees afterwards, and its block does after a barrier. False if it cannot come to that.
+/// Waits until `n` arrivals have been counted since the counter was 0. This thread then sees what the
+/// arriving blocks wrote before, and its block does after a barrier. False if that is impossible.
 bool wait_for_arrivals(const unsigned* counter, unsigned n);
 
 template <typename T>
@@ -117,7 +117,7 @@ inline std::uint64_t device_clock_ns() {
   return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
 }
 
-/// Until their wait the bytes are not there: their place is a NaN in every format.
+/// Starts a copy. Its bytes are not there before the wait: their destination is a NaN in every format.
 void begin_copy(std::byte* to, const std::byte* from, bool present);
 void end_copy_group();
 namespace emulation {
@@ -128,20 +128,20 @@ void wait_for_copies() {
   emulation::wait_for_copy_groups(left);
 }
 
-/// An mbarrier in shared memory: counts arrivals and bytes. Phases alternate in parity; the first has parity
-/// 0.
+/// An mbarrier in shared memory, which counts arrivals and bytes. Phases alternate in parity; the first has
+/// parity 0.
 struct alignas(8) CopyBarrier {
   std::uint64_t state;
 };
-/// By one thread, ahead of a barrier of the block. `arrivals` end a phase, together with all bytes that are
-/// on their way to it.
+/// Called by one thread, before a barrier of the block. A phase ends after `arrivals` arrivals and all bytes
+/// that are on their way to it.
 void init_barrier(CopyBarrier* barrier, unsigned arrivals);
-/// Arrivals that begin_piece() brings to a barrier.
+/// Arrivals that begin_piece() makes at a barrier.
 inline constexpr unsigned piece_arrivals = 1;
-/// By all lanes of a warp: starts a copy of `bytes`, a multiple of 16, from device memory to shared
-/// memory; both aligned to 16. The phase of `filled` ends once the bytes are there.
+/// Called by all lanes of a warp: starts a copy of `bytes`, a multiple of 16, from device memory to shared
+/// memory; both are aligned to 16. The phase of `filled` ends once the bytes have arrived.
 void begin_piece(std::byte* to, const std::byte* from, unsigned bytes, CopyBarrier* filled);
-/// Waits until the phase of that parity has ended, or not at all if the barrier is in the phase after it.
+/// Waits until the phase of that parity has ended, or not at all if the barrier is already in the next phase.
 void wait_for_phase(CopyBarrier* barrier, unsigned parity);
 
 using ::exp;

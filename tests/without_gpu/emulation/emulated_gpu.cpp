@@ -24,7 +24,7 @@ namespace draftscope::engine::cuda::emulation {
 
 namespace {
 
-/// Computes what a library does on a GPU (cuBLAS): one row of out, [outputs], sums in ascending depth, in
+/// Computes what a library computes on a GPU (cuBLAS): one row of out, [outputs], sums in ascending depth, in
 /// fp32.
 void multiply_row(const WideProduct& product, std::int64_t row) {
   const auto value = [&](const void* values, std::int64_t at) {
@@ -40,7 +40,7 @@ void multiply_row(const WideProduct& product, std::int64_t row) {
   }
 }
 
-/// A place of device memory by the kernels' word for the buffer it is in.
+/// A place in device memory, named after the kernels' buffer that contains it.
 std::string name_in(const Workspace& work, const std::byte* address) {
   struct Buffer {
     std::string_view name;
@@ -123,7 +123,7 @@ class EmulatedGpu final : public Gpu {
     return fault_;
   }
 
-  /// As on a device, what goes wrong in a kernel comes back from a later call.
+  /// As on a device, a later call returns the errors of a kernel.
   Result<void> launch(const Launch& launch, const KernelParams& params) override {
     if (launch.shared_bytes > shared_bytes_)
       return fail("emulated GPU: a launch asks for {} bytes of shared memory, expected at most {}",

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The engine's kernels for the emulated device. Their file is compiled so that their loads and stores are
-// seen (device_accesses.h).
+// The engine's kernels for the emulated device. Their file is compiled with instrumentation that sees their
+// loads and stores (device_accesses.h).
 
 #include <functional>
 #include <optional>
@@ -16,7 +16,7 @@ namespace draftscope::engine::cuda::emulation {
 struct EmulatedKernel {
   std::function<std::string()> name;
   Grid grid;
-  std::function<void()> body;  ///< what a thread runs
+  std::function<void()> body;  ///< Code that a thread runs.
   std::optional<Workspace> work;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the emulated device does with copies and with its memory.
+// Copies and memory of the emulated device.
 
 #include <gtest/gtest.h>
 

@@ -8,21 +8,21 @@
 
 namespace draftscope::engine::test {
 
-/// In device memory.
+/// The kernels' data in device memory.
 struct GridMemory {
   unsigned arrivals = 0;
   unsigned items = 0;
-  std::int32_t values[8] = {};  ///< one of each block
+  std::int32_t values[8] = {};  ///< One of each block.
   std::int32_t sums[8] = {};
   std::int32_t sum = 0;
 };
 
-/// The barriers that a kernel keeps to.
+/// The barriers that a kernel uses.
 struct KeptBarriers {
   bool of_grid_after_writes = true;
   bool of_grid_after_reads = true;
   bool of_block_before_arrivals = true;
-  unsigned missing_arrivals = 0;  ///< arrivals that a barrier of the grid does not wait for
+  unsigned missing_arrivals = 0;  ///< Arrivals that a barrier of the grid does not wait for.
 };
 
 /// In each of some rounds every block writes its value, and then sums the values of all.
@@ -32,8 +32,8 @@ void sum_by_the_last(GridMemory& memory);
 
 /// How a block touches the first value.
 enum class Touch { read, write, read_and_write };
-/// Block 0 touches the first value, and then, by nothing that orders the two, block 1. `turn` is no device
-/// memory.
+/// Block 0 touches the first value, and then block 1 does, with nothing that orders the two. `turn` is not
+/// device memory.
 void touch_in_turn(GridMemory& memory, Touch first, Touch second, int& turn);
 
 }  // namespace draftscope::engine::test

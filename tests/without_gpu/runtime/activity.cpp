@@ -24,7 +24,7 @@ CUpti_CallbackId callback_id(Call call) {
   }
 }
 
-/// The end of a record comes after its start, as a device's always is.
+/// The end of a record is after its start, as on a device.
 template <typename Record>
 void emit(Record& record, const Operation& operation) {
   record.start = operation.start_ns;

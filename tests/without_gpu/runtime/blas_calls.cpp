@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// cuBLAS, as far as wide products take it.
+// The part of cuBLAS that wide products use.
 
 #include <cublas_v2.h>
 #include <fmt/format.h>
@@ -16,7 +16,7 @@ using draftscope::engine::cuda::WideProduct;
 
 namespace {
 
-/// Does what call() does, in cuBLAS's errors.
+/// Does the same as call(), with cuBLAS's errors.
 template <typename Run>
 cublasStatus_t blas_call(const char* name, bool gives_back, Run run) {
   cublasStatus_t status = CUBLAS_STATUS_SUCCESS;
@@ -75,7 +75,7 @@ cublasStatus_t cublasSetStream_v2(cublasHandle_t handle, cudaStream_t stream) {
     Blas* const blas = blas_of(s, handle);
     if (blas == nullptr) return refuse(s, CUBLAS_STATUS_NOT_INITIALIZED, "a handle that is not there");
     blas->stream = reinterpret_cast<Stream*>(stream);
-    blas->workspace = nullptr;  // as cuBLAS does
+    blas->workspace = nullptr;  // cuBLAS does the same.
     return CUBLAS_STATUS_SUCCESS;
   });
 }

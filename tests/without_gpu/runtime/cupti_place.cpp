@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The profiler loads the stand-in of CUPTI that the stand-in's calls are told to.
+// Tells the profiler to load the stand-in of CUPTI, which receives the reports of the stand-in's calls.
 
 #include <cstdlib>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Devices, their properties, and errors in words.
+// Devices, their properties, and error messages.
 
 #include <cuda_runtime.h>
 #include <fmt/format.h>

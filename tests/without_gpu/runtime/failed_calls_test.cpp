@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Every call to the driver fails once: what the backend says then, and what it leaves behind.
+// Every call to the driver fails once: tests the backend's error, and the objects that it leaves.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,15 +13,15 @@
 namespace draftscope::cuda_stand_in {
 namespace {
 
-/// A prompt through a library's products, rounds of the device's own, the end: every call that the backend
-/// makes.
+/// Decodes a prompt through a library's products, then rounds of the device, and ends: this makes every call
+/// of the backend.
 std::string error_of_text() {
   const auto text = text_on_device("layerskip:exit=1,gamma=2", 66, 4);
   return text ? "" : text.error().message;
 }
 
-/// Whether nobody can be told that a call failed: it gives back what is no longer needed, or it is the last
-/// of those that the device's end takes.
+/// Whether nobody can be told that a call failed: it releases what is no longer needed, or it is the last of
+/// its kind when the device is destroyed.
 bool is_of_the_end(const std::string& call, std::int64_t number, std::int64_t count) {
   return call == "cudaFree" || call == "cudaFreeHost" || call.find("Destroy") != std::string::npos ||
          (number == count && (call == "cudaSetDevice" || call == "cudaStreamSynchronize"));
@@ -39,7 +39,7 @@ TEST(FailedCudaCalls, EndTheTextInALineAndLeaveNothing) {
   ASSERT_EQ(live().all(), 0U);
   const std::map<std::string, std::int64_t> made = calls();
   for (const auto& [call, count] : made) {
-    // The first calls and the last, and some between: those that follow one another are of one kind.
+    // Test the first and last calls, and some between, since neighbouring calls are of one kind.
     std::set<std::int64_t> numbers{1, 2, 3, count - 1, count};
     for (std::int64_t n = 4; n < count; n += 1 + count / 4) numbers.insert(n);
     for (const std::int64_t n : numbers) {

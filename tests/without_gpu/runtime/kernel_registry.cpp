@@ -41,7 +41,7 @@ struct KnownKernel {
   int threads = 0;
 };
 
-/// Every kernel that a launch leads to, by its entry's name.
+/// Every kernel that a launch can start, by the name of its entry.
 std::map<std::string, KnownKernel> all_kernels() {
   std::map<std::string, KnownKernel> all;
   for (int kernel = 0; kernel <= static_cast<int>(Kernel::compare_states); ++kernel)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Tells which kernel of the engine a function is that the host code registers and launches.
+// Maps functions that host code registers and launches to the engine's kernels.
 
 #include <string>
 
@@ -10,22 +10,22 @@
 namespace draftscope::cuda_stand_in {
 
 struct RegisteredKernel {
-  std::string symbol;  ///< in the device's code
+  std::string symbol;  ///< Name in the device's code.
   bool is_known = false;
-  engine::cuda::Launch launch;  ///< without blocks and shared memory
+  engine::cuda::Launch launch;  ///< It has no blocks and no shared memory.
   int threads = 0;
 };
 
-/// From the host code's start, before main().
+/// Called when the host code starts, before main().
 void register_kernel(const void* function, const char* symbol);
 
 /// Null if no such function was registered.
 [[nodiscard]] const RegisteredKernel* find_kernel(const void* function);
 
-/// A function that is such a kernel; null if there is none.
+/// A registered function of that kernel; null if there is none.
 [[nodiscard]] const void* function_of(engine::cuda::Kernel kernel);
 
-/// The arguments of a kernel that is known, from what a launch points to.
+/// The arguments of a known kernel, read from the pointers of a launch.
 [[nodiscard]] engine::cuda::KernelParams params_of(const RegisteredKernel& kernel, const void* argument);
 
 }  // namespace draftscope::cuda_stand_in

@@ -21,7 +21,7 @@ std::size_t shared_bytes_of_device() {
   return state().gpu->describe().shared_bytes;
 }
 
-/// All blocks of a program are resident; those of other kernels need not be.
+/// All blocks of a program must be resident; blocks of other kernels need not be.
 cudaError_t check_is_together(State& s, const cudaLaunchConfig_t& config, const RegisteredKernel& kernel) {
   bool is_cooperative = false;
   for (unsigned i = 0; i < config.numAttrs; ++i) {
@@ -75,7 +75,7 @@ void __cudaRegisterFunction(void** /*handle*/, const char* host_function, char* 
                             dim3* /*block_extent*/, dim3* /*grid_extent*/, int* /*warp_size*/) {
   register_kernel(host_function, device_name);
 }
-// What nvcc's own stubs for <<<>>> call, which the engine's kernels are never launched by.
+// nvcc's own stubs for <<<>>> call these functions, but the engine never launches its kernels that way.
 cudaError_t __cudaGetKernel(cudaKernel_t* /*kernel*/, const void* /*function*/) {
   return cudaErrorNotSupported;
 }
@@ -123,7 +123,7 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* fu
     if (!s.streams.contains(stream))
       return s.refuse(cudaErrorInvalidResourceHandle, "a stream that is not there");
     const RegisteredKernel* const kernel = find_kernel(function);
-    // What the memory probe's kernels do nobody reads, and their time means nothing here.
+    // Nobody reads the results of the memory probe's kernels, and their time means nothing here.
     if (kernel != nullptr && (kernel->symbol.find("read_all") != std::string::npos ||
                               kernel->symbol.find("fill_all") != std::string::npos))
       return cudaSuccess;

@@ -15,7 +15,7 @@ using namespace draftscope::cuda_stand_in;
 
 namespace {
 
-constexpr int unread = 0xa5;  // what a copy to the host holds until it was waited for
+constexpr int unread = 0xa5;  // Fills the target of a copy to the host until the copy was waited for.
 
 bool overlaps(const Operation& operation, const std::byte* begin, std::size_t bytes) {
   const auto touches = [&](const void* at) {
@@ -90,7 +90,7 @@ cudaError_t cudaFree(void* memory) {
     const auto found = s.device_blocks.find(static_cast<const std::byte*>(memory));
     if (found == s.device_blocks.end())
       return s.refuse(cudaErrorInvalidValue, "memory that was not allocated");
-    // It waits for the device first; what it finds there it returns.
+    // It waits for the device first and returns the errors that it finds.
     const cudaError_t error = s.drain_all();
     s.gpu->release(memory);
     s.device_blocks.erase(found);
@@ -143,7 +143,7 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaM
               [&](State& s) { return enqueue_copy(s, to, from, bytes, kind, stream_handle); });
 }
 
-/// A copy for each row, in order: what the rows hold meanwhile is the same.
+/// There is one copy per row, in order; the state of the rows in between is undefined anyway.
 cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_stride, const void* from, std::size_t from_stride,
                               std::size_t bytes, std::size_t rows, cudaMemcpyKind kind,
                               cudaStream_t stream_handle) {

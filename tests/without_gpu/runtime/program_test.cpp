@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The whole program with --device cuda on the stand-in: what it records, and how it ends where a call fails.
+// The whole program with --device cuda on the stand-in: its recordings, and its exit if a call fails.
 
 #include <draftscope/base/text_file.h>
 #include <draftscope/traces/reader.h>
@@ -27,7 +27,7 @@ struct Ended {
   std::string out, err;
 };
 
-/// `draftscope <arguments>` by the shell, which ends it if it hangs.
+/// Runs `draftscope <arguments>` by the shell, which ends it if it hangs.
 Ended run(const TemporaryFolder& folder, const std::string& arguments, const std::string& environment = {}) {
   const std::string out = (folder / "out").string();
   const std::string err = (folder / "err").string();
@@ -87,7 +87,7 @@ TEST(EmulatedProgram, RecordsDeviceWorkThatOtherCommandsRead) {
     if (kernel.grid_x > 0) ++launches[kernel.round_id];
   }
   EXPECT_EQ(correlations.size(), rows->kernels.size());
-  // A trace tells drafts from verifications: each is a launch.
+  // A trace distinguishes drafts from verifications: each is a launch.
   ASSERT_GT(recording.rounds.size(), 6U);
   for (const traces::Round& round : recording.rounds)
     EXPECT_EQ(launches[round.id], round.drafted > 0 ? 2 : 1) << "round " << round.id;

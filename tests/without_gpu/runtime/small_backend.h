@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// A small model on the backend as the program makes it, and what is decoded with it.
+// A small model on the backend as the program makes it, and texts that are decoded with it.
 
 #include <draftscope/base/result.h>
 #include <draftscope/engine/backend.h>
@@ -23,7 +23,7 @@ namespace draftscope::cuda_stand_in {
                                                         double temperature = 0.0,
                                                         engine::DecodeListener* listener = nullptr);
 
-/// Decodes on a backend that make_cuda_backend() makes and that is gone afterwards.
+/// Decodes on a backend that make_cuda_backend() makes and that is destroyed afterwards.
 [[nodiscard]] Result<std::vector<std::int32_t>> text_on_device(
     const std::string& strategy, std::size_t prompt, std::int32_t tokens, double temperature = 0.0,
     engine::DecodingPasses passes = engine::DecodingPasses::programs);

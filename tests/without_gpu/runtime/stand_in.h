@@ -2,20 +2,21 @@
 #pragma once
 
 // A CUDA runtime, cuBLAS and (through the profiler's own stand-in) CUPTI without a device, for the calls that
-// the engine and its calibration make: the ordinary host code links against these functions instead of the
+// the engine and its calibration make. The ordinary host code links against these functions instead of the
 // toolkit's. Kernels run on the emulated device, which is called "emulated" wherever a name appears.
 //
-// As on a device, work is queued when it is asked for and done when it is waited for, as late as a driver
-// may. What a driver need not find is an error here, with a text after the error's name: host memory of
-// copies that is not page-locked, or changes or goes before the copy was waited for; device memory beyond an
-// allocation; more shared memory than was asked for by cudaFuncSetAttribute; blocks that a kernel is not made
-// for; programs that are not launched cooperatively, and other kernels that are; streams and events that are
-// gone; a kernel's own faults, as the emulated device finds them.
+// As on a device, work is queued by calls and done as late as a driver may do it, when it is waited for.
+// Mistakes that a driver need not find are errors here, with a text after the error's name. On memory:
+// copies' host memory that is not page-locked, or that changes or is freed before the copy was waited for;
+// device memory beyond an allocation. On launches: more shared memory than cudaFuncSetAttribute allowed; a
+// block size that the kernel is not made for; programs that are not launched cooperatively, and other kernels
+// that are. Also streams and events that do not exist any more, and a kernel's own faults, as the emulated
+// device finds them.
 //
-// Not in it: time (a device's records carry the host's), more than one stream's order (streams are waited for
-// one by one), memory that two processes share.
+// It lacks time (a device's records have the host's times), an order between several streams (streams are
+// waited for one by one), and memory that two processes share.
 //
-// Thread-safety: one thread, as the engine's Gpu.
+// Thread-safety: one thread, as for the engine's Gpu.
 
 #include <cstddef>
 #include <cstdint>
@@ -29,18 +30,18 @@ struct Settings {
   int multiprocessors = 3;
   int major = 9;
   std::size_t memory_bytes = std::size_t{1} << 30;
-  std::uint32_t seed = 1;  ///< seed of the order of blocks and warps
+  std::uint32_t seed = 1;  ///< Seed of the order of blocks and warps.
 };
 
-/// One call to fail. It does nothing then, but a call that gives something back does so first, as a driver's
-/// that returns the error of earlier work.
+/// One call that must fail. It then does nothing, except for a call that releases something: it does so
+/// first, as when a driver returns the error of earlier work.
 struct Failure {
-  std::string call;        ///< "cudaMalloc"; empty = whichever call it is
-  std::int64_t nth = 0;    ///< from 1, of those calls; 0 = none fails
-  bool and_later = false;  ///< all calls after it fail, too, as when a device is lost
+  std::string call;        ///< "cudaMalloc"; empty = any call
+  std::int64_t nth = 0;    ///< Counts those calls from 1; 0 = none fails.
+  bool and_later = false;  ///< All calls after it fail, too, as when a device is lost.
 };
 
-/// Objects that have not been given back.
+/// Objects that have not been released.
 struct Live {
   std::size_t device_blocks = 0, host_blocks = 0, streams = 0, events = 0, blas_handles = 0;
   [[nodiscard]] std::size_t all() const {
@@ -48,8 +49,8 @@ struct Live {
   }
 };
 
-/// Starts anew. What has not been given back is forgotten. Before the first call they are taken from the
-/// environment: DRAFTSCOPE_EMULATED_MEMORY (bytes), _FAIL ("CALL:N", "CALL:N+").
+/// Resets the stand-in and forgets all objects that have not been released. Before the first call, settings
+/// come from the environment: DRAFTSCOPE_EMULATED_MEMORY (bytes), _FAIL ("CALL:N", "CALL:N+").
 void reset(const Settings& settings, const Failure& failure = {});
 
 [[nodiscard]] Live live();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the stand-in refuses that a program must not ask of a driver.
+// Invalid requests to a driver, which the stand-in refuses.
 
 #include <cublas_v2.h>
 #include <cuda_runtime.h>
@@ -54,7 +54,7 @@ TEST_F(CudaStandIn, CopiesWhenItIsWaitedFor) {
   ASSERT_EQ(up(host_), cudaSuccess);
   ASSERT_EQ(cudaStreamSynchronize(stream_), cudaSuccess);
   ASSERT_EQ(down(host_), cudaSuccess);
-  EXPECT_NE(static_cast<unsigned char*>(host_)[0], 7);  // nobody has waited
+  EXPECT_NE(static_cast<unsigned char*>(host_)[0], 7);  // Nobody has waited yet.
   ASSERT_EQ(cudaStreamSynchronize(stream_), cudaSuccess);
   EXPECT_EQ(static_cast<unsigned char*>(host_)[255], 7);
 }
@@ -65,7 +65,7 @@ TEST_F(CudaStandIn, FindsWhatChangesBeforeItIsCopied) {
   const cudaError_t error = cudaStreamSynchronize(stream_);
   EXPECT_EQ(error, cudaErrorLaunchFailure);
   EXPECT_THAT(words(error), HasSubstr("changed before the copy was waited for"));
-  EXPECT_EQ(cudaStreamSynchronize(stream_), cudaErrorLaunchFailure);  // it stays
+  EXPECT_EQ(cudaStreamSynchronize(stream_), cudaErrorLaunchFailure);  // The error stays.
 }
 
 TEST_F(CudaStandIn, RefusesMemoryThatCopiesMustNotUse) {
@@ -83,7 +83,7 @@ TEST_F(CudaStandIn, RefusesMemoryThatCopiesMustNotUse) {
   EXPECT_EQ(cudaFree(static_cast<char*>(device_) + 1), cudaErrorInvalidValue);
 }
 
-/// A launch of one block, a program's together with all others of its grid.
+/// A launch of one block, for programs together with all other blocks of the grid.
 class OneLaunch {
  public:
   OneLaunch(Kernel kernel, cudaStream_t stream) : function_(function_of(kernel)) {
@@ -109,7 +109,7 @@ class OneLaunch {
   const void* function_;
   cudaLaunchConfig_t config_{};
   cudaLaunchAttribute attribute_{};
-  alignas(16) std::array<std::byte, 4096> zeros_{};  // as many as any kernel's parameters take
+  alignas(16) std::array<std::byte, 4096> zeros_{};  // As many bytes as any kernel's parameters take.
 };
 
 TEST_F(CudaStandIn, HoldsLaunchesAgainstKernelsAndDevice) {
@@ -136,7 +136,7 @@ TEST_F(CudaStandIn, HoldsLaunchesAgainstKernelsAndDevice) {
 }
 
 TEST_F(CudaStandIn, LaunchesProgramsCooperativelyAndNothingElse) {
-  // What is launched with zeros must not run: nobody waits for this stream.
+  // Launches with zeros must not run, so nobody waits for this stream.
   cudaStream_t dropped = nullptr;
   ASSERT_EQ(cudaStreamCreateWithFlags(&dropped, cudaStreamNonBlocking), cudaSuccess);
   OneLaunch program(Kernel::program, dropped);
@@ -173,14 +173,14 @@ TEST_F(CudaStandIn, GivesABlockOfAProgramAMultiprocessorOfItsOwn) {
 TEST_F(CudaStandIn, WaitsForEventsAndWhatIsBeforeThem) {
   cudaEvent_t event = nullptr;
   ASSERT_EQ(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), cudaSuccess);
-  ASSERT_EQ(cudaEventSynchronize(event), cudaSuccess);  // nobody has recorded it
+  ASSERT_EQ(cudaEventSynchronize(event), cudaSuccess);  // Nobody has recorded it.
   ASSERT_EQ(up(host_), cudaSuccess);
   ASSERT_EQ(cudaEventRecord(event, stream_), cudaSuccess);
   ASSERT_EQ(cudaEventSynchronize(event), cudaSuccess);
-  std::memset(host_, 9, bytes);  // may be used again
+  std::memset(host_, 9, bytes);  // The memory may be used again.
   ASSERT_EQ(up(host_), cudaSuccess);
   std::memset(host_, 1, bytes);
-  EXPECT_EQ(cudaEventSynchronize(event), cudaSuccess);  // what comes after it is not waited for
+  EXPECT_EQ(cudaEventSynchronize(event), cudaSuccess);  // Work after the event is not waited for.
   EXPECT_EQ(cudaStreamSynchronize(stream_), cudaErrorLaunchFailure);
   EXPECT_EQ(cudaEventDestroy(event), cudaErrorLaunchFailure);
 }
@@ -200,7 +200,7 @@ TEST_F(CudaStandIn, GivesProductsNoMemoryOfTheirOwn) {
   ASSERT_EQ(cublasSetWorkspace(blas, device_, bytes), CUBLAS_STATUS_SUCCESS);
   EXPECT_EQ(multiply(4), CUBLAS_STATUS_SUCCESS);
   EXPECT_EQ(multiply(400), CUBLAS_STATUS_INVALID_VALUE);
-  // A new stream takes the workspace away.
+  // A new stream resets the workspace.
   ASSERT_EQ(cublasSetStream(blas, stream_), CUBLAS_STATUS_SUCCESS);
   EXPECT_EQ(multiply(4), CUBLAS_STATUS_ALLOC_FAILED);
   ASSERT_EQ(cublasDestroy(blas), CUBLAS_STATUS_SUCCESS);

@@ -25,7 +25,7 @@ Settings settings_of_environment() {
   return settings;
 }
 
-/// "CALL:N" or "CALL:N+".
+/// Parses "CALL:N" or "CALL:N+".
 Failure failure_of_environment() {
   const char* const text = std::getenv("DRAFTSCOPE_EMULATED_FAIL");
   if (text == nullptr) return {};

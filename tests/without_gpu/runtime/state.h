@@ -23,21 +23,21 @@ namespace draftscope::cuda_stand_in {
 
 enum class Work : std::uint8_t { kernel, product, upload, download, set, event };
 
-/// Something queued in a stream.
+/// Work that is queued in a stream.
 struct Operation {
   Work work = Work::kernel;
-  engine::cuda::Launch launch;  ///< kernel
+  engine::cuda::Launch launch;  ///< Used by kernels.
   engine::cuda::KernelParams params;
-  const char* symbol = "";            ///< the kernel's, for records
-  int threads = 0;                    ///< threads per block
-  engine::cuda::WideProduct product;  ///< product
-  void* to = nullptr;                 ///< copies, set
+  const char* symbol = "";            ///< Symbol of the kernel, for records.
+  int threads = 0;                    ///< Threads per block.
+  engine::cuda::WideProduct product;  ///< Used by products.
+  void* to = nullptr;                 ///< Used by copies and set.
   const void* from = nullptr;
   std::size_t bytes = 0;
-  int value = 0;           ///< set
-  std::size_t digest = 0;  ///< upload: of the source when it was asked for
+  int value = 0;           ///< Used by set.
+  std::size_t digest = 0;  ///< Digest of an upload's source at the time of the call.
   struct Event* event = nullptr;
-  // For records
+  // Used by records.
   std::uint32_t correlation = 0;
   std::uint64_t start_ns = 0, end_ns = 0;
 };
@@ -66,41 +66,41 @@ class State {
   std::int64_t n_calls = 0;
   bool has_failed = false;
 
-  int device = 0;  ///< the chosen one
+  int device = 0;  ///< The chosen device.
   /// The device's own memory and kernels.
   std::unique_ptr<engine::cuda::Gpu> gpu;
-  std::map<const std::byte*, std::size_t> device_blocks;    ///< bytes, by address
-  std::map<const std::byte*, std::size_t> host_blocks;      ///< page-locked
-  std::map<const void*, std::size_t> shared_bytes_allowed;  ///< by kernel, once asked for
+  std::map<const std::byte*, std::size_t> device_blocks;    ///< Bytes by address.
+  std::map<const std::byte*, std::size_t> host_blocks;      ///< Page-locked blocks.
+  std::map<const void*, std::size_t> shared_bytes_allowed;  ///< Bytes by kernel, once they were set.
   std::set<Stream*> streams;
   std::set<Event*> events;
   std::set<Blas*> blas;
 
-  cudaError_t lost = cudaSuccess;  ///< what every call returns once a kernel has failed
-  std::string detail;              ///< why the last call failed, for cudaGetErrorString()
+  cudaError_t lost = cudaSuccess;  ///< Returned by every call once a kernel has failed.
+  std::string detail;              ///< Why the last call failed, for cudaGetErrorString().
 
   /// Makes the device at the first call that needs it.
   [[nodiscard]] cudaError_t prepare();
   [[nodiscard]] cudaError_t refuse(cudaError_t error, std::string why);
-  /// A stream's queue, done to its end, or to the last time that `event` is recorded in it.
+  /// Runs a stream's queue to its end, or up to the last record of `event` in it.
   [[nodiscard]] cudaError_t drain(Stream& stream, const Event* event = nullptr);
   [[nodiscard]] cudaError_t drain_all();
 
  private:
   [[nodiscard]] Result<void> perform(const Operation& operation);
-  /// In order; gives them their times.
+  /// Performs the operations in order and sets their times.
   [[nodiscard]] Result<void> perform_all(std::span<Operation> operations);
 };
 
 [[nodiscard]] State& state();
 
-/// Whether `bytes` from `at` on lie in one of the blocks.
+/// Whether `bytes` bytes from `at` on lie in one of the blocks.
 [[nodiscard]] bool holds(const std::map<const std::byte*, std::size_t>& blocks, const void* at,
                          std::size_t bytes);
 
 [[nodiscard]] std::size_t digest_of(const void* from, std::size_t bytes);
 
-/// Gives an object back; `what` says what it is where it is not there.
+/// Destroys an object; `what` is the error text if the object does not exist.
 template <typename Object>
 cudaError_t destroy(State& s, std::set<Object*>& objects, void* handle, const char* what) {
   auto* const object = static_cast<Object*>(handle);
@@ -109,7 +109,7 @@ cudaError_t destroy(State& s, std::set<Object*>& objects, void* handle, const ch
   return cudaSuccess;
 }
 
-/// A call whose body is `run`. Counted; fails where it is to fail, and where the device is lost.
+/// Counts a call and runs its body `run`. The call fails if a failure is injected or the device is lost.
 /// `gives_back`: the body runs nonetheless.
 template <typename Run>
 cudaError_t call(const char* name, bool gives_back, Run run) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the backend's own host code decodes on the stand-in, and the calls that it takes.
+// Texts that the backend's own host code decodes on the stand-in, and the calls that it makes.
 
 #include <draftscope/engine/cuda_backend.h>
 #include <draftscope/engine/decode.h>
@@ -29,12 +29,12 @@ struct Case {
   double temperature;
 };
 constexpr Case cases[] = {{"vanilla", 5, 0.0},
-                          {"vanilla", 70, 0.0},  // a library's products
+                          {"vanilla", 70, 0.0},  // Uses a library's products.
                           {"layerskip:exit=1,gamma=2", 5, 0.0},
                           {"layerskip:exit=1,gamma=2", 5, 0.9},
                           {"mix:mask=exit,exit=1,shape=tree,gamma=2", 5, 0.0}};
 
-/// Without the runtime: the backend over the emulated device alone.
+/// Decodes without the runtime, by the backend over the emulated device.
 Result<std::vector<std::int32_t>> expected_text(const Case& each) {
   DRAFTSCOPE_TRY_ASSIGN(const auto backend,
                         engine::cuda::make_backend(engine::cuda::emulation::make_emulated_gpu(),
@@ -64,7 +64,7 @@ std::map<std::string, std::int64_t> calls_of_text(const char* strategy, std::int
   return calls();
 }
 
-/// However long a text is: what it takes is there before its first token.
+/// All memory that a text needs is allocated before its first token, however long the text is.
 TEST_P(CudaHostCode, TakesNoMemoryForATokenAndCopiesThroughPageLockedMemory) {
   for (const char* strategy : {"vanilla", "layerskip:exit=1,gamma=2"}) {
     auto few = calls_of_text(strategy, 3, GetParam());
@@ -82,7 +82,7 @@ INSTANTIATE_TEST_SUITE_P(Passes, CudaHostCode,
                            return parameter.param == DecodingPasses::plain ? "plain" : "programs";
                          });
 
-/// Launches of a text's rounds.
+/// Counts launches of a text's rounds.
 struct RoundLaunches : engine::DecodeListener {
   void on_first_token(std::int32_t /*token*/) override { first = calls().at("cudaLaunchKernelExC"); }
   void on_round(const engine::RoundReport& /*report*/) override {
@@ -102,7 +102,7 @@ RoundLaunches launches_of_rounds(const std::string& strategy, DecodingPasses pas
   return heard;
 }
 
-/// Rounds of greedy vanilla decoding come eight to a launch.
+/// Rounds of greedy vanilla decoding come eight per launch.
 TEST(CudaHostCalls, LaunchAKernelARound) {
   for (const char* strategy :
        {"vanilla", "layerskip:exit=1,gamma=4", "layerskip:exit=1,gamma=4,verify=above-exit", "fs:exit=1"})

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Matrices that stay in a GGUF file's blocks.
+// Matrices may stay in the blocks of a GGUF file.
 
 #include <draftscope/engine/checkpoint.h>
 #include <draftscope/engine/cpu_backend.h>
@@ -23,7 +23,7 @@ namespace {
 using draftscope::test::TemporaryFolder;
 using testing::HasSubstr;
 
-/// Random blocks whose fp16 numbers are of such a size that activations stay small.
+/// Random blocks with fp16 numbers so small that activations stay small.
 std::string random_blocks(Random& random, std::uint32_t type, std::uint64_t count) {
   const gguf::BlockFormat& format = *gguf::find_block_format(type);
   std::string bytes(count / format.weights * format.bytes, '\0');
@@ -39,7 +39,7 @@ std::string random_blocks(Random& random, std::uint32_t type, std::uint64_t coun
   return bytes;
 }
 
-/// Random numbers of a plain type, or random blocks.
+/// A matrix of random numbers of a plain type, or of random blocks.
 std::string random_matrix(Random& random, std::uint32_t type, std::uint64_t count) {
   const gguf::BlockFormat& format = *gguf::find_block_format(type);
   if (!format.plain) return random_blocks(random, type, count);
@@ -53,10 +53,11 @@ std::string random_matrix(Random& random, std::uint32_t type, std::uint64_t coun
   return bytes.text();
 }
 
-/// A model of one layer in two files: Phi-3's, with fused tensors, and Qwen2's with biases of 0.
+/// A model of one layer in two files with the same weights: as Phi-3 with fused tensors, and as Qwen2 with
+/// biases of 0.
 std::pair<GgufParts, GgufParts> fused_and_split(Random& random, std::uint32_t type) {
   std::pair<GgufParts, GgufParts> both;
-  GgufParts& fused = both.first;  // no binding, which clang 14's lambdas cannot capture
+  GgufParts& fused = both.first;  // not a structured binding, which clang 14's lambdas cannot capture
   GgufParts& split = both.second;
   constexpr std::uint64_t model = 256;
   constexpr std::uint64_t keys = 128;
@@ -68,7 +69,7 @@ std::pair<GgufParts, GgufParts> fused_and_split(Random& random, std::uint32_t ty
   const auto matrix = [&](const char* name, std::uint64_t columns, std::uint64_t rows) {
     in_both({name, {columns, rows}, type, random_matrix(random, type, columns * rows)});
   };
-  // Rows of one tensor that are those of several.
+  // Adds the rows as one tensor to the fused file and as several tensors to the split file.
   const auto together = [&](const char* name, const std::vector<std::pair<const char*, std::uint64_t>>& of) {
     GgufTensor whole{name, {model, 0}, type, {}};
     for (const auto& [part, rows] : of) {
@@ -107,8 +108,8 @@ std::pair<GgufParts, GgufParts> fused_and_split(Random& random, std::uint32_t ty
   return both;
 }
 
-/// Two layers of 256 with matrices of many types; the second has gate and up of which one can't be multiplied
-/// as it is.
+/// A model of two layers of width 256 with matrices of many types. In the second layer either gate or up
+/// can't be multiplied as stored.
 GgufParts mixed_gguf(Random& random) {
   GgufParts parts;
   const auto key = [&](const char* name, auto value) {
@@ -223,12 +224,12 @@ TEST_F(AsStored, LogitsAreThoseOfTheWidenedModelButForRounding) {
   EXPECT_LT(relative_error(logits_of(**packed), expected), 0.05);
   EXPECT_THAT((*packed)->describe().weights, HasSubstr("q4_k"));
   EXPECT_LT((*packed)->describe().weight_bytes * 3, (*plain)->describe().weight_bytes * 2);
-  // Copies for drafts are made of the blocks' numbers.
+  // Copies for drafts are made from the numbers of the blocks.
   ASSERT_TRUE((*packed)->prepare_draft_weights(speculation::WeightFormat::q8_0));
   EXPECT_LT(relative_error(logits_of(**packed, speculation::WeightFormat::q8_0), expected), 0.05);
 }
 
-/// Layers' matrices stay in blocks for a GPU where all of them are in one format that it multiplies.
+/// For a GPU, layers' matrices stay in blocks if all of them share one format that the GPU multiplies.
 TEST_F(AsStored, BlocksStayForAGpuWhereTheLayersShareAFormatOfIts) {
   Random random(13);
   const TemporaryFolder folder;
@@ -251,7 +252,8 @@ TEST_F(AsStored, BlocksStayForAGpuWhereTheLayersShareAFormatOfIts) {
       EXPECT_EQ(std::memcmp(rows.data(), expected[i].view.data, rows.size()), 0) << found[i].name;
     }
   }
-  // A head of another type is widened alone; so are the layers where one matrix is of another type.
+  // A head of another type is widened alone. The layers are widened if one of their matrices has another
+  // type.
   GgufParts parts = fused_and_split(random, 8).second;
   parts.tensor("output.weight").type = 14;
   parts.tensor("output.weight").bytes = random_matrix(random, 14, 256 * 70);
@@ -265,7 +267,7 @@ TEST_F(AsStored, BlocksStayForAGpuWhereTheLayersShareAFormatOfIts) {
   EXPECT_FALSE(loaded(folder / "mixed.gguf", BlockMatrices::cuda_as_stored).has_blocks());
 }
 
-/// Q4_K, whose files mix types, stays where it is, whatever the others are.
+/// Q4_K matrices stay as stored whatever the types of the others, since such files mix types.
 TEST_F(AsStored, Q4KStaysForAGpuBesideOtherTypes) {
   Random random(14);
   const TemporaryFolder folder;
@@ -300,7 +302,7 @@ TEST_F(AsStored, Q4KStaysForAGpuBesideOtherTypes) {
   retype("output.weight", 14, 70 * d_model);
   EXPECT_EQ(kept("medium.gguf"),
             "q_proj.weight k_proj.weight o_proj.weight gate_proj.weight up_proj.weight ");
-  retype("blk.0.ffn_up.weight", 13, 512 * d_model);  // gate and up are one product
+  retype("blk.0.ffn_up.weight", 13, 512 * d_model);  // gate and up are one product, so both are widened
   retype("blk.0.attn_q.weight", 8, d_model * d_model);
   EXPECT_EQ(kept("large.gguf"), "k_proj.weight o_proj.weight ");
   retype("blk.0.attn_k.weight", 1, 128 * d_model);
@@ -344,7 +346,7 @@ TEST_P(FusedTensors, AreTheRowsOfTheirParts) {
     EXPECT_EQ(whole.has_blocks(), parts.has_blocks());
     EXPECT_EQ(whole.stored_as, parts.stored_as);
     const LayerWeights& layer = whole.weights.layers[0];
-    // One tensor, one after the other, nothing copied but what is widened.
+    // The parts are one tensor, one after the other; only widened parts are copied.
     EXPECT_EQ(layer.k.row_bytes(), layer.q.row_bytes());
     if (blocks == BlockMatrices::as_stored || gguf::find_block_format(GetParam())->plain) {
       EXPECT_EQ(layer.k.data, layer.q.data + layer.q.bytes());
@@ -358,7 +360,7 @@ TEST_P(FusedTensors, AreTheRowsOfTheirParts) {
   }
 }
 
-// Every type whose blocks are multiplied as they are, and the plain ones.
+// The types are the plain ones and all whose blocks are multiplied as stored.
 INSTANTIATE_TEST_SUITE_P(Types, FusedTensors, testing::Values(0U, 1U, 30U, 8U, 2U, 3U, 6U, 7U, 12U, 13U, 14U),
                          [](const auto& type) {
                            return std::string(gguf::find_block_format(type.param)->name);

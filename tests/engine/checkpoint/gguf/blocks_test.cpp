@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Every type's weights are those of gguf.quants (goldens/blocks.* from make_goldens.py), bit for bit.
+// The weights of every type are bit for bit those of gguf.quants (goldens/blocks.* from make_goldens.py).
 
 #include <gtest/gtest.h>
 
@@ -35,7 +35,7 @@ TEST(GgufBlocks, WeightsAreThoseOfTheGgufPackage) {
       std::uint32_t bits = 0;
       ASSERT_LE(at + sizeof bits, expected.size());
       std::memcpy(&bits, expected.data() + at, sizeof bits);
-      // −0 and 0 are one number; which of the two a product gives is not the format's.
+      // −0 and 0 are the same number, and the format does not define which of the two a product gives.
       const bool zeros = (bits << 1U) == 0 && weight == 0.0F;
       EXPECT_TRUE(zeros || std::bit_cast<std::uint32_t>(weight) == bits)
           << tensor.name << ' ' << at % (weights_each * 4) / 4 << ": " << weight << " for "
@@ -47,7 +47,7 @@ TEST(GgufBlocks, WeightsAreThoseOfTheGgufPackage) {
   EXPECT_EQ(seen.size(), 14U);
 }
 
-// A row may end within a run of the loop that widens; block by block must give the same.
+// A row may end within a run of the widening loop. Widening block by block must give the same.
 TEST(GgufBlocks, WideningRowsRoundsEachWeightToBf16) {
   const auto file = gguf::open_gguf_file(gguf_goldens() / "blocks.gguf");
   ASSERT_TRUE(file) << file.error().message;
@@ -61,7 +61,7 @@ TEST(GgufBlocks, WideningRowsRoundsEachWeightToBf16) {
     const auto weights = weights_of(tensor, file->mapping.bytes());
     for (std::size_t i = 0; i < weights_each; ++i) {
       const float rounded = std::bit_cast<float>(std::uint32_t{out[i]} << 16U);
-      // Half a unit in the last of 8 places, or of the smallest number of all.
+      // The error is at most half a unit in the last of 8 places, or half the smallest number.
       EXPECT_LE(std::abs(rounded - weights[i]), std::max(std::abs(weights[i]) / 256.0F, 0x1p-133F))
           << tensor.name << ' ' << i;
     }

@@ -300,7 +300,7 @@ TEST(DamagedGguf, WhereverItEndsTheFileIsRefused) {
 TEST(DamagedGguf, NumbersOfTheHeaderAreNotBelieved) {
   const TemporaryFolder folder;
   const std::string whole = tiny_gguf().file();
-  for (const std::size_t at : {8U, 16U}) {  // tensors, keys
+  for (const std::size_t at : {8U, 16U}) {  // offsets of the counts of tensors and keys
     std::string bytes = whole;
     const std::uint64_t count = std::uint64_t{1} << 60U;
     std::memcpy(bytes.data() + at, &count, sizeof count);
@@ -312,7 +312,7 @@ TEST(DamagedGguf, NumbersOfTheHeaderAreNotBelieved) {
   EXPECT_THAT(open_model((folder / "none.gguf").string()).error().message, HasSubstr("or a GGUF file"));
 }
 
-// The offset of one tensor, which stands at the end of its entry.
+// Changes the offset of one tensor, which is at the end of its entry.
 TEST(DamagedGguf, OffsetsAreHeldToTheAlignmentAndTheOrder) {
   const TemporaryFolder folder;
   const std::string whole = tiny_gguf().file();
@@ -322,7 +322,7 @@ TEST(DamagedGguf, OffsetsAreHeldToTheAlignmentAndTheOrder) {
     std::memcpy(bytes.data() + at, &offset, sizeof offset);
     return message_of(folder, bytes);
   };
-  EXPECT_EQ(moved(320), "");  // the embedding's 320 bytes come before
+  EXPECT_EQ(moved(320), "");  // the 320 bytes of the embedding come first
   EXPECT_THAT(moved(321), HasSubstr("data at offset 321, expected a multiple of 32"));
   EXPECT_THAT(moved(352), HasSubstr("data at offset 352, expected 320, after the tensor before"));
   EXPECT_THAT(moved(std::uint64_t{1} << 62U), HasSubstr("truncated or damaged"));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What fuzzing starts from, replayed without a fuzzer, and with a byte changed here and there.
+// Replays the fuzzing corpus without a fuzzer, with some bytes changed.
 
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ void replay(const std::string& input) {
   LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(input.data()), input.size());
 }
 
-// The entry point ends the process if a promise is broken, so arriving here is the test.
+// The entry point ends the process if a promise is broken, so the test passes by arriving here.
 TEST(GgufFuzzCorpus, KeepsItsPromisesOnEveryFile) {
   int count = 0;
   for (const auto& file :

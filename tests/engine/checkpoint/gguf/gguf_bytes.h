@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// GGUF files for tests to read and to damage, written as the ggml project documents the format.
+// Makes GGUF files for tests to read and to damage, written as the ggml project documents the format.
 
 #include <cstdint>
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace draftscope::engine::test {
 
-/// Little-endian bytes of numbers, and strings after their length.
+/// Collects little-endian bytes of numbers, and strings after their length.
 class GgufBytes {
  public:
   template <typename T>
@@ -29,7 +29,7 @@ class GgufBytes {
   std::string text_;
 };
 
-/// A key with its type and value, as it stands in a file.
+/// A key with its type and value, as the file has it.
 struct GgufKey {
   std::string name;
   std::string value;
@@ -46,12 +46,12 @@ struct GgufKey {
 
 struct GgufTensor {
   std::string name;
-  std::vector<std::uint64_t> extents;  ///< the first is that of a row
+  std::vector<std::uint64_t> extents;  ///< the first is the width of a row
   std::uint32_t type = 0;
   std::string bytes;
 };
 
-/// Version 3, data at multiples of 32. A key of the same name takes the place of an earlier one.
+/// Parts of a file of version 3 with data at multiples of 32. A key replaces an earlier one of the same name.
 struct GgufParts {
   std::vector<GgufKey> keys;
   std::vector<GgufTensor> tensors;
@@ -66,7 +66,7 @@ struct GgufParts {
 /// A tensor of F32 numbers.
 [[nodiscard]] GgufTensor gguf_vector(std::string name, const std::vector<float>& values);
 
-/// A model of two layers and a few kilobytes, without a tokenizer: F32 matrices, told apart by their numbers.
+/// A model of two layers and a few kilobytes, without a tokenizer. Its F32 matrices have distinct numbers.
 [[nodiscard]] GgufParts tiny_gguf(const std::string& architecture = "llama");
 
 }  // namespace draftscope::engine::test

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A GGUF file is the model of the Hugging Face folder that it was made of (make_goldens.py).
+// A GGUF file gives the same model as the Hugging Face folder it was made from (make_goldens.py).
 
 #include <draftscope/engine/cpu_backend.h>
 #include <gmock/gmock.h>
@@ -77,7 +77,7 @@ TEST_P(GgufOfFolder, HasTheShapeAndTheWeightsOfTheFolder) {
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     EXPECT_EQ(tensors[i].name, others[i].name);
     auto values = values_of(others[i].view);
-    if (adds_one && tensors[i].view.rows == 1)  // converters add it
+    if (adds_one && tensors[i].view.rows == 1)  // converters add 1 to norm weights
       for (float& value : values) value += 1.0F;
     EXPECT_EQ(values_of(tensors[i].view), values) << tensors[i].name;
     if (tensors[i].view.rows > 1) {
@@ -94,11 +94,11 @@ TEST_P(GgufOfFolder, ComputesTheFoldersLogits) {
   ASSERT_EQ(found.size(), expected.size());
   if (std::string_view(GetParam()) != "rope-llama3") {
     EXPECT_EQ(found, expected);
-    // A context beyond the first training has other factors where frequencies have such.
+    // A context beyond the original length uses the second list of rotary factors, if there is one.
     EXPECT_EQ(logits_of(file, 64), logits_of(folder, 64));
     return;
   }
-  // The file holds divisors in fp32, the folder the formula that they follow from.
+  // The file holds the divisors in fp32, while the folder holds the formula that gives them.
   double apart = 0.0;
   double scale = 0.0;
   for (std::size_t i = 0; i < expected.size(); ++i) {
@@ -136,7 +136,7 @@ TEST(LoadGguf, PlainMatricesStayInTheFileAndOthersBecomeBf16) {
   EXPECT_EQ(plain.stored_as, "gguf F32");
   EXPECT_EQ(values_of(plain.weights.embedding).front(), 0.125F);
 
-  // One matrix of another type: all of them become bf16, and norms stay what they are.
+  // If one matrix has another type, all matrices become bf16, and norms keep their type.
   GgufTensor& head = parts.tensor("output.weight");
   head.type = 30;
   head.bytes = std::string(8 * 10 * 2, '\x3F');

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Windows, caps, multipliers and frequencies of the architectures that have them.
+// Tests the windows, caps, multipliers and frequencies of the architectures that have them.
 
 #include <draftscope/engine/checkpoint.h>
 #include <gmock/gmock.h>
@@ -26,7 +26,7 @@ ModelShape shape_of(const GgufParts& parts) {
   return loaded->shape;
 }
 
-/// As many layers, all of them the first one's.
+/// Repeats the first layer until the model has this many layers.
 void repeat_first_layer(GgufParts& parts, const std::string& architecture, std::uint32_t layers) {
   std::vector<GgufTensor> first;
   for (const GgufTensor& tensor : parts.tensors)
@@ -44,7 +44,7 @@ TEST(GgufParticulars, GraniteHasItsMultipliers) {
   GgufParts parts = tiny_gguf("granite");
   parts.set(gguf_key("granite.rope.scaling.finetuned", true));
   const auto without = shape_of(parts).traits;
-  EXPECT_EQ(without.attention_multiplier, 0.0);  // by the head's size
+  EXPECT_EQ(without.attention_multiplier, 0.0);  // 0 = derived from the head's size
   EXPECT_EQ(without.embedding_multiplier, 1.0);
   EXPECT_EQ(without.residual_multiplier, 1.0);
   EXPECT_EQ(without.logit_multiplier, 1.0);
@@ -74,7 +74,7 @@ TEST(GgufParticulars, WhatAFileOfGemma2DoesNotSayIsKnown) {
   EXPECT_EQ(shape.window_of(1), 0);
   EXPECT_EQ(shape.traits.logit_cap, 30.0);
   EXPECT_EQ(shape.traits.attention_logit_cap, 50.0);
-  EXPECT_EQ(shape.traits.attention_multiplier, 0.5);  // heads of 4
+  EXPECT_EQ(shape.traits.attention_multiplier, 0.5);  // 1 / √4, since heads have 4 values
   EXPECT_EQ(shape.traits.norm_weight, speculation::NormWeight::plain);
   EXPECT_EQ(shape.rope.local_theta, 0.0);
   parts.set(gguf_key("gemma2.final_logit_softcapping", 0.0F));
@@ -110,17 +110,18 @@ TEST(GgufParticulars, WindowsOfGemma3AreInAllButEverySixthLayer) {
   parts.set(gguf_key("gemma3.attention.sliding_window_pattern",
                      std::vector<bool>{true, true, true, false, true, true, true}));
   EXPECT_THAT(windows(), ElementsAre(16, 16, 16, 0, 16, 16, 16));
-  parts.set(gguf_key("gemma3.attention.sliding_window_pattern", 1U));  // none but such without a window
+  parts.set(gguf_key("gemma3.attention.sliding_window_pattern", 1U));  // every layer is one without a window
   EXPECT_THAT(windows(), testing::Each(0));
   EXPECT_EQ(shape_of(parts).rope.local_theta, 0.0);
 }
 
-// The models of 27 B divide by the width per head, which is not their heads' size; a file does not say so.
+// The 27B models scale attention by the width per head, which differs from their head size. A file does not
+// state that.
 TEST(GgufParticulars, TheMultiplierOfGemmas27BIsKnownByItsLayers) {
   for (const auto& [architecture, layers] : {std::pair{"gemma2", 46U}, std::pair{"gemma3", 62U}}) {
     const auto multiplier = [&, of = std::string(architecture)](std::uint32_t count, bool stated) {
       GgufParts parts = tiny_gguf(of);
-      parts.set(gguf_key(of + ".attention.head_count", 4U));  // 8 / 4 = 2, heads of 4
+      parts.set(gguf_key(of + ".attention.head_count", 4U));  // width per head 8 / 4 = 2, head size 4
       parts.set(gguf_key(of + ".attention.key_length", 4U));
       if (stated) parts.set(gguf_key(of + ".attention.scale", 0.25F));
       for (GgufTensor& tensor : parts.tensors) {
@@ -151,7 +152,7 @@ TEST(GgufParticulars, TheEndOfATurnThatNoKeyNamesEndsARequest) {
               ends ? (std::vector<std::int32_t>{1, 7}) : std::vector<std::int32_t>{1});
     parts.set(gguf_key("tokenizer.ggml.eot_token_id", 7U));
     EXPECT_THAT(shape_of(parts).eos_tokens, ElementsAre(1, 7));
-    // Beyond the embeddings' rows there is no such token.
+    // A token beyond the rows of the embedding does not exist.
     parts.remove("tokenizer.ggml.eot_token_id");
     tokens.emplace_back("x");
     std::swap(tokens[7], tokens.back());
@@ -175,10 +176,10 @@ TEST(GgufParticulars, PhiHasTwoListsOfFactorsForTheDimensionsThatRotate) {
   EXPECT_THAT(rope.long_factors, ElementsAre(4.5));
   EXPECT_THAT(rope.short_factors, ElementsAre(1.5));
   EXPECT_EQ(rope.original_max_positions, 8);
-  EXPECT_EQ(rope.factor, 4.0);  // of 32 positions
+  EXPECT_EQ(rope.factor, 4.0);  // 32 positions / 8 original positions
   EXPECT_EQ(rope.attention_factor, 0.0);
 
-  // The derived factor, which converters write in fp32, and another one.
+  // A file may state the derived factor, which converters write in fp32, or another one.
   const double derived = std::sqrt(1.0 + std::log(4.0) / std::log(8.0));
   parts.set(gguf_key("phi3.rope.scaling.attn_factor", static_cast<float>(derived)));
   EXPECT_EQ(shape_of(parts).rope.attention_factor, 0.0);

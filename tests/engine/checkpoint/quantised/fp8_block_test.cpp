@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Which folders of e4m3 with scales of blocks stay as they are for the CUDA backend: the same model, with the
-// same numbers.
+// Tests which folders of e4m3 with block scales stay as stored for the CUDA backend, with the same model and
+// the same numbers.
 
 #include <draftscope/engine/checkpoint.h>
 #include <gtest/gtest.h>
@@ -20,9 +20,9 @@ namespace {
 
 using namespace draftscope::engine::tiny;
 
-/// A folder of random codes, as DeepSeek's and Qwen3's are.
+/// A folder of random codes in the layout of DeepSeek's and Qwen3's folders.
 struct Fp8BlockFolder {
-  std::uint64_t rows = 128;  ///< rows of a block
+  std::uint64_t rows = 128;  ///< rows per block
   std::uint64_t columns = 128;
   std::string scales = "F32";
   std::string plain = "BF16";
@@ -62,7 +62,7 @@ class Fp8BlockWriter {
     std::uint64_t n = 1;
     for (const auto extent : shape) n *= extent;
     std::string values;
-    // Small numbers of either 16-bit type.
+    // These bits are small numbers in both 16-bit types.
     for (std::uint64_t i = 0; i < n; ++i) {
       const auto bits = static_cast<std::uint16_t>((random_() % 2 << 15U) + 0x2c00U + random_() % 0x200U);
       values.append(reinterpret_cast<const char*>(&bits), sizeof bits);
@@ -114,8 +114,8 @@ TEST(Fp8BlockFolders, AreWidenedWhereTheirNumbersAreNotFp8Blocks) {
   EXPECT_FALSE(stays_fp8_block({.rows = 4, .columns = 128}));
   EXPECT_FALSE(stays_fp8_block({.rows = 1, .columns = 128}));
   EXPECT_FALSE(stays_fp8_block({.plain_modules = {"lm_head", "mlp.down_proj"}}));
-  EXPECT_FALSE(stays_fp8_block({.plain = "F16"}));             // whose activations kernels of e4m3 have not
-  EXPECT_FALSE(stays_fp8_block({.width = 96, .inner = 136}));  // no whole parts of 32 inputs
+  EXPECT_FALSE(stays_fp8_block({.plain = "F16"}));             // kernels of e4m3 do not take fp16 activations
+  EXPECT_FALSE(stays_fp8_block({.width = 96, .inner = 136}));  // 136 is no multiple of 32 inputs
 }
 
 TEST(Fp8BlockFolders, SayWhatIsInTheWayWhereTheyAreWidened) {
@@ -160,7 +160,7 @@ TEST(Fp8BlockMatrices, BeginAndEndWithWholeScales) {
   EXPECT_TRUE(is_fp8_block(matrix, 0));
   EXPECT_TRUE(is_fp8_block(matrix, 120));
   EXPECT_FALSE(is_fp8_block(matrix, 124));
-  // Products beyond what bf16 has are not known to be none.
+  // Products with this scale may exceed the range of bf16.
   scales[1] = -0x1p101F;
   EXPECT_FALSE(is_fp8_block(matrix, 0));
   scales[1] = -0x1p100F;
@@ -179,7 +179,7 @@ TEST(E4m3, RoundsToTheNearestOfAllItsValues) {
     EXPECT_EQ(nearest_e4m3_code(here), code);
     EXPECT_EQ(nearest_e4m3_code(-here), code | 0x80U);
     EXPECT_EQ(nearest_e4m3_code(std::nextafter(middle, 0.0F)), code);
-    EXPECT_EQ(nearest_e4m3_code(middle), code + code % 2);  // the even one
+    EXPECT_EQ(nearest_e4m3_code(middle), code + code % 2);  // ties go to the even code
     EXPECT_EQ(nearest_e4m3_code(std::nextafter(middle, next)), code + 1);
   }
   EXPECT_EQ(nearest_e4m3_code(1e30F), 0x7e);

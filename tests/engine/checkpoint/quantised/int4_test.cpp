@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Which 4-bit folders stay as they are for the CUDA backend: the same model, with the same numbers.
+// Tests which 4-bit folders stay as stored for the CUDA backend, with the same model and the same numbers.
 
 #include <draftscope/engine/checkpoint.h>
 #include <gtest/gtest.h>
@@ -20,16 +20,16 @@ namespace {
 
 using namespace draftscope::engine::tiny;
 
-/// A folder of random words; every word is a packed number.
+/// A folder of random words. Every word is a valid packed number.
 struct Folder {
-  std::string method = "awq";  ///< or gptq
+  std::string method = "awq";  ///< or "gptq"
   int group = 128;
   std::string scales = "F16";
   std::string plain = "F16";
   std::uint64_t width = 256;
   std::uint64_t inner = 384;
   std::string plain_matrix = {};  ///< a module that is not packed
-  std::string act_order = {};     ///< a module whose inputs' groups are in another order
+  std::string act_order = {};     ///< a module with act-order, whose inputs' groups are in another order
   bool packs_head = false;
 };
 
@@ -56,7 +56,7 @@ class Writer {
     for (char& byte : all) byte = static_cast<char>(random_());
     return all;
   }
-  /// Small numbers of any sign, of bits that all of fp16 and bf16 have.
+  /// Small numbers of either sign that fp16 and bf16 both represent exactly.
   std::string numbers(std::size_t n, const std::string& dtype) {
     std::string all;
     for (std::size_t i = 0; i < n; ++i) {
@@ -66,7 +66,7 @@ class Writer {
         continue;
       }
       std::uint16_t half = static_cast<std::uint16_t>(value >> 16U);
-      if (dtype == "F16")  // a number of seven bits of mantissa, five of exponent
+      if (dtype == "F16")  // seven bits of mantissa and five of exponent
         half = static_cast<std::uint16_t>((half & 0x8000U) | 0x2000U | (half & 0x1ffU) << 3U);
       all.append(reinterpret_cast<const char*>(&half), 2);
     }
@@ -126,7 +126,7 @@ TEST(Int4Folders, AreWidenedWhereInt4HasNotTheirNumbers) {
   for (const int group : {16, 32, 64, 96}) EXPECT_FALSE(stays({.group = group})) << group;
   EXPECT_FALSE(stays({.plain_matrix = "down_proj"}));
   EXPECT_FALSE(stays({.method = "gptq", .act_order = "v_proj"}));
-  EXPECT_FALSE(stays({.method = "gptq", .width = 96, .inner = 136}));  // no whole parts of 32 inputs
+  EXPECT_FALSE(stays({.method = "gptq", .width = 96, .inner = 136}));  // 136 is no multiple of 32 inputs
 }
 
 TEST(Int4Folders, TakeWhatTheirFilesTake) {

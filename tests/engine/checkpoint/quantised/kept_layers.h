@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Folders whose layers may stay packed for the CUDA backend.
+// Checks model folders whose layers may stay packed for the CUDA backend.
 
 #include <draftscope/engine/checkpoint.h>
 
@@ -38,21 +38,21 @@ void visit_one_layer(std::uint64_t width, std::uint64_t inner, Plain plain, Matr
   matrix(layer + "mlp.down_proj", width, inner);
 }
 
-/// The config.json of that model.
+/// The config.json for visit_one_layer().
 [[nodiscard]] nlohmann::json one_layer_config(std::uint64_t width, std::uint64_t inner,
                                               nlohmann::json quantisation);
 
-/// Throws with its error.
+/// Opens a folder, or throws with the error.
 [[nodiscard]] Checkpoint opened(const std::filesystem::path& folder, BlockMatrices blocks);
 
-/// Opens the folder widened and as stored, expects the same model with the same numbers of both, and that
-/// none or all of the layers' matrices stay as they are, with a head that is packed so; says whether they do.
+/// Opens the folder both widened and as stored, and expects equal numbers. Expects all or none of the layers'
+/// matrices to stay packed, with the head as `packs_head` says. Returns whether they stay packed.
 [[nodiscard]] bool keeps_layers(const std::filesystem::path& folder, bool packs_head);
 
-/// Expects that a view of some rows of a tensor has the numbers of those rows.
+/// Expects that a view of some rows of a tensor has the numbers of these rows.
 void expect_views_of_rows(const TensorView& tensor);
 
-/// Expects that a CPU refuses the folder as stored.
+/// Expects that a CPU backend refuses the folder as stored.
 void expect_none_for_the_cpu(const std::filesystem::path& folder);
 
 }  // namespace draftscope::engine

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Packed checkpoints hold the numbers that make_goldens.py drew for them, and what is not read is refused by
+// Packed checkpoints hold the numbers that make_goldens.py drew for them. Unsupported folders are refused by
 // name.
 
 #include <draftscope/engine/checkpoint.h>
@@ -78,9 +78,9 @@ TEST_P(QuantisedCheckpoint, IsTheSameModelWhereItsLayersStayInE4m3) {
     EXPECT_EQ(numbers_of(found[i].view), numbers_of(expected[i].view)) << found[i].name;
 }
 
-/// Where a part of a matrix begins does not change its numbers.
+/// A part of a matrix has the same numbers wherever it begins.
 TEST(QuantisedMatrices, AnyPartIsThatPartOfTheWhole) {
-  constexpr std::int64_t rows = 144;  // more than a tile
+  constexpr std::int64_t rows = 144;  // more than one tile
   constexpr std::int64_t columns = 96;
   std::vector<std::uint8_t> bytes(rows * columns);
   for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::uint8_t>(i * 37 % 127);
@@ -107,7 +107,7 @@ TEST(QuantisedMatrices, AnyPartIsThatPartOfTheWhole) {
 struct Refusal {
   const char* name;
   const char* golden;
-  std::function<void(nlohmann::json&)> change;  ///< changes quantization_config
+  std::function<void(nlohmann::json&)> change;  ///< changes the quantization_config
   const char* expected;
 };
 
@@ -126,7 +126,7 @@ TEST_P(RefusedQuantisation, IsOneLineThatNamesTheField) {
   EXPECT_LT(checkpoint.error().message.size(), 300U);
 }
 
-/// A field set to the value this text holds.
+/// Sets a field to the JSON value in this text.
 auto field(const char* name, const char* value) {
   return [=](nlohmann::json& config) { config[name] = nlohmann::json::parse(value); };
 }
@@ -185,8 +185,8 @@ INSTANTIATE_TEST_SUITE_P(Table, RefusedQuantisation, ::testing::ValuesIn(refusal
 struct Tampering {
   const char* name;
   const char* golden;
-  const char* from;  ///< in the header
-  const char* to;    ///< text of the same length
+  const char* from;  ///< text in the header
+  const char* to;    ///< replacement of the same length
   const char* expected;
 };
 
@@ -226,7 +226,7 @@ TEST(QuantisedCheckpoints, AGroupThatIsNotThereIsRefused) {
   std::string bytes = text_of(golden("gptq-8-act") / "model.safetensors");
   const auto checkpoint = load_checkpoint(golden("gptq-8-act"));
   ASSERT_TRUE(checkpoint);
-  // Every g_idx of this file is a permutation; one of its groups of 8 becomes another model's.
+  // Every g_idx of this file is a permutation. Change one entry to a group that the model does not have.
   const std::string_view name = "model.layers.0.mlp.up_proj.g_idx";
   const auto place = bytes.find(name);
   ASSERT_NE(place, std::string::npos);

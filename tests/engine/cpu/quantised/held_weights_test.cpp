@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Models whose matrices are packed, and copies of them for drafts.
+// Tests models with packed matrices, and copies of weights for drafts.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -104,7 +104,7 @@ TEST(HeldWeights, AreThoseOfAModelThatWasPackedWhenItWasLoaded) {
     Batch draft = batch.view();
     draft.weights = format;
     EXPECT_EQ(logits_of(*plain, draft), logits_of(*packed, batch.view()));
-    // What is held already is neither made again nor held twice.
+    // Preparing a format again neither makes the copy again nor stores it twice.
     const std::size_t held = plain->describe().draft_weight_bytes;
     ASSERT_TRUE(plain->prepare_draft_weights(format));
     EXPECT_EQ(plain->describe().draft_weight_bytes, held);

@@ -30,7 +30,7 @@ TEST(InputSquares, RandomTokensAreOfTheVocabularyAndTheSameEachTime) {
   EXPECT_EQ(tokens.front(), 54);  // the 32-bit Mersenne twister's first number with seed 2024, modulo 97
 }
 
-/// One column of a matrix that matters more than all others together keeps its weights best.
+/// If one column matters more than all others together, its weights keep the smallest error.
 TEST(PackedMatrices, KeepTheColumnThatMatters) {
   Random random(71);
   constexpr std::int64_t outputs = 48;

@@ -35,9 +35,9 @@ TEST(PackedLayouts, TakeAsManyBitsAsTheFormatsSayAndAtMostAnEighthMoreForScalesI
 }
 
 struct StoredFormat {
-  std::uint32_t id;  ///< in a GGUF file
+  std::uint32_t id;  ///< type id in a GGUF file
   speculation::WeightFormat format;
-  std::vector<std::size_t> halves;  ///< places of fp16 numbers in a block
+  std::vector<std::size_t> halves;  ///< places of the fp16 numbers within a block
 };
 
 std::vector<StoredFormat> stored_formats() {
@@ -53,7 +53,7 @@ TEST(StoredBlocks, StandForTheSameNumbersBitForBit) {
     const PackedLayout& layout = *packed_layout(stored.format);
     for (int round = 0; round < 10; ++round) {
       const std::int64_t outputs = pick(random, 1, 40);
-      const auto count = static_cast<std::size_t>(pick(random, 1, 4));  // stored blocks of a row
+      const auto count = static_cast<std::size_t>(pick(random, 1, 4));  // stored blocks per row
       const auto depth = static_cast<std::int64_t>(count * format.weights);
       std::vector<std::byte> rows(static_cast<std::size_t>(outputs) * count * format.bytes);
       for (std::byte& byte : rows) byte = static_cast<std::byte>(pick(random, 0, 255));

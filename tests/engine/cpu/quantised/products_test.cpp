@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Products of packed weights, by every instruction set that this processor has.
+// Tests products of packed weights with every instruction set that this processor has.
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 namespace draftscope::engine::cpu::test {
 namespace {
 
-/// [rows][depth], some blocks of them zeros or of one sign and size.
+/// [rows][depth]; some blocks are all zeros, or have one sign and size.
 std::vector<float> random_activations(Random& random, std::int32_t rows, std::int64_t depth) {
   std::normal_distribution<float> normal;
   std::vector<float> values(static_cast<std::size_t>(rows * depth));
@@ -48,7 +48,7 @@ bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
 }
 
-/// One block's activations, as they are rounded.
+/// The rounded activations of one block.
 struct Rounded {
   float scale = 0.0F;
   std::int32_t quants[block_depth] = {};
@@ -68,7 +68,7 @@ Rounded rounded(const float* row, std::int64_t depth, std::int64_t block) {
   return result;
 }
 
-/// The order that packed_products.h states, from the blocks themselves.
+/// The sum in the order that packed_products.h states, computed from the blocks themselves.
 float plain_product(const RandomPacked& weights, std::int64_t output, const float* row) {
   const PackedLayout& layout = *weights.layout;
   float sum = 0.0F;

@@ -21,7 +21,7 @@ std::vector<const PackedLayout*> made_layouts() {
   return layouts;
 }
 
-/// Normal ones of any size, some with a large one, some of one sign.
+/// Normal weights of any size, some with one large weight, some of one sign.
 Weights random_weights(Random& random) {
   std::normal_distribution<float> normal;
   Weights weights{};
@@ -44,7 +44,7 @@ double weighted_error(const PackedLayout& layout, const Weights& weights, const 
   return error;
 }
 
-/// Where nothing is known of the columns.
+/// Default importance, without knowledge of the columns.
 Weights importance_of_size(const PackedLayout& layout, const Weights& weights) {
   Weights importance{};
   for (std::size_t k = 0; k < weights.size(); ++k)
@@ -52,7 +52,7 @@ Weights importance_of_size(const PackedLayout& layout, const Weights& weights) {
   return importance;
 }
 
-/// A few columns far above the others, as inputs of language models have them.
+/// The importance of inputs of language models, where a few columns are far above the others.
 Weights random_importance(Random& random) {
   std::lognormal_distribution<float> spread(0.0F, 2.0F);
   Weights importance{};
@@ -116,7 +116,8 @@ TEST(QuantisedBlocks, OfAbsmaxMissNoWeightByMoreThanAStep) {
       dequantise(*layout, block, found.data());
       const float step = std::abs(f16_to_float(block.scale));
       for (std::size_t k = 0; k < weights.size(); ++k)
-        // Half a step; a whole one at the end that reaches less far; and what fp16 rounds off.
+        // The bound is half a step, or a whole step at the end with the shorter range, and the rounding of
+        // fp16.
         ASSERT_LE(std::abs(found[k] - weights[k]), 1.03F * step) << k;
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Packed matrices of random blocks, which are kept beside them.
+// Makes packed matrices of random blocks, and keeps the blocks beside them.
 
 #include <cstring>
 #include <vector>
@@ -36,7 +36,7 @@ inline std::uint16_t random_half(Random& random, float size) {
 
 inline QuantisedBlock random_block(Random& random, const PackedLayout& layout) {
   QuantisedBlock block;
-  const bool extreme = chance(random, 0.2);  // sums of two products that 16 bits can't hold
+  const bool extreme = chance(random, 0.2);  // makes sums of two products that 16 bits can't hold
   const std::int32_t most = (1 << layout.bits()) - 1;
   for (auto& quant : block.quants)
     quant = static_cast<std::uint8_t>(extreme ? most * pick(random, 0, 1) : pick(random, 0, most));
@@ -69,7 +69,7 @@ inline RandomPacked random_packed(Random& random, const PackedLayout& layout, st
   return made;
 }
 
-/// One that the format can have: whole units of two levels, any depth of one.
+/// A random matrix of whole units in formats of two levels, and of any depth in formats of one.
 inline RandomPacked random_packed(Random& random, const PackedLayout& layout) {
   const std::int64_t depth =
       layout.has_two_levels() ? 256 * std::int64_t{pick(random, 1, 3)} : std::int64_t{pick(random, 1, 500)};

@@ -121,7 +121,7 @@ void AttentionDevice::launch(const cuda::PassParams& params, int rows, bool is_p
                                  .blocks = cuda::prefill_blocks(rows, shape_.n_heads(), shape_.n_kv_heads),
                                  .shared_bytes = cuda::prefill_shared_bytes(shape_.head_dim)},
                                 cuda::WideParams{params, memory_->layer, rows, cuda::Norm::attention}));
-  // What an item takes at most changes no bits.
+  // The maximum tiles per item must not change any bits.
   launches_ += 1;
   const int tiles = 1 + launches_ % cuda::max_item_tiles;
   for (int first = 0; first < rows; first += cuda::max_attention_rows) {

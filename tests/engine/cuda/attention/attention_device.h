@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Attention by itself: one layer's K/V and the queries of some rows, made up, on a device of the tests; and
-// what attention of them must come to.
+// Attention in isolation: one layer's random K/V and the queries of some rows on a device of the tests, and
+// the expected results.
 
 #include <cstdint>
 #include <memory>
@@ -23,7 +23,7 @@ struct AttentionShape {
   [[nodiscard]] int n_heads() const { return n_kv_heads * group; }
 };
 
-/// Keys of rows, as the host tells them to the device. The queries of row i are those made up for `query`[i].
+/// Keys of rows, as the host passes them to the device. Row i uses the random queries with index `query`[i].
 struct AttentionRows {
   std::vector<cuda::KeyRun> keys;
   std::vector<std::int32_t> extra;
@@ -31,26 +31,26 @@ struct AttentionRows {
   std::int32_t shared_keys = 0;
 
   [[nodiscard]] int size() const { return static_cast<int>(keys.size()); }
-  /// The keys of one row, which it then has alone.
+  /// The keys of one row, as the only row.
   [[nodiscard]] AttentionRows only(int row) const;
 };
 
-inline constexpr int n_made_up_queries = 640;  ///< different rows of queries
+inline constexpr int n_made_up_queries = 640;  ///< Number of different rows of queries.
 
 class AttentionDevice {
  public:
-  /// K/V and queries from `seed`.
+  /// Draws K/V and queries from `seed`.
   AttentionDevice(const AttentionShape& shape, std::uint64_t seed, std::unique_ptr<cuda::Gpu> gpu);
   ~AttentionDevice();
 
-  /// Bits of what rows attend to, [row][head][head_dim], by launches of up to max_attention_rows of the
-  /// kernel of decode passes. Fails the test on an error of the device, and where a launch leaves arrivals.
+  /// Bits of the attention of rows, [row][head][head_dim], by launches of the decode kernel with up to
+  /// max_attention_rows. Fails the test on an error of the device, and if a launch leaves arrivals.
   [[nodiscard]] std::vector<std::uint16_t> decode(const AttentionRows& rows);
 
-  /// Attention by the kernel of wide passes, of rows whose keys are ranges.
+  /// Attention by the kernel of wide passes, for rows whose keys are ranges.
   [[nodiscard]] std::vector<std::uint16_t> prefill(const AttentionRows& rows);
 
-  /// The result that both must come to, in double precision.
+  /// The expected result of both kernels, in double precision.
   [[nodiscard]] std::vector<double> expected(const AttentionRows& rows) const;
 
   [[nodiscard]] double value(std::uint16_t bits) const;
@@ -65,7 +65,7 @@ class AttentionDevice {
   AttentionShape shape_;
   std::unique_ptr<cuda::Gpu> gpu_;
   std::unique_ptr<Memory> memory_;
-  int launches_ = 0;  ///< launches of decode attention
+  int launches_ = 0;  ///< Launches of decode attention.
 };
 
 }  // namespace draftscope::engine::test

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Attention of decode passes and of wide passes: what it computes, and that a row's bits are its own.
+// Attention of decode passes and of wide passes: its results, and that a row's bits do not depend on other
+// rows.
 
 #include <gtest/gtest.h>
 
@@ -17,7 +18,7 @@
 namespace draftscope::engine::test {
 namespace {
 
-/// A device that takes blocks and warps in an order of its own.
+/// A device that takes blocks and warps in a random order.
 std::unique_ptr<cuda::Gpu> emulated(int multiprocessors, std::uint64_t order) {
   return cuda::emulation::make_emulated_gpu(multiprocessors, cuda::emulation::usual_memory_bytes,
                                             static_cast<std::uint32_t>(order % 1000));
@@ -25,7 +26,7 @@ std::unique_ptr<cuda::Gpu> emulated(int multiprocessors, std::uint64_t order) {
 
 constexpr std::int32_t every_key = 1 << 30;
 
-/// Every head_dim in turn.
+/// A random shape; head_dim cycles through all sizes.
 AttentionShape random_attention(Random& random, int round, int cache_rows) {
   return {.head_dim = 32 * (round % 4 + 1),
           .n_kv_heads = pick(random, 1, 2),
@@ -34,7 +35,7 @@ AttentionShape random_attention(Random& random, int round, int cache_rows) {
           .is_f16 = chance(random, 0.3)};
 }
 
-/// Row i after `context` keys and i rows before it; with a window of the last `window` keys, 0 = none.
+/// Row i comes after `context` keys and i rows. With a window it has the last `window` keys; 0 = no window.
 AttentionRows chain_rows(int n, int context, int window = 0) {
   AttentionRows rows;
   for (int i = 0; i < n; ++i) {
@@ -46,7 +47,7 @@ AttentionRows chain_rows(int n, int context, int window = 0) {
   return rows;
 }
 
-/// Rows that each have the `context` keys, some of those before them, and themselves.
+/// Each row has the `context` keys, some of the rows before it, and itself.
 AttentionRows tree_rows(Random& random, int n, int context) {
   AttentionRows rows;
   for (int i = 0; i < n; ++i) {
@@ -82,7 +83,7 @@ void expect_close(const AttentionDevice& device, const AttentionRows& rows,
     ASSERT_NEAR(device.value(found[i]), expected[i], tolerance) << "value " << i;
 }
 
-/// Each of some rows alone, and in the company of its neighbours.
+/// Expects that rows computed alone have the same bits as together with their neighbours.
 void expect_rows_by_themselves(AttentionDevice& device, const AttentionRows& rows,
                                const std::vector<std::uint16_t>& together, Random& random, int checked) {
   const std::size_t width = together.size() / rows.keys.size();
@@ -113,8 +114,8 @@ TEST(DecodeAttention, IsThatOfExactArithmeticForRandomRowsAndEachRowHasTheBitsOf
   }
 }
 
-/// Where an item takes a group of splits whole, and two tiles: at least 20 queries after more than 2,048
-/// keys.
+/// Items take a whole group of splits and two tiles here, which needs at least 20 queries after more than
+/// 2,048 keys.
 TEST(DecodeAttention, AddsSplitsOfAGroupAsAnItemOfItsOwnWould) {
   Random random(5);
   for (int round = 0; round < 8 && !testing::Test::HasFatalFailure(); ++round) {
@@ -129,7 +130,7 @@ TEST(DecodeAttention, AddsSplitsOfAGroupAsAnItemOfItsOwnWould) {
   }
 }
 
-/// A cut prompt: rows of wide passes go through launches of 64.
+/// Rows of wide passes over a cut prompt go through launches of 64.
 TEST(DecodeAttention, TakesMoreRowsThanALaunchHas) {
   Random random(9);
   const AttentionShape shape{.head_dim = 32, .n_kv_heads = 1, .group = 2, .cache_rows = 400};

@@ -28,7 +28,7 @@ TEST(AttentionPlan, HasEachQueryInOneItemOfEachSplit) {
   Random random(1);
   for (int round = 0; round < 60; ++round) {
     const AttentionPlan plan = random_plan(random);
-    std::map<std::pair<int, int>, int> times;  // of split and query
+    std::map<std::pair<int, int>, int> times;  // How often each split and query occurs.
     for (int i = 0; i < plan.items(); ++i) {
       const AttentionItem item = attention_item(plan, i);
       ASSERT_GT(item.n_queries, 0);
@@ -49,17 +49,17 @@ TEST(AttentionPlan, TakesGroupsOfSplitsWholeWhereQueriesAreManyAndNeverOneThatRo
     const AttentionPlan plan = random_plan(random);
     ASSERT_LE(plan.whole_groups * cuda::split_group, plan.shared_splits);
   }
-  // 16 rows of four query heads: a sum of each 1,024 keys and of the rest, in tiles of 32.
+  // 16 rows of four query heads get a sum per 1,024 keys and one for the rest, in tiles of 32.
   const AttentionPlan many = plan_attention(16, 4, 8192 + 16, 1 << 30);
   EXPECT_EQ(many.units(), 9);
   EXPECT_EQ(many.item_tiles, 2);
-  // One row: as many items as there are splits.
+  // One row gets as many items as there are splits.
   const AttentionPlan one = plan_attention(1, 4, 8192, 1 << 30);
   EXPECT_EQ(one.items(), 32);
   EXPECT_EQ(one.whole_groups, 0);
   EXPECT_FALSE(one.is_by_runs);
   EXPECT_EQ(plan_attention(0, 4, 512, 1 << 30).items(), 0);
-  // A short context of few rows: a warp a run.
+  // In a short context of few rows, each warp takes a run.
   EXPECT_TRUE(plan_attention(1, 4, 512, 1 << 30).is_by_runs);
   EXPECT_TRUE(plan_attention(16, 4, 1024, 1 << 30).is_by_runs);
   EXPECT_FALSE(plan_attention(17, 4, 1024, 1 << 30).is_by_runs);

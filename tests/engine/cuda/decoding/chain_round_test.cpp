@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Rounds that the backend runs by itself are the rounds that the decode loop would have run: the same drafts,
-// the same bits, the same text as vanilla's.
+// Rounds that the backend runs itself equal the rounds of the decode loop: the same drafts, the same bits,
+// and the same text as vanilla's.
 
 #include <draftscope/engine/decode.h>
 #include <gtest/gtest.h>
@@ -18,8 +18,8 @@
 namespace draftscope::engine::test {
 namespace {
 
-/// A random mask, length and threshold every round, from the seed alone; some verify above the exit, some ask
-/// for states.
+/// Draws a mask, length and threshold for every round from the seed alone. Some rounds verify above the exit,
+/// some request states.
 class RandomPlans final : public Strategy {
  public:
   RandomPlans(const speculation::ModelShape& shape, std::uint64_t seed) : shape_(shape), random_(seed) {}
@@ -47,8 +47,8 @@ class RandomPlans final : public Strategy {
     states.insert(states.end(), outcome.states.begin(), outcome.states.end());
   }
 
-  std::vector<float> states;  ///< states of all rounds
-  std::size_t above = 0;      ///< rounds whose draft was verified above its exit
+  std::vector<float> states;  ///< States of all rounds.
+  std::size_t above = 0;      ///< Rounds whose draft was verified above its exit.
 
  private:
   const speculation::ModelShape& shape_;
@@ -116,8 +116,8 @@ void repeat_head_rows(const TensorView& head) {
     std::memcpy(rows + row * bytes, rows + (row - 1) * bytes, bytes);
 }
 
-// The host's distributions are in double precision, the device's weights in single: a draw within their
-// difference of an edge would tell them apart, which no draw of these seeds is.
+// The host's distributions are in double precision, the device's weights in single. A draw closer to an edge
+// than their difference would be decided differently; these seeds have no such draw.
 TEST(ChainRounds, DrawAndJudgeAsTheDecodeLoopWould) {
   Random random(43);
   std::int64_t accepted = 0;

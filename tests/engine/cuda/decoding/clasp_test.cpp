@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // CLaSp on the device at the ends of its range: M = 0 skips nothing, M = L leaves the embedding and the head
-// (methods: g(L, L) = h_0). The search, its passes and the drafts are the loop's, the text vanilla's.
+// (methods: g(L, L) = h_0). The search, its passes and the drafts are the same as in the loop, the text
+// equals vanilla's.
 
 #include <draftscope/engine/decode.h>
 #include <draftscope/engine/strategy.h>
@@ -18,7 +19,7 @@ namespace {
 
 TEST(ClaspOnTheDevice, SkipsFromNoLayerToAllOfThem) {
   Random random(71);
-  for (const std::int32_t kept : {0, 1, 3}) {  // layers that run, of three
+  for (const std::int32_t kept : {0, 1, 3}) {  // Number of layers that run, of three.
     SCOPED_TRACE(kept);
     const RandomDecoding decoding(random, kept, 300, 20, 3);
     const DecodeRequest request{.prompt = decoding.prompt, .max_new_tokens = 16};
@@ -40,7 +41,7 @@ TEST(ClaspOnTheDevice, SkipsFromNoLayerToAllOfThem) {
         EXPECT_EQ(by_itself.sets[i].exit_layer, 0);
       }
     }
-    // Nothing skipped drafts what the target says: every draft token is right.
+    // A draft that skips nothing equals the target's text: every draft token is right.
     if (kept == 3) {
       EXPECT_EQ(by_itself.accepted, by_itself.drafted);
     }

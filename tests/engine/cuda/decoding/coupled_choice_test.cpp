@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The device's coupled choice is the host's, draw by draw: the same noise, the same kept tokens, ties among
-// logits and at the edges of top-k and top-p included.
+// The device's coupled choice is the host's, draw by draw: the same noise and the same kept tokens. That
+// includes ties among logits and at the edges of top-k and top-p.
 
 #include <draftscope/engine/sampling.h>
 #include <gtest/gtest.h>
@@ -69,7 +69,7 @@ TEST(CoupledChoice, EqualsTheHostsDrawByDraw) {
     SCOPED_TRACE(round);
     const std::int32_t vocab = pick(random, 1, 700);
     const std::int32_t rows = pick(random, 1, 12);
-    // A few values alone in every other round, so that most tokens tie.
+    // Every other round has only a few different values, so that most tokens tie.
     const float step = round % 2 == 0 ? 0.75F : 0.0F;
     std::vector<float> logits(static_cast<std::size_t>(vocab * rows));
     std::normal_distribution<float> normal(0.0F, 2.0F);

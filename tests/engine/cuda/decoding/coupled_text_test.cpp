@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// With coupled choices a sampled text is a function of the seed and the target alone: whatever drafts,
-// however far, and whether the device runs its rounds by itself or the host leads them.
+// With coupled choices a sampled text depends on the seed and the target alone. It depends neither on the
+// draft and its length, nor on whether the device runs rounds by itself or the host drives them.
 
 #include <draftscope/engine/decode.h>
 #include <draftscope/engine/strategy.h>
@@ -18,8 +18,8 @@
 namespace draftscope::engine::test {
 namespace {
 
-/// Every exit with two lengths, sets, and strategies whose rounds the host leads: trees, guesses, other
-/// exits from round to round, states for DEL and CLaSp.
+/// Every exit with two lengths, sets, and strategies whose rounds the host drives: trees, guesses, exits that
+/// change between rounds, states for DEL and CLaSp.
 std::vector<std::string> strategies(std::int32_t n_layers) {
   std::vector<std::string> all = {"vanilla",
                                   "draft-verify:skip-attention=1,skip-mlp=0+1,gamma=5",

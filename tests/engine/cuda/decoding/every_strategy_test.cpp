@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Whatever strategy decodes on the device, greedy text and coupled text are vanilla's, token by token:
-// chains, trees, guesses, extra rows, other exits from round to round, searches, another model that drafts.
+// Whatever strategy decodes on the device, greedy text and coupled text equal vanilla's, token by token.
+// Strategies include chains, trees, guesses, extra rows, changing exits, searches, and a separate draft
+// model.
 
 #include "every_strategy.h"
 
@@ -30,7 +31,7 @@ speculation::ModelShape shape_with_layers(Random& random) {
   shape.sliding_window = 0;
   shape.n_layers = 3;
   shape.head_dim = 32 * pick(random, 1, 2);
-  shape.d_model = 32 * pick(random, 1, 4);  // as formats with groups want them
+  shape.d_model = 32 * pick(random, 1, 4);  // Formats with groups need multiples of 32.
   shape.d_ff = 32 * pick(random, 1, 6);
   shape.vocab = pick(random, 4, 60);
   return shape;
@@ -61,13 +62,14 @@ TEST_P(EveryStrategyOnTheDevice, DecodesTheTextOfVanilla) {
       .open_draft_model = [&](const std::string&) -> Result<std::shared_ptr<Backend>> {
         return draft_backend;
       }};
-  // Prompts beyond what a decode kernel takes in one model only: every strategy decodes each of them again.
+  // Only one model has prompts beyond the limit of a decode kernel, since every strategy decodes each of them
+  // again.
   const std::vector<std::int32_t> prompt = random_prompt(random, shape.vocab, trial == 0 ? 90 : 20);
   DecodeRequest request{.prompt = prompt, .max_new_tokens = 12};
   if (sampled) request.sampling = {.temperature = 0.8, .top_p = 0.95, .coupled = true};
   const EveryStrategy strategies(shape, half_of_turn(held_weights(*backend), trial));
   std::vector<std::int32_t> vanilla = text_under(*backend, "vanilla", request, resources);
-  // Some texts end at a token that comes late, so that there is something to draft before.
+  // Some texts end at a token that comes late, so that drafts can happen before it.
   auto late = vanilla.begin() + std::min<std::ptrdiff_t>(6, std::ssize(vanilla));
   while (late != vanilla.end() && std::find(vanilla.begin(), late, *late) != late) ++late;
   std::vector<std::int32_t> ends;
@@ -83,7 +85,7 @@ TEST_P(EveryStrategyOnTheDevice, DecodesTheTextOfVanilla) {
   }
   for (const speculation::StrategyRow& strategy : speculation::strategy_catalogue().strategies())
     EXPECT_TRUE(decoded_names.contains(strategy.name)) << strategy.name;
-  // Both outcomes must have been met often for the equality to mean something.
+  // Both outcomes must be frequent for the equality to mean something.
   EXPECT_GT(all.accepted, 50);
   EXPECT_GT(all.drafted - all.accepted, 50);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// A random model with a random prompt for the tests of decoding, and what a decoding reports.
+// A random model with a random prompt for the tests of decoding, and the reports of a decoding.
 
 #include <draftscope/engine/decode.h>
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@
 
 namespace draftscope::engine::test {
 
-/// Without a sliding window, so that the device runs rounds by itself. Tested backends take turns.
+/// It has no sliding window, so that the device runs rounds by itself. Tested backends take turns.
 struct RandomDecoding {
   RandomDecoding(Random& random, int turn, std::int32_t max_vocab, std::int32_t max_prompt,
                  std::int32_t n_layers = 0)
@@ -44,7 +44,7 @@ struct RandomDecoding {
   std::int32_t end = 0;
 };
 
-/// Coupled or not; some cut to top-k, some to top-p.
+/// Sampling is coupled or not; it may be cut to top-k or top-p.
 inline SamplingOptions random_sampling(Random& random, std::int32_t vocab, bool coupled) {
   SamplingOptions sampling{.temperature = std::uniform_real_distribution<double>(0.3, 1.5)(random),
                            .coupled = coupled};
@@ -55,7 +55,7 @@ inline SamplingOptions random_sampling(Random& random, std::int32_t vocab, bool 
 
 struct HeardRounds : DecodeListener {
   std::vector<traces::Round> rounds;
-  std::vector<traces::LayerSet> sets;  ///< sets of rounds that drafted
+  std::vector<traces::LayerSet> sets;  ///< Sets of rounds that drafted.
   std::vector<traces::DraftToken> draft_tokens;
   std::int64_t drafted = 0;
   std::int64_t accepted = 0;
@@ -68,7 +68,8 @@ struct HeardRounds : DecodeListener {
   }
 };
 
-/// Expects it of two decodings. The host's distributions are in double precision, the device's in single.
+/// Expects the same rounds of two decodings. The host's distributions are in double precision, the device's
+/// in single.
 inline void expect_same_rounds(const HeardRounds& one, const HeardRounds& other) {
   ASSERT_EQ(one.rounds.size(), other.rounds.size());
   for (std::size_t i = 0; i < one.rounds.size(); ++i) {

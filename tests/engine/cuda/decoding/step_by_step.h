@@ -8,7 +8,7 @@
 
 namespace draftscope::engine::test {
 
-/// A backend without its rounds of its own.
+/// Wraps a backend and hides that it can run rounds by itself.
 class StepByStep final : public Backend {
  public:
   explicit StepByStep(std::unique_ptr<Backend> backend) : backend_(std::move(backend)) {}

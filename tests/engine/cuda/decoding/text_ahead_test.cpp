@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Rounds without a draft that the backend runs several at once are those that the decode loop would have run
-// one by one: the same tokens, the same bits of their logits, the same end.
+// Rounds without a draft that the backend runs several at once equal the rounds of the decode loop, one by
+// one: the same tokens, the same bits of their logits, the same end.
 
 #include <draftscope/engine/decode.h>
 #include <gtest/gtest.h>
@@ -19,8 +19,8 @@
 namespace draftscope::engine::test {
 namespace {
 
-/// Rounds that may be run at once, and, at a rate, a draft between them: then what was run ahead is of no
-/// use.
+/// Plans rounds that may be run at once, and, at a rate, a draft between them, which makes rounds run ahead
+/// useless.
 class MayRunAhead final : public Strategy {
  public:
   MayRunAhead(const speculation::ModelShape& shape, double draft_rate, std::uint64_t seed)
@@ -36,7 +36,7 @@ class MayRunAhead final : public Strategy {
     EXPECT_GE(outcome.verify_ns, 0);
   }
 
-  std::vector<TopToken> best;  ///< the target's, of all rounds
+  std::vector<TopToken> best;  ///< Best tokens of the target over all rounds.
 
  private:
   const speculation::ModelShape& shape_;

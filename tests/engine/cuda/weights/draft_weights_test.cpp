@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Drafts on fewer bits beside a target as stored: the text is the target's, the draft computes what weights
-// of its format compute, and rounds of the device's own are those that the host would lead.
+// Drafts on fewer bits beside a target as stored. The text is the target's, and the draft equals a backend
+// with weights of its format. Rounds that the device runs equal those that the host drives.
 
 #include <draftscope/engine/decode.h>
 #include <draftscope/speculation/catalogue/strategy_specification.h>
@@ -42,7 +42,7 @@ speculation::ModelShape random_shape_for_drafts(Random& random) {
   return shape;
 }
 
-/// The strategy with its drafts in a format; none where it has no drafts of the model's own, or none that all
+/// The strategy with its drafts in a format. None if it has no drafts of the model's own, or none that all
 /// layers verify.
 std::optional<std::string> drafted_in(WeightFormat format, const std::string& specification,
                                       std::int32_t n_layers) {
@@ -65,7 +65,7 @@ TEST_P(DraftWeightsUnderEveryStrategy, LeaveTheTextOfTheTarget) {
   const speculation::ModelShape shape = random_shape_for_drafts(random);
   const Checkpoint checkpoint = random_checkpoint(shape, DType::bf16, random());
   const auto plain = backend_on_device(checkpoint, {.cache_rows = held_cache_rows});
-  // A long prompt for one model only: every strategy goes through it again.
+  // Only one model has a long prompt, since every strategy decodes it again.
   const std::vector<std::int32_t> prompt = random_prompt(random, shape.vocab, trial == 0 ? 80 : 16);
   DecodeRequest request{.prompt = prompt, .max_new_tokens = 10};
   if (trial % 2 == 1) request.sampling = {.temperature = 0.8, .coupled = true};
@@ -80,7 +80,7 @@ TEST_P(DraftWeightsUnderEveryStrategy, LeaveTheTextOfTheTarget) {
     SCOPED_TRACE(*drafted);
     EXPECT_EQ(text_under(*plain, *drafted, request, all), vanilla);
   }
-  // Both outcomes must have been met often for the equality to mean something.
+  // Both outcomes must be frequent for the equality to mean something.
   EXPECT_GT(all.accepted, 25);
   EXPECT_GT(all.drafted - all.accepted, 25);
 }
@@ -117,12 +117,12 @@ std::vector<float> logits_on(Backend& backend, const OwnedBatch& rows, std::opti
   return outputs.logits;
 }
 
-/// All formats held at once, beside each other.
+/// All formats are resident at once, beside each other.
 TEST(DraftWeights, ComputeWhatABackendInTheirFormatDoes) {
   Random random(95);
   for (int trial = 0; trial < 3; ++trial) {
     const speculation::ModelShape shape = random_shape_for_drafts(random);
-    const bool by_backend = trial == 2;  // the host has no matrices then
+    const bool by_backend = trial == 2;  // The host then has no matrices.
     const auto synthetic = make_synthetic(shape, 0.5, 3, SyntheticMatrices::by_backend);
     ASSERT_TRUE(synthetic) << synthetic.error().message;
     const Checkpoint checkpoint = by_backend ? *synthetic : random_checkpoint(shape, DType::bf16, random());
@@ -130,7 +130,7 @@ TEST(DraftWeights, ComputeWhatABackendInTheirFormatDoes) {
     for (const WeightFormat format : draft_formats) {
       const auto held = stored->prepare_draft_weights(format);
       ASSERT_TRUE(held) << held.error().message;
-      ASSERT_TRUE(stored->prepare_draft_weights(format));  // nothing to do
+      ASSERT_TRUE(stored->prepare_draft_weights(format));  // The second call has nothing to do.
     }
     const OwnedBatch rows = chain(shape, random, 12, 0);
     for (const WeightFormat format : draft_formats) {
@@ -142,7 +142,7 @@ TEST(DraftWeights, ComputeWhatABackendInTheirFormatDoes) {
   }
 }
 
-/// Blocks that the CPU's quantiser wrote, without weighing columns, are those that the device is given.
+/// The device gets the same blocks as the CPU's quantiser writes without weighting columns.
 TEST(DraftWeights, AreRoundedAsTheCpusSearchRoundsThem) {
   Random random(96);
   for (const WeightFormat format : {WeightFormat::q8_0, WeightFormat::q4_0}) {
@@ -151,7 +151,7 @@ TEST(DraftWeights, AreRoundedAsTheCpusSearchRoundsThem) {
     const auto stored = backend_on_device(checkpoint, {.cache_rows = held_cache_rows});
     ASSERT_TRUE(stored->prepare_draft_weights(format));
     PackedModel blocks = in_blocks(checkpoint, format);
-    blocks.packed().weights.head = checkpoint.weights.head;  // drafts have the target's
+    blocks.packed().weights.head = checkpoint.weights.head;  // Drafts use the target's head.
     const auto packed = backend_on_device(blocks.packed(), {.cache_rows = held_cache_rows});
     const OwnedBatch rows = chain(shape, random, 9, 0);
     EXPECT_EQ(logits_on(*stored, rows, format), logits_on(*packed, rows, std::nullopt));

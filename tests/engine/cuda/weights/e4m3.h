@@ -10,7 +10,7 @@
 
 namespace draftscope::engine::test {
 
-/// The finite values that are not negative, by code.
+/// The finite non-negative values, by code.
 inline std::vector<float> e4m3_values() {
   std::vector<float> values;
   for (int code = 0; code < 0x7f; ++code) {
@@ -21,7 +21,7 @@ inline std::vector<float> e4m3_values() {
   return values;
 }
 
-/// The code of the nearest value, of two the even one; the eighth bit is set below zero.
+/// The code of the nearest value; ties go to the even code. The eighth bit is set below zero.
 inline std::uint8_t nearest_e4m3(float x, const std::vector<float>& values) {
   std::size_t best = 0;
   for (std::size_t code = 1; code < values.size(); ++code) {

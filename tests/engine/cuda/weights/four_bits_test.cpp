@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Numbers that a lane makes of codes of 4 bits (kernels/grouped_weights.h): of every code, zero point and
-// scale what fp32 makes of them, rounded once.
+// Numbers that a lane decodes from codes of 4 bits (kernels/grouped_weights.h). For every code, zero point
+// and scale they equal the fp32 result, rounded once.
 
 #include <gtest/gtest.h>
 
@@ -16,23 +16,23 @@ namespace draftscope::engine::cuda {
 namespace {
 
 constexpr std::uint32_t codes_of_4_bits = 16;
-constexpr std::uint32_t largest_zero_point = 16;  // beyond what files have
+constexpr std::uint32_t largest_zero_point = 16;  // It exceeds the range of files.
 
-/// Every scale that a packed matrix may have, as fp16.
+/// Visits every scale that a packed matrix may have, as fp16.
 template <typename Visit>
 void for_each_finite_scale(Visit visit) {
   for (std::uint32_t bits = 0; bits < 1U << 16U; ++bits)
     if ((bits & 0x7c00U) != 0x7c00U) visit(bits);
 }
 
-/// Codes from `first` on, as grouped_layout.h says that they lie.
+/// Packs codes from `first` on in the layout of grouped_layout.h.
 std::uint32_t word_of_codes(std::uint32_t first) {
   std::uint32_t word = 0;
   for (std::uint32_t i = 0; i < part_values; ++i) word |= (first + i) << (i % 2 * 16 + i / 2 * 4);
   return word;
 }
 
-/// How many numbers of a part are not (code − zero) · scale; zeros may have either sign in bf16.
+/// How many numbers of a part differ from (code − zero) · scale; zeros may have either sign in bf16.
 template <typename Element>
 int wrong_numbers(const Part& part, std::uint32_t first, std::int32_t zero, float scale) {
   int wrong = 0;
@@ -87,12 +87,12 @@ TEST(FourBits, OfQ4_0AreRoundedOnce) {
     }
 }
 
-/// Products that lie half-way between two numbers, and what is added decides; subnormal numbers; zeros.
+/// Cases are products half-way between two numbers, where the addend decides, subnormal numbers, and zeros.
 TEST(EmulatedPairs, AreRoundedOnce) {
-  constexpr std::uint32_t sixteenth_more = 0x3f883f88U;  // 1 + 2^-4 of bf16, squared 1.125 + 2^-8
+  constexpr std::uint32_t sixteenth_more = 0x3f883f88U;  // 1 + 2^-4 in bf16; its square is 1.125 + 2^-8.
   EXPECT_EQ(Bf16::multiply_add_pairs(sixteenth_more, sixteenth_more, 0x00808080U), 0x3f913f90U);
   EXPECT_EQ(Bf16::multiply_pairs(sixteenth_more, sixteenth_more), 0x3f903f90U);
-  // (1 + 2^-5) (1 + 2^-6) of fp16, and 2^-24 more or less, which fp32 has no bit for.
+  // (1 + 2^-5) (1 + 2^-6) in fp16, plus or minus 2^-24, for which fp32 has no bit.
   EXPECT_EQ(F16::multiply_add_pairs(0x3c203c20U, 0x3c103c10U, 0x00018001U), 0x3c313c30U);
   EXPECT_EQ(F16::multiply_pairs(0x3c203c20U, 0x3c103c10U), 0x3c303c30U);
   EXPECT_EQ(F16::multiply_pairs(0x00030001U, 0x38003800U), 0x00020000U);
@@ -102,7 +102,7 @@ TEST(EmulatedPairs, AreRoundedOnce) {
   EXPECT_EQ(F16::multiply_add_pairs(0x3c00bc00U, 0x3c003c00U, 0xbc003c00U), 0U);
 }
 
-/// Numbers of like sizes, so that products and sums are exact in double.
+/// Numbers of similar sizes, so that products and sums are exact in double.
 template <typename Element>
 void expect_nearest_pairs(std::uint32_t exponent_one, int mantissa_bits) {
   std::mt19937 random(7);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// fp8 weights: quantised as a search through all e4m3 values would, computed as those values in fp64 would
-// be, and bit for bit the same however many rows there are.
+// fp8 weights: quantised as by a search through all e4m3 values, computed as with those values in fp64, and
+// with the same bits for any number of rows.
 
 #include <gtest/gtest.h>
 
@@ -35,7 +35,7 @@ float rounded_to_e4m3(float x, const std::vector<float>& values) {
   return std::copysign(values[nearest_e4m3(x, values) & 0x7fU], x);
 }
 
-/// A model's weights in fp32, the layers' matrices as e4m3 with a scale a row holds them.
+/// A model's weights in fp32, with the layers' matrices as represented by e4m3 with one scale per row.
 class Dequantised {
  public:
   explicit Dequantised(const Checkpoint& original) : checkpoint_(original) {
@@ -91,7 +91,7 @@ TEST(Fp8Weights, ComputeWhatTheirValuesSay) {
     const auto backend = fp8_backend(checkpoint, pick(random, 1, 3));
     Oracle oracle(dequantised.checkpoint(), 120);
     Outputs outputs;
-    // More than 64 rows go the way of wide products.
+    // More than 64 rows use wide products.
     for (OwnedBatch batch :
          {chain(shape, random, pick(random, 65, 90), 0), chain(shape, random, pick(random, 1, 20), 64)}) {
       batch.wanted.head_from = static_cast<std::int32_t>(batch.rows.size()) - 1;

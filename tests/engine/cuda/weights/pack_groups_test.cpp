@@ -43,7 +43,7 @@ struct PackedMatrix {
   }
 };
 
-/// A weight of a packed matrix, and how far it may be from the plain number that it was rounded from.
+/// A weight of a packed matrix, and its maximum distance from the plain number that it was rounded from.
 struct PackedWeight {
   float value;
   float max_error;
@@ -56,17 +56,17 @@ PackedWeight int4_weight(const PackedMatrix& packed, std::int64_t row, std::int6
                                              row % 8 * 16 + k % 512 / 128 * 4);
   const float scale = f16_to_float(static_cast<std::uint16_t>(word & 0xffffU));
   const float base_and_zero = -bf16_to_float(static_cast<std::uint16_t>(word >> 16U));
-  // Half a step for the number, and half a one for the zero point, which may move an end out of reach.
+  // Half a step for the number, and half a step for the zero point, which may move an end out of range.
   return {(128.0F + static_cast<float>(packed.nibble(row, k)) - base_and_zero) * scale,
           1.01F * std::abs(scale)};
 }
 
-/// Scales and minima lie as in a file's block, whose codes are all the weight's here.
+/// Scales and minima are read as in a file's block in which all codes equal the weight's code.
 PackedWeight q4_k_weight(const PackedMatrix& packed, std::int64_t row, std::int64_t k) {
   const std::int64_t runs = (packed.columns + 127) / 128;
   const std::int64_t lines = (packed.columns + 255) / 256;
   const std::int64_t scales = packed.rows * runs * 64 + (row / 8 * lines + k / 256) * 128 + row % 8 * 16;
-  constexpr std::uint32_t type = 12;  // Q4_K
+  constexpr std::uint32_t type = 12;  // Q4_K.
   const gguf::BlockFormat& format = *gguf::find_block_format(type);
   std::vector<std::byte> block(format.bytes);
   std::memcpy(block.data(), packed.bytes.data() + scales, 16);
@@ -111,10 +111,10 @@ struct Layout {
   const char* name;
   cuda::KernelFormat format;
   PackedWeight (*weight)(const PackedMatrix& packed, std::int64_t row, std::int64_t k);
-  /// The bytes that a matrix takes.
+  /// Bytes of a packed matrix.
   std::size_t (*bytes)(const TensorView& matrix);
   PackedModel (*model)(int round, Random& random);
-  std::int32_t part_rows;  ///< what the first row of a matrix's part is a multiple of; 0 = whole matrices
+  std::int32_t part_rows;  ///< The first row of a part of a matrix is a multiple of this; 0 = whole matrices.
   int rounds;
 };
 
@@ -155,7 +155,7 @@ constexpr Layout layouts[] = {
                            random);
      },
      8, 10},
-    // Not a byte more than the file has.
+    // It takes not a byte more than the file.
     {"q4_k", cuda::KernelFormat::q4_k, q4_k_weight, [](const TensorView& matrix) { return matrix.bytes(); },
      [](int /*round*/, Random& random) {
        const speculation::ModelShape shape = random_shape_of(stored_formats().back(), random);
@@ -184,7 +184,7 @@ class PackGroups : public testing::TestWithParam<Layout> {
   }
 };
 
-/// Also of rows that begin and end anywhere, as those of a fused matrix's parts do, if they are whole scales.
+/// Includes rows that begin and end anywhere in whole scales, as the parts of a fused matrix do.
 TEST_P(PackGroups, KeepEveryNumberOfTheFile) {
   const Layout& layout = GetParam();
   Random random(181);
@@ -230,7 +230,7 @@ TEST_P(PackGroups, RoundPlainNumbersToTheNearestSteps) {
       const PackedWeight found = GetParam().weight(*matrix, i / plain.columns, i % plain.columns);
       const float value = values[static_cast<std::size_t>(i)];
       ASSERT_LE(std::abs(found.value - value), found.max_error) << i;
-      if (GetParam().format == cuda::KernelFormat::q4_k) continue;  // its zero is a minimum and a multiple
+      if (GetParam().format == cuda::KernelFormat::q4_k) continue;  // Its zero is a minimum plus a multiple.
       ASSERT_TRUE(value != 0.0F || found.value == 0.0F) << i;
     }
   }
@@ -241,11 +241,11 @@ TEST_P(PackGroups, AreNoneOfNumbersThatAreNotFinite) {
   const TensorView plain = tensor_of(values, 2);
   EXPECT_TRUE(packed(plain));
   for (const float bad : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(),
-                          -std::numeric_limits<float>::max()}) {  // bf16 and fp16 do not have the last
+                          -std::numeric_limits<float>::max()}) {  // It exceeds bf16 and fp16.
     values[70] = bad;
     EXPECT_FALSE(packed(plain)) << bad;
   }
-  // Steps that fp16 does not have.
+  // fp16 has no such steps.
   for (const float small : {0.0F, std::numeric_limits<float>::denorm_min(), 1e-40F, 1e-30F}) {
     values.assign(values.size(), small);
     const auto matrix = packed(plain);
@@ -259,7 +259,8 @@ TEST_P(PackGroups, AreNoneOfNumbersThatAreNotFinite) {
 INSTANTIATE_TEST_SUITE_P(Formats, PackGroups, testing::ValuesIn(layouts),
                          [](const auto& layout) { return layout.param.name; });
 
-/// The nearest by a search through all values; the largest of 128 × 128 weights becomes 448.
+/// The expected result is the nearest by a search through all values; the largest of 128 × 128 weights
+/// becomes 448.
 TEST(PackFp8Block, RoundsPlainNumbersToTheNearest) {
   Random random(222);
   const std::vector<float> values = e4m3_values();

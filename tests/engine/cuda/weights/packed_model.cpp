@@ -26,7 +26,7 @@ void PackedModel::set_quantised(TensorView& tensor, const QuantisedMatrix& matri
 
 namespace {
 
-/// Writes a number as a type has it, rounded. Returns that.
+/// Writes a number, rounded to a type, and returns the rounded number.
 float put_number(std::byte* to, DType dtype, float value) {
   if (dtype == DType::f32) {
     std::memcpy(to, &value, sizeof value);
@@ -38,7 +38,7 @@ float put_number(std::byte* to, DType dtype, float value) {
   return is_f16 ? f16_to_float(bits) : bf16_to_float(bits);
 }
 
-/// A scale of random size and sign; one of twenty is zero, and one a multiple of `tiny`.
+/// A scale of random size and sign; one of twenty is zero, and one is a multiple of `tiny`.
 float random_scale(Random& random, double size, float tiny, double step) {
   if (chance(random, 0.05)) return 0.0F;
   if (chance(random, 0.05)) return tiny * static_cast<float>(pick(random, -7, 7));
@@ -57,7 +57,7 @@ const gguf::BlockFormat& stored_format(WeightFormat format) {
   throw std::logic_error("no file has such blocks");
 }
 
-/// A block as files have it (formats/block_formats.cpp).
+/// Writes a block as files have it (formats/block_formats.cpp).
 void write_block(WeightFormat format, const cpu::QuantisedBlock& block, std::byte* out) {
   std::memcpy(out, &block.scale, 2);
   for (std::size_t i = 0; i < block.quants.size(); ++i)
@@ -67,7 +67,7 @@ void write_block(WeightFormat format, const cpu::QuantisedBlock& block, std::byt
       out[2 + i % 16] |= static_cast<std::byte>(block.quants[i] << i / 16 * 4);
 }
 
-/// Gives both tensors a file's blocks, the second one widened.
+/// Gives both tensors a file's blocks; the second tensor gets them widened.
 void set_blocks(PackedModel& model, TensorView& packed, TensorView& widened, const gguf::BlockFormat& stored,
                 std::byte* blocks) {
   model.set_codes(packed, blocks);
@@ -76,7 +76,7 @@ void set_blocks(PackedModel& model, TensorView& packed, TensorView& widened, con
 }
 
 std::uint16_t random_q4_k_unit(Random& random, float size) {
-  if (chance(random, 0.1)) return static_cast<std::uint16_t>(pick(random, 0, 3));  // zero, subnormals
+  if (chance(random, 0.1)) return static_cast<std::uint16_t>(pick(random, 0, 3));  // Zero, subnormals.
   return float_to_f16(size * static_cast<float>(pick(random, -1000, 1000)) / 1000.0F);
 }
 
@@ -101,7 +101,7 @@ void put_nibble(std::byte* words, std::int64_t word, std::int64_t place, std::ui
 
 /// Adds a number of an output to words along the outputs.
 void put_along_outputs(const Int4Form& form, std::byte* row, std::int64_t output, std::uint32_t number) {
-  constexpr std::array<std::int64_t, 8> awq_order{0, 2, 4, 6, 1, 3, 5, 7};  // the output of each place
+  constexpr std::array<std::int64_t, 8> awq_order{0, 2, 4, 6, 1, 3, 5, 7};  // The output of each place.
   std::int64_t place = output % 8;
   if (form.form == PackedForm::awq)
     while (awq_order[static_cast<std::size_t>(place)] != output % 8) place = (place + 1) % 8;
@@ -119,11 +119,11 @@ void pack_int4(PackedModel& model, TensorView& packed, TensorView& widened, cons
   std::byte* const zeros = model.allocate(groups * rows / 2);
   std::byte* const scales = model.allocate(groups * rows * scale_bytes);
   std::byte* const numbers = model.allocate(rows * columns * 2);
-  const double size = 0.15 / std::sqrt(static_cast<double>(columns));  // sums of about one
+  const double size = 0.15 / std::sqrt(static_cast<double>(columns));  // Sums are about one.
   for (std::int64_t g = 0; g < groups; ++g)
     for (std::int64_t row = 0; row < rows; ++row) {
       const auto zero = static_cast<std::uint32_t>((g * rows + row) % 16);
-      // A number that fp16 has, too.
+      // fp16 can represent this number, too.
       const float scale = bf16_to_float(float_to_bf16(random_scale(random, size, 0x1p-24F, 0.001)));
       put_along_outputs(form, zeros + g * rows / 2, row,
                         (zero - static_cast<std::uint32_t>(form.zero_offset)) & 15U);
@@ -162,7 +162,7 @@ void pack_fp8_block(PackedModel& model, TensorView& packed, TensorView& widened,
   std::byte* const codes = model.allocate(rows * columns);
   std::byte* const scales = model.allocate(row_blocks * column_blocks * scale_bytes);
   std::byte* const numbers = model.allocate(rows * columns * 2);
-  const double size = 0.01 / std::sqrt(static_cast<double>(columns));  // sums of about one
+  const double size = 0.01 / std::sqrt(static_cast<double>(columns));  // Sums are about one.
   std::vector<float> known;
   for (std::int64_t i = 0; i < row_blocks * column_blocks; ++i)
     known.push_back(
@@ -171,12 +171,12 @@ void pack_fp8_block(PackedModel& model, TensorView& packed, TensorView& widened,
     for (std::int64_t k = 0; k < columns; ++k) {
       const std::int64_t at = row * columns + k;
       const auto drawn = static_cast<std::uint32_t>(pick(random, 0, 255));
-      const std::uint32_t code = (drawn & 0x7fU) == 0x7fU ? 0U : drawn;  // no NaN
+      const std::uint32_t code = (drawn & 0x7fU) == 0x7fU ? 0U : drawn;  // NaN codes are excluded.
       codes[at] = static_cast<std::byte>(code);
       const double magnitude = values[code & 0x7fU];
       const float scale =
           known[static_cast<std::size_t>(row / form.block.rows * column_blocks + k / form.block.columns)];
-      // The product of 4 and 24 bits is exact in double: rounded to fp32, and then to the widened type.
+      // The product of 4 and 24 bits is exact in double; it is rounded to fp32 and then to the widened type.
       const auto weight = static_cast<float>((code & 0x80U) != 0 ? -magnitude * scale : magnitude * scale);
       put_number(numbers + 2 * at, DType::bf16, weight);
     }

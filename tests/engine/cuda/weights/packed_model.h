@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Models whose matrices are packed as files have them, in every format that a device multiplies without
-// widening, and the same numbers widened. Each is made of a plain model, whose shapes, type and other tensors
-// it keeps.
+// Models whose matrices are packed as in files, in every format that a device multiplies without widening,
+// and the same numbers widened. Each is made from a plain model, and keeps its shapes, type and other
+// tensors.
 
 #include <draftscope/engine/checkpoint.h>
 #include <draftscope/speculation/weight_format.h>
@@ -33,17 +33,17 @@ class PackedModel {
 
   [[nodiscard]] Checkpoint& packed() { return packed_; }
   [[nodiscard]] Checkpoint& widened() { return widened_; }
-  /// The packed numbers of the matrix that was packed last: the last layer's down, or the head.
+  /// The codes of the matrix that was packed last: the last layer's down, or the head.
   [[nodiscard]] std::byte* last_codes() { return last_codes_; }
 
-  /// pack(the packed model's tensor, the widened model's) for each matrix of the layers.
+  /// Calls pack(the packed model's tensor, the widened model's) for each matrix of the layers.
   template <typename Pack>
   void for_each_layer_matrix(Pack&& pack) {
     for (std::size_t i = 0; i < packed_.weights.layers.size(); ++i)
       for (TensorView LayerWeights::*const matrix : layer_matrices)
         pack(packed_.weights.layers[i].*matrix, widened_.weights.layers[i].*matrix);
   }
-  /// Zeros, which stay where they are as long as the model is there.
+  /// Allocates zeros, which stay in place as long as the model exists.
   std::byte* allocate(std::int64_t bytes) {
     return memory_.emplace_back(static_cast<std::size_t>(bytes)).data();
   }
@@ -60,13 +60,13 @@ class PackedModel {
   std::deque<std::vector<std::byte>> memory_;
 };
 
-/// Blocks of a GGUF file, q8_0 or q4_0: the layers' matrices, and the head if that is not the embedding,
-/// rounded by the CPU backend's quantiser. Widths are multiples of the format's block.
+/// Packs blocks of a GGUF file, q8_0 or q4_0: the layers' matrices, and the head if that is not the
+/// embedding, rounded by the CPU backend's quantiser. Widths must be multiples of the format's block.
 [[nodiscard]] PackedModel in_blocks(const Checkpoint& plain, speculation::WeightFormat format);
 
-/// Q4_K of a GGUF file: random blocks (every scale and minimum of 6 bits, and multiples of either sign, zeros
-/// and subnormals among them). Depths are multiples of 256. A share `plain_share` of the matrices, gate and
-/// up together, stay the plain model's, but not all.
+/// Packs random blocks of a GGUF file's Q4_K. They have every scale and minimum of 6 bits, and multiples of
+/// either sign, including zeros and subnormals. Depths are multiples of 256. A share `plain_share` of the
+/// matrices, gate and up together, stay plain, but not all.
 [[nodiscard]] PackedModel in_q4_k(const Checkpoint& plain, Random& random, double plain_share = 0.0);
 
 /// How a folder of AWQ or GPTQ packs.
@@ -78,22 +78,22 @@ struct Int4Form {
   bool packs_head = false;
 };
 
-/// 4-bit integers: random numbers, zero points (each of the sixteen) and scales (of either sign, zeros and
-/// subnormals among them).
+/// Packs 4-bit integers: random numbers, zero points (all sixteen) and scales (of either sign, including
+/// zeros and subnormals).
 [[nodiscard]] PackedModel in_int4(const Checkpoint& plain, const Int4Form& form, Random& random);
 
-/// How a folder of fp8 with scales of blocks packs.
+/// How a folder of fp8 with scales per block packs.
 struct Fp8BlockForm {
   ScaleBlock block{128, 128};
   DType scales = DType::f32;
   bool packs_head = false;
 };
 
-/// e4m3 with a scale for each block of outputs and inputs: random codes (all that are numbers) and scales (of
-/// either sign and all bits, zeros and tiny ones among them).
+/// Packs e4m3 with a scale for each block of outputs and inputs. Codes are random, except for NaN; scales are
+/// random with either sign and all bits, including zeros and tiny ones.
 [[nodiscard]] PackedModel in_fp8_block(const Checkpoint& plain, const Fp8BlockForm& form, Random& random);
 
-/// e4m3 with a scale for each output, rounded from the plain model, which widened() is.
+/// Packs e4m3 with a scale for each output, rounded from the plain model, which is also widened().
 [[nodiscard]] PackedModel in_e4m3(const Checkpoint& plain);
 
 }  // namespace draftscope::engine::test

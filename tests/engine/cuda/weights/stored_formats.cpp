@@ -50,7 +50,7 @@ StoredFormat fp8_block() {
 }
 
 StoredFormat int4() {
-  // In turn: AWQ's and GPTQ's form, beside activations of each type.
+  // The forms of AWQ and GPTQ are used with activations of each type.
   StoredFormat format{.name = "int4", .vocab_step = 8, .some = {0, 6, 5, 1}, .device_bits = 4.25};
   for (const DType dtype : {DType::bf16, DType::f16})
     for (const Int4Form& form : int4_forms)
@@ -62,7 +62,8 @@ StoredFormat int4() {
   return format;
 }
 
-/// Whole, and as files have it beside plain matrices: q, k and v in two formats, others from layer to layer.
+/// Some models are packed whole, others as files have it with plain matrices: q, k and v in two formats, and
+/// differences between layers.
 StoredFormat q4_k() {
   const auto pack = [](double plain_share) {
     return [plain_share](const Checkpoint& plain, Random& random) {
@@ -95,7 +96,7 @@ speculation::ModelShape random_shape_of(const StoredFormat& format, Random& rand
     shape.vocab = format.vocab_step * pick(random, 1, 160 / format.vocab_step);
     return shape;
   }
-  // The output projection's depth is a multiple, too.
+  // The output projection's depth must be a multiple, too.
   shape.n_layers = pick(random, 1, 2);
   shape.head_dim = 32 << pick(random, 0, 2);
   shape.n_heads = format.depth_step / shape.head_dim;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Matrices that a file has in e4m3 are computed on as they are: with the codes and scales that the device
-// itself makes of plain ones, everything comes out bit for bit as it does then.
+// Matrices that a file has in e4m3 are used without conversion. If the file's codes and scales equal the ones
+// that the device makes from plain matrices, all results are the same bit for bit.
 
 #include <draftscope/engine/cpu_backend.h>
 #include <gmock/gmock.h>
@@ -43,7 +43,7 @@ TEST(StoredFp8, ComputesWhatTheDeviceMakesOfPlainWeights) {
     EXPECT_EQ(as_stored->describe().weight_bytes, quantised->describe().weight_bytes);
     Outputs expected;
     Outputs found;
-    // More than 64 rows go the way of wide products.
+    // More than 64 rows use wide products.
     for (OwnedBatch batch : {chain(shape, random, 70, 0), chain(shape, random, 9, 64)}) {
       batch.wanted.head_from = static_cast<std::int32_t>(batch.rows.size()) - 1;
       ASSERT_TRUE(quantised->forward(batch.view(), expected));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What matrices that stay as a file packs them take of a device's memory, and where they are refused.
+// Device memory of matrices that stay as a file packs them, and when they are refused.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -26,7 +26,8 @@ constexpr const char* several_formats =
     "model tiny: matrices are in several formats of blocks, expected q8_0, q4_0, int4 or fp8_block for "
     "all of the layers', q4_k for some, or none on a cuda device";
 
-/// The formats of a model's weights on a device with so much memory ("int4, fp16"), or why it is refused.
+/// The formats of a model's weights on a device with that much memory ("int4, fp16"), or the error if it is
+/// refused.
 std::string device_weights(const Checkpoint& checkpoint, CudaWeights weights = {},
                            std::size_t memory_bytes = plenty_of_memory) {
   const auto made = cuda::make_backend(cuda::emulation::make_emulated_gpu(2, memory_bytes), checkpoint,
@@ -34,7 +35,7 @@ std::string device_weights(const Checkpoint& checkpoint, CudaWeights weights = {
   return made ? (*made)->describe().weights : made.error().message;
 }
 
-/// Widths that are multiples of what every format groups, so that nothing is filled up.
+/// Widths that are multiples of all formats' groups, so that nothing is padded.
 speculation::ModelShape shape_of_whole_groups() {
   speculation::ModelShape shape = tiny_cuda_shape();
   shape.d_model = 512;
@@ -53,8 +54,8 @@ class StoredLimits : public testing::TestWithParam<StoredFormat> {
   Random random_{171};
 };
 
-/// The backend takes the bytes that it says beforehand. From some size on a device takes the packed model;
-/// one byte less is refused for memory, and so is the same model widened.
+/// The backend takes the bytes that it announces. From some size on a device takes the packed model; one byte
+/// less is refused for lack of memory, and so is the same model widened.
 TEST_P(StoredLimits, AreTheirBitsPerWeight) {
   for (const std::size_t index : GetParam().some) {
     const StoredVariant& variant = GetParam().variants[index];

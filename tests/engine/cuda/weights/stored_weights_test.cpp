@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Matrices that stay as a file packs them: whatever is computed has the bits of the same file widened.
+// Matrices that stay as a file packs them: all results have the bits of the same file widened.
 
 #include <draftscope/engine/decode.h>
 #include <gmock/gmock.h>
@@ -24,8 +24,8 @@ using speculation::WeightFormat;
 
 constexpr std::int32_t cache_rows = 170;
 
-/// Expects it of a prompt, through a library's products or not, of a tree after it, and of one row, on
-/// devices of different sizes.
+/// Expects the same bits for a prompt (with a library's products or not), for a tree after it, and for one
+/// row, on devices of different sizes.
 void expect_same_bits(const Checkpoint& packed, const Checkpoint& widened, Random& random,
                       std::int32_t max_rows) {
   const speculation::ModelShape& shape = packed.shape;
@@ -50,7 +50,7 @@ void expect_same_bits(const Checkpoint& packed, const Checkpoint& widened, Rando
 class StoredWeights : public testing::TestWithParam<StoredFormat> {
  protected:
   [[nodiscard]] const StoredFormat& format() const { return GetParam(); }
-  /// The variant whose turn it is.
+  /// The variant of a turn.
   [[nodiscard]] const StoredVariant& some(std::size_t turn) const {
     return format().variants[format().some[turn % format().some.size()]];
   }
@@ -76,7 +76,7 @@ TEST_P(StoredWeights, HaveTheBitsOfTheSameFileWidened) {
     }
 }
 
-/// Slices of every length: those that begin within a run, or within what a lane's scales are of.
+/// Depths give slices of every length, which may begin within a run, or within a lane's group of scales.
 TEST_P(StoredWeights, HaveThemAtEveryDepth) {
   const std::int32_t step = format().depth_step;
   for (const StoredVariant& variant : format().variants)
@@ -102,7 +102,7 @@ TEST_P(StoredWeights, HaveThemInEveryFamily) {
   }
 }
 
-/// The device's own rounds. Strategies take turns at greedy text by one model and coupled text by another.
+/// Rounds run on the device. Strategies take turns at greedy text by one model and coupled text by another.
 TEST_P(StoredWeights, DecodeTheTextOfTheWidenedFile) {
   speculation::ModelShape shape = random_shape();
   shape.n_layers = 3;
@@ -136,7 +136,7 @@ TEST_P(StoredWeights, DecodeTheTextOfTheWidenedFile) {
         text_under(*backend_on_device(text.model.widened(), options), "vanilla", text.request, resources);
     texts.push_back(std::move(text));
   }
-  const EveryStrategy strategies(shape, {});  // and the files that they name
+  const EveryStrategy strategies(shape, {});  // It also writes the files that the strategies name.
   const std::vector<std::string>& all = strategies.specifications();
   std::size_t turn = 0;
   for (std::size_t i = 0; i < all.size(); i += format().strategy_step) {
@@ -146,7 +146,7 @@ TEST_P(StoredWeights, DecodeTheTextOfTheWidenedFile) {
   }
 }
 
-/// Layers that are rounded to another format are those of the widened file.
+/// Rounding packed layers to another format gives the same weights as rounding the widened file.
 TEST_P(StoredWeights, AreRoundedAsTheWidenedFileIs) {
   for (std::size_t turn = 0; turn < format().some.size(); ++turn) {
     SCOPED_TRACE(some(turn).name);
@@ -161,8 +161,8 @@ TEST_P(StoredWeights, AreRoundedAsTheWidenedFileIs) {
   }
 }
 
-/// Drafts in another format compute what a backend computes that has all layers in it. K/V is the
-/// activations', which a draft shares: beside fp16 there is int4 alone.
+/// Drafts in another format equal a backend whose layers are all in that format. A draft shares the K/V in
+/// the activations' type: beside fp16 there is int4 alone.
 TEST_P(StoredWeights, HaveDraftsInOtherFormats) {
   using enum WeightFormat;
   for (std::size_t turn = 0; turn < format().some.size(); ++turn) {

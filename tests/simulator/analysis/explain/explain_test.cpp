@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A recording for each sentence, and one for which nothing is wrong.
+// A recording for each finding's sentence, and one for which nothing is wrong.
 #include <draftscope/simulator/analysis/explain.h>
 #include <draftscope/simulator/answers/answer.h>
 #include <draftscope/simulator/answers/simulated_remedies.h>
@@ -24,7 +24,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using traces::MissingData;
 
-/// A recording, the finding that it must have, and what that says.
+/// A recording, the finding that it must have, and the text of the finding.
 struct Case {
   std::string key;
   MadeRecording recording;
@@ -39,7 +39,7 @@ traces::Meta imported(const std::vector<MissingData>& lacks) {
 
 std::vector<Case> cases() {
   std::vector<Case> all;
-  // What an H200 gave of an 8B model when its pass over one row was slow.
+  // These are times of an H200 with an 8B model when its pass over one row was slow.
   all.push_back(
       {"slow_baseline",
        {.specification = "prompt-lookup",
@@ -68,7 +68,7 @@ std::vector<Case> cases() {
                  "In 240 rounds no draft token was accepted.",
                  0.0,
                  std::nullopt});
-  // 8 steps of 0.1, rows free: after position 2 nothing is accepted, 6 steps bring nothing.
+  // There are 8 steps of 0.1 and rows are free: after position 2 nothing is accepted, so 6 steps are wasted.
   all.push_back({"draft_too_long",
                  {.specification = "layerskip:exit=4,gamma=8,verify=all-layers",
                   .round = [](int) { return MadeRound{.drafted = 8, .accepted = 2, .draft_us = 800}; }},
@@ -100,7 +100,7 @@ std::vector<Case> cases() {
                  "The text hardly repeats: 11 % of 216 rounds kept a guess.",
                  0.111,
                  std::nullopt});
-  // Three tokens for 1.4 of passes: 1.6 saved, 2 spent on deciding.
+  // A round gives three tokens for 1.4 steps of passes: 1.6 saved, 2 spent on deciding.
   all.push_back(
       {"deciding_dear",
        {.specification = "swift",
@@ -109,7 +109,7 @@ std::vector<Case> cases() {
        "that is paid.",
        2.0,
        2.0});
-  // Four further rows cost 0.25 each, 0.05 are expected.
+  // Four additional rows cost 0.25 each; 0.05 are expected.
   all.push_back(
       {"verification_dear",
        {.round = [](int) { return MadeRound{.accepted = 4, .verify_us = 2000}; }},
@@ -124,7 +124,7 @@ std::vector<Case> cases() {
        "on the host.",
        0.3,
        0.3});
-  // Every fourth round takes twice and more.
+  // Every fourth round takes more than twice as long.
   all.push_back(
       {"machine_busy",
        {.round = [](int index) { return MadeRound{.verify_us = index % 4 == 3 ? 4000 : 1000}; }},
@@ -192,11 +192,11 @@ TEST(Explain, SaysEachSentenceOfTheRecordingThatIsMadeForIt) {
 TEST(Explain, HasACaseForEveryRowOfItsTable) {
   std::set<std::string, std::less<>> wanted;
   for (const Case& each : cases()) wanted.insert(each.key);
-  wanted.insert("device_below_reading");  // of recordings that a device timed: DeviceBelowReading
+  wanted.insert("device_below_reading");  // DeviceBelowReading tests it with a timed device.
   for (const FindingRow& row : finding_table()) EXPECT_TRUE(wanted.contains(row.key)) << row.key;
 }
 
-/// Rounds of all lengths of drafts, every third without one.
+/// Rounds with drafts of all lengths, every third without one.
 MadeRecording varied(int step_us, int verify_us) {
   return {.round =
               [=](int index) {
@@ -228,7 +228,7 @@ TEST(SlowBaseline, IsFoundBelowAStepByMoreThanRepeatsAndSpreadDiffer) {
   const auto scattered = [](int index) { return MadeRound{.verify_us = index % 3 == 0 ? 1300 : 700}; };
   EXPECT_FALSE(is_found({.round = scattered}));
   EXPECT_FALSE(is_found({.round = [](int) { return MadeRound{.verify_us = 500}; }, .with_vanilla = false}));
-  // Two draft tokens make three rows, which is a pass of another kind: too few of each.
+  // Two draft tokens make three rows, which is a pass of another kind, so there are too few of each.
   const auto few = [](int index) {
     return MadeRound{.drafted = 1 + index % 12, .accepted = 0, .verify_us = 500};
   };
@@ -335,7 +335,7 @@ TEST(Explain, NeedsNoVanillaRunForWhatIsNoComparison) {
   EXPECT_FALSE(outside->speedup_without);
 }
 
-/// Sentences are for people who have never seen this program: whole, plain, on one line.
+/// Checks that sentences are complete, plain and on one line, for people who have never seen this program.
 void expect_sentence(const std::string& text) {
   EXPECT_THAT(
       text, AllOf(Not(HasSubstr("\n")), Not(HasSubstr("{")), Not(HasSubstr("nan")), Not(HasSubstr("inf "))));

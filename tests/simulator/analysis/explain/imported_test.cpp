@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Questions that users of other engines asked in public, rebuilt as recordings from the figures that stand in
-// them, each with the sentence that answers it. Where a thread has no figures by round, the least recording
-// with its sums stands for it.
+// Questions that users of other engines asked in public, rebuilt as recordings from their figures, each with
+// the sentence that answers it. Where a thread has no figures per round, the smallest recording with its sums
+// represents it.
 #include <draftscope/simulator/analysis/explain.h>
 #include <draftscope/traces/import.h>
 #include <gmock/gmock.h>
@@ -51,7 +51,7 @@ Explained explained(const std::string& text, const std::string& format = "",
   return all;
 }
 
-/// A request of vLLM with one entry a step.
+/// A request of vLLM with one entry per step.
 std::string vllm_line(const std::vector<int>& accepted, int drafted) {
   std::string lengths, drafts;
   for (const int length : accepted) {
@@ -64,8 +64,8 @@ std::string vllm_line(const std::vector<int>& accepted, int drafted) {
          "\n";
 }
 
-// vLLM 41789: a drafter of another model family; its log line says "Accepted: 25 tokens, Drafted: 3652
-// tokens" in the end.
+// vLLM 41789 uses a drafter of another model family; its last log line says "Accepted: 25 tokens, Drafted:
+// 3652 tokens".
 TEST(ExplainImported, SaysThatDraftAndTargetDoNotBelongTogether) {
   std::vector<int> accepted(913, 0);
   for (std::size_t i = 0; i < 25; ++i) accepted[i * 36] = 1;
@@ -74,7 +74,7 @@ TEST(ExplainImported, SaysThatDraftAndTargetDoNotBelongTogether) {
   EXPECT_THAT(answer.sentence("nothing_accepted"), HasSubstr("25"));
 }
 
-// SGLang 21272: the name of the algorithm was wrong, and the acceptance length 1.0 without a word.
+// In SGLang 21272 the name of the algorithm was wrong, and the acceptance length was 1.0 without a warning.
 TEST(ExplainImported, SaysThatNoRoundKeepsAnything) {
   std::string lengths = "1";
   for (int i = 1; i < 60; ++i) lengths += ",1";
@@ -84,8 +84,8 @@ TEST(ExplainImported, SaysThatNoRoundKeepsAnything) {
   EXPECT_THAT(answer.sentence("nothing_accepted"), HasSubstr("60 rounds"));
 }
 
-// SGLang 33518's example: 43 verifications of 5 drafts with the histogram [11, 14, 11, 4, 0, 3]. The
-// histogram has no order; the checks that look at positions alone do not need one.
+// The example of SGLang 33518 has 43 verifications of 5 drafts with the histogram [11, 14, 11, 4, 0, 3]. The
+// histogram has no order, and checks of positions do not need one.
 TEST(ExplainImported, SaysWhereDraftsShouldEnd) {
   std::vector<int> accepted;
   const int histogram[] = {11, 14, 11, 4, 0, 3};
@@ -96,7 +96,7 @@ TEST(ExplainImported, SaysWhereDraftsShouldEnd) {
   EXPECT_THAT(answer.sentence("tail_rejected"), HasSubstr("past position 3"));
 }
 
-// The same as SGLang itself says it: no rounds, and one line that says so.
+// SGLang reports the same example without rounds, and one line says so.
 TEST(ExplainImported, NamesWhatAHistogramLacks) {
   const test::TemporaryFolder folder;
   std::ofstream(folder / "run.jsonl")
@@ -108,9 +108,8 @@ TEST(ExplainImported, NamesWhatAHistogramLacks) {
   EXPECT_THAT(measured.error().message, HasSubstr("imported from run.jsonl, which lacks rounds"));
 }
 
-// llama.cpp 25908: about 20 ms of each block that nobody could place. Steps of 30 ms, of which drafting takes
-// 8 ms; the log of
-// --verbose tells where drafting ended.
+// In llama.cpp 25908 about 20 ms of each block were unexplained. Steps take 30 ms, of which drafting takes 8
+// ms; the log of --verbose shows where drafting ended.
 TEST(ExplainImported, TellsDraftFromVerificationInALlamaLog) {
   std::string log =
       "0.00.000.000 I slot launch_slot_: id  0 | task 0 | processing task, is_child = 0\n"
@@ -135,7 +134,7 @@ TEST(ExplainImported, TellsDraftFromVerificationInALlamaLog) {
   EXPECT_NEAR(round.unit_ns, 22e6, 1e4);
 }
 
-// TensorRT-LLM's iterations have the draft's time without any hook.
+// TensorRT-LLM's iterations contain the draft's time without any hook.
 TEST(ExplainImported, TellsTheDraftsShareOfTensorRtIterations) {
   std::string text =
       R"({"iter":99,"iterLatencyMS":50.0,"inflightBatchingStats":{"numContextRequests":1,"numGenRequests":0}})"
@@ -154,7 +153,8 @@ TEST(ExplainImported, TellsTheDraftsShareOfTensorRtIterations) {
               0.01);
 }
 
-// llama.cpp 27676: how many verifications were there? LLAMA_TRACE's lines do not show steps without a draft.
+// llama.cpp 27676 asks for the number of verifications. The lines of LLAMA_TRACE do not show steps without a
+// draft.
 TEST(ExplainImported, SaysWhatATraceLogCannotTell) {
   const Explained answer = [] {
     std::ifstream file(DRAFTSCOPE_SOURCE_DIR "/tests/fuzz/corpus/import/llama_cpp/server_trace.log");

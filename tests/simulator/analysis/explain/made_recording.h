@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Small recordings whose times are made up, in round numbers: a vanilla step takes a millisecond unless told
-// otherwise.
+// Small recordings with invented times, in round numbers: a vanilla step takes a millisecond by default.
 
 #include <draftscope/simulator/analysis/measured_recording.h>
 #include <cstdint>
@@ -15,29 +14,29 @@ namespace draftscope::simulator {
 struct MadeRound {
   int drafted = 4;
   int accepted = 4;
-  int rows = 0;        ///< of the verification; 0: one more than drafted
-  int draft_us = 400;  ///< of all steps
+  int rows = 0;        ///< Rows of the verification; 0 = one more than drafted.
+  int draft_us = 400;  ///< Time of all steps.
   int verify_us = 1000;
   int accept_us = 0;
-  int decide_us = 0;   ///< in phase optimise
-  int outside_us = 0;  ///< behind the round
+  int decide_us = 0;   ///< Time in phase optimise.
+  int outside_us = 0;  ///< Time after the round.
 };
 
 struct MadeRecording {
   std::string specification = "layerskip:exit=4,gamma=4";
   std::function<MadeRound(int index)> round = [](int) { return MadeRound{}; };
   int prompts = 4;
-  int tokens = 61;  ///< of each output; the first is the prefill's
+  int tokens = 61;  ///< Tokens of each output; the first is the prefill's.
   int repeats = 1;
-  double slower_repeats = 0.0;  ///< each repeat but the first takes so much longer, vanilla's excepted
-  int at_a_time = 1;            ///< requests that run beside one another
+  double slower_repeats = 0.0;  ///< Relative slowdown of each repeat but the first, except for vanilla.
+  int at_a_time = 1;            ///< Number of concurrent requests.
   bool with_vanilla = true;
-  int vanilla_us = 1000;         ///< of a vanilla step
-  bool drafts_by_layers = true;  ///< else from the text
-  traces::Meta meta;             ///< beside the usual keys
+  int vanilla_us = 1000;         ///< Time of a vanilla step.
+  bool drafts_by_layers = true;  ///< Otherwise drafts come from the text.
+  traces::Meta meta;             ///< Additional to the usual keys.
 };
 
-/// Written, read again and measured.
+/// The recording after it was written, read again and measured.
 [[nodiscard]] MeasuredRecording made_recording(const MadeRecording& made);
 
 }  // namespace draftscope::simulator

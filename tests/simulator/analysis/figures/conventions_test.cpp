@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Publications' conventions on a recording of two prompts whose figures can be worked out in the head, and
-// properties of them on random recordings.
+// Publications' conventions on a recording of two prompts whose figures can be computed by hand, and their
+// properties on random recordings.
 
 #include <draftscope/simulator/analysis/conventions.h>
 #include <draftscope/simulator/analysis/figures.h>
@@ -27,13 +27,13 @@ class HandMade : public ::testing::Test {
     add(1, 1, 4, 400);
     add(1, 2, 4, 400);
     add(1, 3, 8, 1600);
-    // drafted nodes, tree depth, accepted, emitted
+    // Arguments: drafted nodes, tree depth, accepted, emitted.
     add(2, 1, 4, 200);
     round(10, 4, 3, 4);
     add(2, 2, 4, 400);
     round(4, 2, 0, 1);
     round(0, 0, 0, 1);
-    round(6, 2, 2, 2);  // one of three tokens lies behind the end of the text
+    round(6, 2, 2, 2);  // One of three tokens is after the end of the text.
     add(2, 3, 8, 800);
     round(8, 8, 7, 8);
   }
@@ -81,7 +81,7 @@ TEST_F(HandMade, CountsAsLayerSkipDoes) {
 }
 
 TEST_F(HandMade, CountsAsDraftAndVerifyDoes) {
-  recording_.requests[3].text = "abcd";  // the strategy's first output is too short to count
+  recording_.requests[3].text = "abcd";  // The strategy's first output is too short to count.
   const ConventionFigures found = as(Convention::draft_verify);
   EXPECT_EQ(found.samples, 2);
   EXPECT_EQ(found.left_out, 1);
@@ -94,7 +94,7 @@ TEST_F(HandMade, CountsAsDraftAndVerifyDoes) {
 
 TEST_F(HandMade, CountsAsSwiftDoes) {
   const ConventionFigures found = as(Convention::swift);
-  EXPECT_DOUBLE_EQ(found.acceptance_rate.value(), 12.0 / 16);  // of steps; of drafted nodes it is 12 / 28
+  EXPECT_DOUBLE_EQ(found.acceptance_rate.value(), 12.0 / 16);  // Per drafted node: 12 / 28.
   EXPECT_DOUBLE_EQ(found.accepted_length.value(), (12.0 + 5) / 5);
 }
 

@@ -19,7 +19,7 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::NanSensitiveDoubleEq;
 
-/// Writes a run with the rounds and decisions that a test names, and reads its decisions.
+/// Writes a run with the given rounds and decisions, and reads its decisions.
 class WrittenDecisions : public ::testing::Test {
  protected:
   WrittenDecisions() {

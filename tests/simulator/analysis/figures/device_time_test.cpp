@@ -54,7 +54,7 @@ TEST(DeviceTime, LeavesOutRoundsWithoutWork) {
   EXPECT_EQ(time.host_ns, 30);
 }
 
-// Against a count of every nanosecond.
+// Compares with a count of every nanosecond.
 TEST(DeviceTime, AddsUpToTheWallTimeOnRandomRounds) {
   std::mt19937_64 random(3);
   const auto pick = [&](std::int64_t low, std::int64_t high) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Every figure against a naive recomputation straight from the rows, on random recordings.
+// Compares every figure with a naive recomputation from the rows, on random recordings.
 
 #include <draftscope/simulator/analysis/measured_recording.h>
 #include <gmock/gmock.h>
@@ -36,7 +36,7 @@ class RandomFigures : public ::testing::TestWithParam<unsigned> {
         if (round.request_id == request.id) rounds.push_back(round);
     return rounds;
   }
-  /// From first tokens to ends, in no round.
+  /// Time from first tokens to ends, outside of rounds.
   [[nodiscard]] double between_ns(traces::RunId run_id) const {
     double ns = 0;
     for (const Request& request : requests_of(run_id))
@@ -116,7 +116,7 @@ TEST_P(RandomFigures, AcceptanceIsCountedOverRounds) {
     EXPECT_NEAR(*found.emitted_per_round, emitted / count, 1e-12);
     EXPECT_NEAR(*found.steps_per_round, drafted / count, 1e-12);
     EXPECT_EQ(found.acceptance_rate.has_value(), drafted > 0);
-    EXPECT_EQ(found.step_acceptance, found.acceptance_rate);  // the sample has chains alone
+    EXPECT_EQ(found.step_acceptance, found.acceptance_rate);  // The sample has only chains.
     if (drafted > 0) {
       EXPECT_NEAR(*found.acceptance_rate, accepted / drafted, 1e-12);
       EXPECT_NEAR(*found.tested_rate, accepted / tested, 1e-12);
@@ -196,8 +196,8 @@ TEST_P(RandomFigures, CostsAreInUnitsOfTheBaselinesRound) {
     if (drafted > 0) {
       EXPECT_NEAR(*cost.c, draft_ns / drafted / step_ns, 1e-9);
     }
-    // Multiplied out, the closed form is tokens over the accounted time, what lies between rounds included,
-    // against the baseline's.
+    // Multiplied out, the closed form is tokens over the accounted time, including the time between rounds,
+    // relative to the baseline's.
     const auto steps = static_cast<double>(vanilla.size());
     const double vanilla_step_ns = step_ns + between_ns(1) / steps;
     EXPECT_NEAR(*cost.closed_form_speedup,
@@ -359,7 +359,7 @@ std::vector<traces::RequestSum> stored_sums(const Recording& recording) {
   return stored;
 }
 
-// Weights in fewer bits are loaded in less time, by rows and by stored sums alike.
+// Weights in fewer bits count as fewer loaded layers, both from rows and from stored sums.
 TEST(Overview, CountsLayersOfDraftsOnOtherWeightsAsTheRowsDo) {
   Recording recording = random_recording(5).recording;
   recording.meta["dtype"] = "bf16";
@@ -378,7 +378,7 @@ TEST(Overview, CountsLayersOfDraftsOnOtherWeightsAsTheRowsDo) {
   EXPECT_GT(expected.etpl.value(), 1.05 * plain);
   EXPECT_NEAR(layers_of_overview().etpl.value(), expected.etpl.value(), 1e-12);
   EXPECT_NEAR(layers_of_overview().etpl_pooled.value(), expected.etpl_pooled.value(), 1e-12);
-  // Where layer sets differ in their weights, sums do not say how much was loaded.
+  // Where layer sets differ in their weights, sums do not determine how much was loaded.
   recording.layer_sets.back().origin = "fp8";
   EXPECT_TRUE(measure(recording).runs[1].all.layers.etpl);
   EXPECT_FALSE(layers_of_overview().etpl);

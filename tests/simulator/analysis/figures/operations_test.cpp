@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Where a device's time goes by operation: nothing is lost, and nothing is counted twice.
+// Breakdown of a device's time by operation: nothing is lost, and nothing is counted twice.
 #include <draftscope/simulator/analysis/operations.h>
 #include <draftscope/traces/writer.h>
 #include <gmock/gmock.h>
@@ -18,7 +18,7 @@ using traces::Phase;
 
 constexpr std::int64_t barrier_ns = 900;
 
-/// A recording of one vanilla run of which each round is a launch that runs the same operations.
+/// A recording of one vanilla run in which each round is a launch with the same operations.
 class Operations : public testing::Test {
  protected:
   Operations()
@@ -131,7 +131,7 @@ TEST_F(Operations, HaveAllTheTimeOfTheirLaunches) {
     all_ns += now_ns_ - begin_ns;
     launch.end_ns = now_ns_;
     add(launch);
-    now_ns_ += between(0, 50'000);  // the host's, and no operation's
+    now_ns_ += between(0, 50'000);  // This time belongs to the host, not to an operation.
   }
   const RecordedOperations operations = read();
   EXPECT_TRUE(operations.timed_by_device);

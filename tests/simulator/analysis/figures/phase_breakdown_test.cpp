@@ -22,7 +22,7 @@ Span phase_span(Phase phase, std::int64_t start_ns, std::int64_t end_ns, std::ui
   return span;
 }
 
-/// Asks of every single nanosecond who owns it.
+/// Finds the owner of every single nanosecond.
 Breakdown count_nanoseconds(const std::vector<Span>& spans, std::int64_t start_ns, std::int64_t end_ns) {
   Breakdown breakdown{};
   for (std::int64_t now = start_ns; now < end_ns; ++now) {

@@ -51,7 +51,7 @@ class Generator {
     return set;
   }
 
-  /// A stretch of some phase that starts now; returns its length.
+  /// Adds an interval of some phase that starts now; returns its length.
   std::int64_t spend(traces::Phase phase, int max_ns) {
     const std::int64_t start = now_;
     now_ += 1 + up_to(max_ns);

@@ -12,7 +12,7 @@
 namespace draftscope::simulator {
 namespace {
 
-/// The test's definition: of all assignments of signs, the share at least as extreme.
+/// P value by definition: of all assignments of signs, the share at least as extreme.
 double enumerate_signs(const std::vector<double>& differences) {
   std::vector<double> magnitudes;
   for (const double difference : differences)
@@ -48,7 +48,7 @@ TEST(SignedRank, EqualsTheShareOfSignAssignmentsAtLeastAsExtreme) {
   for (int trial = 0; trial < 60; ++trial) {
     std::vector<double> differences(1 + random() % 12);
     for (double& difference : differences)
-      difference = static_cast<double>(random() % 13) - 5.0;  // ties and zeros
+      difference = static_cast<double>(random() % 13) - 5.0;  // The differences include ties and zeros.
     EXPECT_NEAR(signed_rank_p_value(differences), enumerate_signs(differences), 1e-12);
   }
 }
@@ -58,7 +58,7 @@ TEST(SignedRank, IsContinuousWhereTheNormalApproximationTakesOver) {
   std::vector<double> differences;
   for (int i = 0; i < 200; ++i) differences.push_back(static_cast<double>(random() % 2000) - 900.0 + 0.5);
   const double exact = signed_rank_p_value(differences);
-  differences.push_back(-1e-9);  // one more, of the least rank
+  differences.push_back(-1e-9);  // This adds one more, of the lowest rank.
   EXPECT_NEAR(signed_rank_p_value(differences), exact, 0.01);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Breakdowns of spans that are met once and not kept, against those of measure() with all of them.
+// Compares breakdowns of streamed spans with those of measure() on all spans.
 #include <draftscope/simulator/analysis/measured_recording.h>
 #include <gtest/gtest.h>
 
@@ -32,7 +32,7 @@ TEST_P(StreamedSpans, GiveTheBreakdownThatKeptOnesGive) {
   std::vector<traces::Span> spans = sample.phase_spans;
   std::mt19937 random(GetParam());
   if (GetParam() % 2 == 0) {
-    // Of other threads: they overlap those that are there, and reach out of the request.
+    // These spans come from other threads: they overlap existing ones, and extend beyond the request.
     for (const traces::Request& request : sample.recording.requests)
       for (int i = 0; i < 5; ++i) {
         traces::Span span;

@@ -18,7 +18,7 @@ using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-/// Early exits and recorded runs.
+/// Options with early exits and recorded runs only.
 CandidateOptions few_candidates() {
   return {.longest = 6,
           .lengths = {},
@@ -106,7 +106,7 @@ TEST(Advice, IsNoSlowerThanAnyCandidate) {
   EXPECT_FALSE(advice->neighbours.empty());
 }
 
-// Among settings that differ by luck alone, the luckiest looks better than it is.
+// Among settings that differ only by chance, the luckiest looks better than it is.
 TEST(Advice, IsJudgedOnOtherPromptsThanItWasChosenOn) {
   double chosen = 0.0;
   double judged = 0.0;
@@ -168,7 +168,7 @@ TEST(Advice, BoundsWhatNearTiesCanDo) {
   const auto advice = advise_on(learnt);
   ASSERT_TRUE(advice && advice->near_ties);
   EXPECT_EQ(advice->near_ties->positions, 12 * 39);
-  EXPECT_EQ(advice->near_ties->at_risk, 12 * 4);  // every tenth position
+  EXPECT_EQ(advice->near_ties->at_risk, 12 * 4);  // Every tenth position is at risk.
   if (advice->setting && !advice->setting->threshold) {
     EXPECT_LE(advice->near_ties->rejected, advice->speedup);
     EXPECT_GE(advice->near_ties->accepted, advice->speedup);
@@ -208,7 +208,7 @@ TEST(Advice, DoesNotKnowWhatAnotherModelAccepts) {
   EXPECT_EQ(advice->verdict, Verdict::measure_first);
   EXPECT_THAT(advice->reason, HasSubstr("Llama-3-8B"));
   ASSERT_TRUE(advice->setting && advice->exit_there);
-  EXPECT_EQ(*advice->exit_there, 4 * advice->setting->exit);  // 8 layers and 32
+  EXPECT_EQ(*advice->exit_there, 4 * advice->setting->exit);  // The models have 8 and 32 layers.
 }
 
 TEST(Advice, RefusesInOneLine) {

@@ -49,7 +49,7 @@ TEST(AnswerLadder, StartsAtWhatLayersCount) {
   EXPECT_NEAR(ladder->front().speedup, 8.0 * tokens / layers, 1e-9);
 }
 
-// The head of the planted machine: 4 µs of launch and 0.05 ns a byte, once a pass.
+// The head of the planted machine takes 4 µs of launch and 0.05 ns per byte, once per pass.
 TEST(PassParts, FindTheHeadAndWhatElseAPassTakes) {
   const Learnt learnt({});
   const StrategyRounds rounds = learnt.what_if().rounds("layerskip:exit=3,gamma=4").value();
@@ -58,7 +58,7 @@ TEST(PassParts, FindTheHeadAndWhatElseAPassTakes) {
   ASSERT_TRUE(parts) << parts.error().message;
   const double step_3 = answer_prices(model, rounds, learnt.machine())->drafts[3].step.ns;
   const double step_6 = answer_prices(model, rounds, learnt.machine())->drafts[6].step.ns;
-  const double fixed = 2.0 * step_3 - step_6;  // layers are alike
+  const double fixed = 2.0 * step_3 - step_6;  // All layers are equal.
   EXPECT_GT(parts->head_ns, 0.0);
   EXPECT_NEAR(parts->head_ns + parts->choice_ns, fixed, 0.05 * fixed);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// A recording of the tests, written, read and learnt from.
+// A recording of the tests that was written, read and used for training.
 
 #include <draftscope/simulator/answers/what_if.h>
 #include <draftscope/traces/reader.h>

@@ -47,7 +47,7 @@ TEST(RecordingWaterfall, AgreesWithTheAnswerOnItsPolicy) {
   ASSERT_TRUE(found) << found.error().message;
   const Answer answer =
       ask(learnt.what_if().costs().model, strategies[0], learnt.machine(), {.draws = 200}).value();
-  // Levels are at the cost model's means, which a recorded run's own ratio is beside.
+  // Levels are at the cost model's means; a recorded run's ratio is an additional factor.
   const double expected = answer.speedup.min_drafted.total.value * strategies[0].own_ratio;
   EXPECT_NEAR(step_at(found->waterfall, WaterfallLevel::policy).speedup.value, expected, 1e-9);
   EXPECT_NEAR(found->strategies[0].speedup, expected, 1e-9);
@@ -55,7 +55,7 @@ TEST(RecordingWaterfall, AgreesWithTheAnswerOnItsPolicy) {
   EXPECT_EQ(gaps.size(), 4U);
 }
 
-// What was recorded in another order than the shadow tokens still meets its own prompts.
+// Runs recorded in another order than the shadow tokens are still matched with their prompts.
 TEST(RecordingWaterfall, MatchesRecordedRunsByPrompt) {
   const Learnt learnt({});
   const auto recorded = rounds_of(learnt, {"layerskip:exit=5,gamma=9"});

@@ -28,7 +28,8 @@ ModelShape small_model() {
   return shape;
 }
 
-/// Hard positions come in stretches; a layer predicts what is easier than its depth, and knows it roughly.
+/// Returns a random text. Hard positions come in sequences; a layer predicts positions that are easier than
+/// its depth, and its confidence is roughly right.
 ShadowTable text_of(const ShadowedRecording& recording, std::mt19937& random) {
   std::uniform_real_distribution<double> unit(0.0, 1.0);
   ShadowTable table{.n_layers = shadowed_layers, .prompt_tokens = 6, .first = 7};
@@ -52,7 +53,7 @@ ShadowTable text_of(const ShadowedRecording& recording, std::mt19937& random) {
   return table;
 }
 
-/// Behind the text there is none.
+/// Confidence at a position; there is none after the text.
 double confidence_at(const ShadowTable& table, std::int32_t position, std::int32_t exit) {
   return position < table.end() ? static_cast<double>(table.cell(position, exit).probability) : 0.0;
 }
@@ -89,14 +90,14 @@ class Recorder {
                                                          .parameters = "{}",
                                                          .is_baseline = name == "vanilla"});
     PolicyChoice choice = policy_of_specification(specification, {shadowed_layers, 1.0}).value();
-    // Recorded runs in another order than the shadow tokens.
+    // Recorded runs are in another order than the shadow tokens.
     const bool is_baseline = name == "vanilla";
     for (std::size_t i = 0; i < tables_.size(); ++i)
       request(run_id, is_baseline ? i : tables_.size() - 1 - i, *choice.policy, is_baseline);
   }
 
  private:
-  /// Rounds of an early exit's, drafted by another model.
+  /// Adds the rounds of an early exit, but drafted by another model.
   void run_two_models() {
     const traces::RunId run_id = writer_.add(traces::Run{.strategy = "two-model",
                                                          .specification = two_models,
@@ -132,7 +133,7 @@ class Recorder {
     if (with_shadow && recording_.with_shadow) add_shadow(table, request.id);
   }
 
-  /// Time of auxiliary passes that `count` counts.
+  /// Time of the auxiliary passes that `count` counts.
   template <typename Count>
   std::int64_t auxiliary_ns(const Count& count) {
     AuxiliaryPasses passes;
@@ -146,7 +147,7 @@ class Recorder {
     return std::llround(recording_.auxiliary_factor * auxiliary_time_ns({.auxiliary = counts}, own));
   }
 
-  /// Time of what the other model drafts, and reads before.
+  /// Time of the other model's draft, and of its reads before it.
   std::int64_t draft_model_ns(const traces::Round& round) {
     const std::int32_t layers = draft_model_->n_layers;
     const std::int32_t root = round.root_position;
@@ -242,9 +243,9 @@ class Recorder {
   ReplayConditions conditions_;
   std::vector<ShadowTable> tables_;
   std::vector<traces::PromptId> prompt_ids_;
-  std::optional<AuxiliaryWork> work_;      // of the run at hand
-  std::optional<ModelShape> draft_model_;  // the same
-  std::int32_t draft_rows_ = 0;            // of the text, that the draft model has seen
+  std::optional<AuxiliaryWork> work_;      // Auxiliary work of the current run.
+  std::optional<ModelShape> draft_model_;  // Draft model of the current run.
+  std::int32_t draft_rows_ = 0;            // Rows of the text that the draft model has seen.
   std::int64_t now_ = 1'000'000'000;
 };
 

@@ -14,7 +14,7 @@
 namespace draftscope::simulator {
 namespace {
 
-/// The test's own round, row by row: its time and where the next one starts.
+/// Independent computation of a round, row by row: its time and the start of the next one.
 std::pair<double, std::int32_t> play_round(const ShadowTable& table, const Prices& prices,
                                            std::int32_t position, std::int32_t exit, std::int32_t drafted) {
   const std::int32_t root = position - 1;
@@ -34,7 +34,7 @@ std::int32_t over(const ShadowTable& table) {
   return table.end() + (table.ended_at_eos ? 1 : 0);
 }
 
-/// Every plan, tried out.
+/// Minimum time over every plan.
 double brute_force(const ShadowTable& table, const Prices& prices, std::int32_t position,
                    std::int32_t longest) {
   if (position >= over(table)) return 0.0;

@@ -29,7 +29,7 @@ TEST(Dinkelbach, FindsTheLargestRatio) {
   }
 }
 
-/// Acceptances on the levels that the process rounds to, so that nothing is lost.
+/// A random model with acceptances on the levels that the process rounds to, so that rounding has no effect.
 ConfidenceModel random_model(std::mt19937& random) {
   const auto share = [&] { return uniform(random, 0.1, 0.9); };
   ConfidenceModel model{.exit = 1, .edges = {0.5}, .acceptance = {}, .start = {}, .next = {}};
@@ -43,8 +43,8 @@ ConfidenceModel random_model(std::mt19937& random) {
   return model;
 }
 
-/// A policy says for each history of bins, of up to two draft tokens, whether to go on: bit 0 after (0),
-/// 1 after (1), 2–5 after (0,0), (0,1), (1,0), (1,1).
+/// Yield of a policy. The policy says for each history of bins, of up to two draft tokens, whether to
+/// continue: bit 0 after (0), 1 after (1), 2–5 after (0,0), (0,1), (1,0), (1,1).
 Yield of_policy(unsigned policy, const ConfidenceModel& model, const Prices& prices, double context) {
   const DraftPrices& draft = prices.drafts[1];
   const auto round_ns = [&](int drafted) {
@@ -102,7 +102,7 @@ TEST(BestPrefixRule, EqualsTheBestOfAllPoliciesOnHistories) {
     if (best_policy == 64) continue;
     ++drafting;
     choosing += best_policy > 0 && best_policy < 63 ? 1 : 0;
-    // The thresholds that it returns say the same as its value.
+    // The returned thresholds must agree with its value.
     unsigned policy = 0;
     for (unsigned a = 0; a < 2; ++a) {
       const double first = rule->rule.model.acceptance[a];
@@ -140,7 +140,8 @@ TEST(BestPrefixRule, NamesWhatIsMissing) {
 }
 
 TEST(FitPrefixRule, FindsTheExitWhoseConfidencesTellEverything) {
-  // Layer 1 is often right and knows when; layer 2 costs the same and never knows.
+  // Layer 1 is often right and its confidence says when; layer 2 costs the same and its confidence says
+  // nothing.
   std::mt19937 random(46);
   ShadowTable table = random_text(random, {.positions = 600, .layers = 3});
   for (std::int32_t position = table.first; position < table.end(); ++position) {
@@ -166,7 +167,7 @@ TEST(FitPrefixRule, FindsTheExitWhoseConfidencesTellEverything) {
   EXPECT_EQ(single->exit, 1);
   const auto rounds = replay(table, rule->rule);
   ASSERT_TRUE(rounds);
-  // It stops at the first wrong token, always: the bound for tokens that one verifies on drafting them.
+  // It always stops at the first wrong token: the bound for tokens that are verified as they are drafted.
   EXPECT_EQ(rounds->bounded_rounds, 0);
   const auto loose = replay(table, ConfidenceThreshold{.exit = 1, .longest = 8, .threshold = 0.0});
   EXPECT_LT(rounds->modelled.drafted, loose->modelled.drafted);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Texts with shadow tables, and prices, drawn at random.
+// Random texts with shadow tables, and random prices.
 
 #include <draftscope/simulator/prices/prices.h>
 
@@ -13,18 +13,20 @@
 namespace draftscope::simulator {
 
 struct RandomTextShape {
-  std::int32_t positions = 10;  ///< that rounds draft
+  std::int32_t positions = 10;  ///< Positions that rounds draft.
   std::int32_t layers = 4;
   bool ended_at_eos = false;
 };
 
-/// Deeper layers match more often; matches come in easy and hard stretches, and confidences tell something.
+/// Returns a random text. Deeper layers match more often; matches come in easy and hard sequences, and
+/// confidences are informative.
 ShadowTable random_text(std::mt19937& random, const RandomTextShape& shape);
 
 struct RandomPriceShape {
   std::int32_t layers = 4;
   std::int32_t longest = 4;
-  /// Every time on its own, so that wider passes can be cheaper; otherwise what more layers and rows cost.
+  /// Whether all times are independent, so that wider passes can be cheaper; otherwise they grow with layers
+  /// and rows.
   bool is_rough = false;
 };
 

@@ -35,8 +35,8 @@ TEST(ConfidenceThreshold, AboveEveryConfidenceDraftsOneTokenARound) {
   EXPECT_EQ(rounds->modelled, fixed_setting(table, {1, 1}).value());
 }
 
-/// A text whose confidences after a rejected token are made up: another one than the table's, which a replay
-/// must not depend on but in its model.
+/// The confidences after a rejected token are invented. They differ from the table's, and a replay may depend
+/// on them only in its modelled part.
 TEST(ConfidenceThreshold, BoundsWhatOtherConfidencesOffTheTextWouldGive) {
   std::mt19937 random(33);
   std::int64_t exact = 0;

@@ -11,7 +11,7 @@
 namespace draftscope::simulator {
 namespace {
 
-/// Decodes as the engine does, token by token.
+/// Decodes token by token like the engine.
 RoundStatistics decode(const ShadowTable& table, FixedSetting setting, const Prices& prices, double& time) {
   RoundStatistics all;
   std::int32_t known = table.first;
@@ -37,7 +37,7 @@ RoundStatistics decode(const ShadowTable& table, FixedSetting setting, const Pri
       ++all.tokens;
     }
     all.accepted += accepted;
-    // The target's own token: the text's next, or the end.
+    // This is the target's token: the text's next one, or the end.
     if (known < table.end()) {
       ++known;
       ++all.tokens;

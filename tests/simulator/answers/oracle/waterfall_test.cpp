@@ -21,7 +21,7 @@ struct Case {
   WaterfallPolicy policy;
 };
 
-/// The policy under test changes its setting at random, from request to request.
+/// A case with a policy under test that changes its setting at random between requests.
 Case random_case(std::mt19937& random, std::size_t requests, std::int32_t positions = 60) {
   Case result;
   for (std::size_t i = 0; i < requests; ++i)
@@ -140,8 +140,7 @@ TEST(Waterfall, JudgesRulesOnPromptsThatTheyWereNotFittedOn) {
   };
   const double single = time_of_fifth(Level::single_threshold);
   const double rule = time_of_fifth(Level::causal_rule);
-  // The other request of its prompt comes to say the contrary of all others: no rule for the fifth may hear
-  // it.
+  // The other request of its prompt now contradicts all others; no rule for the fifth may be fitted to it.
   for (ShadowCell& cell : given.tables[5].cells) cell.probability = 1.0F - cell.probability;
   EXPECT_EQ(time_of_fifth(Level::single_threshold), single);
   EXPECT_EQ(time_of_fifth(Level::causal_rule), rule);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Do intervals hold the true value as often as they promise? Many recordings are drawn from a population
-// whose true ratio is known from a far larger sample; an interval that leaves it out too often, or too
-// seldom, fails.
+// Tests whether intervals have their nominal coverage. Many recordings are drawn from a population whose true
+// ratio is known from a far larger sample. The test fails if intervals exclude it too often, or too rarely.
 
 #include <draftscope/simulator/answers/prediction.h>
 #include <gtest/gtest.h>
@@ -31,7 +30,7 @@ struct Coverage {
   }
 };
 
-/// 93–97 % and 77–83 %, of `trials`.
+/// Whether coverage is within 93–97 % and 77–83 % of `trials`.
 bool is_calibrated(const Coverage& coverage, int trials) {
   const double share_80 = static_cast<double>(coverage.of_80) / trials;
   const double share_95 = static_cast<double>(coverage.of_95) / trials;
@@ -100,7 +99,7 @@ TEST(Coverage, OfANaiveBootstrapOverRoundsIsNotAsPromised) {
   EXPECT_LT(coverage.of_95, fewer_recordings * 8 / 10);
 }
 
-/// Speedup of the whole population at given prices: times are linear in sums over it.
+/// Speedup of the whole population at given prices; times are linear in sums over it.
 struct Population {
   RoundStatistics statistics;
   PassCount vanilla;
@@ -128,7 +127,7 @@ double speedup_of(const Population& whole, const Prices& prices) {
 TEST(Coverage, OfSpeedupsIsAsPromisedWithUncertainPrices) {
   const Population whole = whole_population();
   const PriceSpread spread{.fit = 0.04, .width = 0.3, .transfer = 0.1, .common = 0.3};
-  // The prices that a cost model gives are off the true ones by what it says.
+  // The prices of a cost model deviate from the true ones by its stated spread.
   const PriceDraws given = spread_prices(synthetic_prices(), spread, 77);
   const double true_speedup = speedup_of(whole, synthetic_prices());
   constexpr int trials = 1000;

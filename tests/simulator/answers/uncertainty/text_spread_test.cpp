@@ -14,7 +14,7 @@
 namespace draftscope::simulator {
 namespace {
 
-/// Ten requests of each kind, whose speedups are exactly these.
+/// Spread of ten requests of each kind with exactly these speedups.
 TextSpread spread_of(const std::vector<double>& speedups) {
   std::vector<ClusterSums> requests;
   std::vector<std::string> kinds;
@@ -42,7 +42,7 @@ TEST(TextSpread, LearnsFromTheRecordedKinds) {
   EXPECT_GT(alike.freedom, spread_of({1.5}).freedom);
 }
 
-/// If kinds are what the prior says, new ones lie within nominal intervals as often as they should.
+/// If kinds follow the prior, the nominal intervals have their nominal coverage of new ones.
 TEST(TextSpread, HoldsKindsThatWereNotRecorded) {
   std::mt19937_64 random(11);
   std::normal_distribution<double> normal;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Do the intervals of whole answers hold the true value as often as they promise? Many recordings are made
-// of a population whose true speedup is known; from each one costs are fitted and a recorded run is asked
-// about, as any user does.
+// Tests whether the intervals of whole answers have their nominal coverage. Many recordings are drawn from a
+// population whose true speedup is known. For each one costs are fitted and a recorded run is asked about, as
+// a user would do.
 
 #include <draftscope/simulator/answers/what_if.h>
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ Result<PredictedSpeedup> ask(traces::Reader& reader, const traces::Recording& re
   return answer.speedup;
 }
 
-/// Speedup of far more requests than a recording has, at the prices that recordings are made with.
+/// Speedup of far more requests than a recording has, at the prices of the recordings.
 double true_speedup() {
   constexpr int population = 50'000;
   std::mt19937_64 random(2);
@@ -50,7 +50,7 @@ TEST(AnswerCoverage, IsAsPromisedFromRecordingToInterval) {
   int of_95 = 0;
   for (int trial = 0; trial < trials; ++trial) {
     const auto seed = static_cast<std::uint64_t>(trial) + 1;
-    // The file has neither shadow tokens nor spans, which is all that a reader is asked for here.
+    // The file has neither shadow tokens nor spans, and the reader is only asked for these.
     const auto answer = ask(reader, clustered_recording(seed), seed);
     ASSERT_TRUE(answer) << answer.error().message;
     const RatioEstimate& total = answer->min_drafted.total;

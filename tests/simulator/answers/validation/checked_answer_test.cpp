@@ -11,7 +11,7 @@
 namespace draftscope::simulator {
 namespace {
 
-/// Sum of decode times of what both decoded, as a reader of the file would add it up.
+/// Ratio of the decode times of requests that both decoded, computed naively from the file.
 double decode_speedup(const traces::Recording& recording, traces::RunId run_id, std::int64_t repeat) {
   double vanilla = 0.0;
   double own = 0.0;

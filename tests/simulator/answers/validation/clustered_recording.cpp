@@ -37,7 +37,7 @@ class Builder {
       out_.runs.push_back({3, "layerskip", "layerskip:exit=3,gamma=2", R"({"exit":3,"gamma":2})", false});
     traces::LayerSet set{1, synthetic_layers, synthetic_exit, {0xC0, 0xFF, 0xFF}, "fixed"};
     out_.layer_sets.push_back(set);
-    std::vector<std::vector<std::int32_t>> accepted;  // by prompt and round
+    std::vector<std::vector<std::int32_t>> accepted;  // [prompt][round]
     for (int i = 0; i < options_.requests; ++i) {
       out_.prompts.push_back({traces::PromptId::from(i + 1), 100 + i, i % 2 == 0 ? "even" : "odd", 0,
                               fmt::format("prompt {}", i), std::vector<std::int32_t>(synthetic_prompt, 7)});

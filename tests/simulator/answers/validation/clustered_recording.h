@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Recordings of a known population: requests as synthetic_requests.h draws them, times as its prices have
-// them, with noise.
+// Recordings of a known population: requests from synthetic_requests.h, times from its prices, with noise.
 
 #include <draftscope/simulator/prices/prices.h>
 #include <draftscope/traces/reader.h>
@@ -14,18 +13,18 @@ namespace draftscope::simulator {
 struct ClusteredOptions {
   int requests = 40;
   int repeats = 1;
-  bool second_run = false;  ///< beside vanilla and γ = 4 a run of the same exit with γ = 2
-  double noise = 0.03;      ///< standard deviation of the logarithm of each time
+  bool second_run = false;  ///< Adds a run with γ = 2 at the same exit to vanilla and γ = 4.
+  double noise = 0.03;      ///< Standard deviation of the logarithm of each time.
 };
 
-/// Vanilla and "layerskip:exit=3,gamma=4" of a model of 12 layers; prompts alternate between the categories
-/// "even" and "odd". Deterministic in the seed.
+/// A recording of vanilla and "layerskip:exit=3,gamma=4" with a model of 12 layers; prompts alternate between
+/// the categories "even" and "odd". Deterministic in the seed.
 [[nodiscard]] traces::Recording clustered_recording(std::uint64_t seed, const ClusteredOptions& options = {});
 
-/// Through the trace writer. Expects that the file can be written.
+/// Writes through the trace writer. The file must be writable.
 void write_recording(const traces::Recording& recording, const std::filesystem::path& path);
 
-/// A file name of this process alone in the temporary folder; the file is removed with the object.
+/// A file name in the temporary folder, unique to this process; the file is removed with the object.
 class TemporaryTrace {
  public:
   explicit TemporaryTrace(const std::string& name);

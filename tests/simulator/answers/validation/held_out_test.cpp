@@ -55,10 +55,10 @@ class AskHeldOut : public ::testing::Test {
     traces::Reader reader = traces::Reader::open(file_.path()).value();
     return ask_held_out(reader, recording, {.draws = {.draws = 200, .threads = 1}}).value();
   }
-  /// Every time of some requests times three.
+  /// The recording with every time of some requests multiplied by three.
   [[nodiscard]] traces::Recording slower(const std::function<bool(const traces::Request&)>& which) const {
     traces::Recording changed = recording_;
-    std::map<traces::RequestId, std::int64_t> shift;  // by request
+    std::map<traces::RequestId, std::int64_t> shift;  // [request]
     for (traces::Request& request : changed.requests) {
       if (!which(request)) continue;
       shift[request.id] = request.start_ns;
@@ -83,7 +83,8 @@ class AskHeldOut : public ::testing::Test {
     EXPECT_NE(found, answers.end()) << held_out << ' ' << strategy;
     return *found;
   }
-  /// The prediction for `held_out` must not depend on its own times, which the measurement must.
+  /// Checks that the prediction for `held_out` does not depend on the times of `held_out`, whereas the
+  /// measurement does.
   void expect_unseen(const std::string& held_out, const std::string& strategy, const traces::Recording& other,
                      double slower_by) {
     const auto before = answers(recording_);
@@ -110,10 +111,10 @@ TEST_F(AskHeldOut, AsksEveryRepeatRunAndCategory) {
   for (const CheckedAnswer& answer : found) {
     ++kinds[answer.kind];
     ASSERT_TRUE(answer.predicted) << answer.refusal;
-    // Costs and texts are those of one population: no kind can be far off.
+    // Costs and texts come from one population, so that no kind can have a large error.
     EXPECT_LT(std::abs(*answer.error()), 0.15) << answer.held_out << ' ' << answer.strategy;
   }
-  EXPECT_EQ(kinds[QuestionKind::recorded_again], 4);  // two repeats of two runs
+  EXPECT_EQ(kinds[QuestionKind::recorded_again], 4);  // There are two repeats of two runs.
   EXPECT_EQ(kinds[QuestionKind::unseen_length], 2);
   EXPECT_EQ(kinds[QuestionKind::unseen_task], 4);
   EXPECT_EQ(found.size(), 10U);
@@ -126,7 +127,7 @@ TEST_F(AskHeldOut, TellsTheRoundsOfAnotherRepeatExactly) {
     EXPECT_EQ(answer.rounds.match, again ? RoundMatch::exact : RoundMatch::not_compared);
     EXPECT_EQ(answer.rounds.requests, again ? 24 : 0);
   }
-  // One round less in the last repeat must show, with its place.
+  // One round less in the last repeat must be reported, with its place.
   traces::Recording changed = recording_;
   const auto last =
       std::find_if(changed.rounds.rbegin(), changed.rounds.rend(),

@@ -15,7 +15,7 @@
 namespace draftscope::simulator {
 namespace {
 
-/// Value of a result that a test relies on; an error fails the test with its message.
+/// Value of a result that a test needs; an error fails the test with its message.
 template <typename T>
 T must(Result<T> result) {
   EXPECT_TRUE(result) << (result ? "" : result.error().message);
@@ -31,7 +31,7 @@ Prices prices_of(const CostModel& model, const ModelShape& shape) {
   return must(prices(model, scenario));
 }
 
-/// Greatest relative difference over vanilla steps, every exit's steps and verifications of 2 to 16 rows.
+/// Maximum relative difference over vanilla steps, every exit's steps and verifications of 2 to 16 rows.
 double greatest_difference(const Prices& found, const Prices& truth, double context) {
   double greatest = 0.0;
   const auto compare = [&](const AffineTime& a, const AffineTime& b) {
@@ -66,7 +66,7 @@ TEST(CalibrationLaws, WidthFactorsAreRatiosOfPassesAtTheSameContext) {
       planted_calibration({.truth = truth, .samples = 1, .noise = 0.0, .outliers = 0.0});
   const Prices expected = prices_of(truth, truth.shape);
   const CalibrationLaws laws = calibration_laws(machine.shapes.front());
-  ASSERT_EQ(laws.widths.size(), 5U);  // four at the first context, one at the second
+  ASSERT_EQ(laws.widths.size(), 5U);  // Four at the first context, one at the second.
   for (const WidthFactor& width : laws.widths) {
     const auto& verify = expected.drafts[1].verify[static_cast<std::size_t>(width.rows)];
     const auto factor_at = [&](double context) {
@@ -87,7 +87,7 @@ TEST(CalibratedModel, PricesWhatWasNotMeasured) {
       EXPECT_LT(greatest_difference(prices_of(model, truth.shape), prices_of(truth, truth.shape), context),
                 0.03)
           << seed << " at " << context;
-    // Twice as deep and of other proportions.
+    // This shape is twice as deep and has other proportions.
     const ModelShape other{"other", "", 16, 1536, 24, 8, 64, 4096, 32768};
     const CostModel elsewhere = must(calibrated_model(machine, other, truth.weights));
     EXPECT_LT(greatest_difference(prices_of(elsewhere, other), prices_of(truth, other), 500.0), 0.05) << seed;
@@ -136,7 +136,7 @@ TEST(CalibratedModel, LeavesWhatNobodyMeasuredToTheSpecification) {
   });
   const CostModel model = must(calibrated_model(machine, truth.shape, WeightType::bf16));
   const CostVector specified = specified_values(*truth.gpu, WeightType::bf16);
-  // Widths as the specification has them, in units of one row's rate.
+  // Widths are as specified, in units of one row's rate.
   const double rate = model.values[common_per_byte_parameter] / specified[common_per_byte_parameter];
   EXPECT_NEAR(rate, 1.25, 0.1);
   for (std::size_t product = 0; product < speculation::product_count; ++product)
@@ -166,7 +166,7 @@ TEST(CalibratedModel, TakesTheShapesOnItsSideOfTheLastCache) {
     for (const CostNote& note : must(calibration_notes(machine, truth->shape, WeightType::bf16)))
       EXPECT_EQ(note.provenance, Provenance::measured) << note.text;
   }
-  // With one side alone its law is taken, and said to be.
+  // If only one side was measured, its law is used, and a note says so.
   machine.shapes.pop_back();
   const auto notes = must(calibration_notes(machine, fast.shape, WeightType::bf16));
   ASSERT_EQ(notes.size(), 3U);
@@ -180,7 +180,7 @@ TEST(LeaveOneOutOfACalibration, IsNoErrorWithoutNoiseAndFindsTheKernelThatContra
   MachineCalibration machine =
       planted_calibration({.truth = truth, .samples = 4, .noise = 0.0, .outliers = 0.0});
   const LeaveOneOut sound = must(leave_one_out(machine, truth.shape, truth.weights));
-  EXPECT_EQ(sound.errors.size(), machine.shapes.front().kernels.size() - 2);  // rounds say nothing
+  EXPECT_EQ(sound.errors.size(), machine.shapes.front().kernels.size() - 2);  // Rounds are not predicted.
   EXPECT_LT(sound.p50, 0.01);
   EXPECT_LT(sound.pass_rms, 0.01);
 

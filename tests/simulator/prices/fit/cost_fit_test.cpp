@@ -89,7 +89,7 @@ std::vector<PlantedSetting> some_settings() {
   return {{0, 0}, {2, 2}, {4, 4}, {3, 7}};
 }
 
-/// Against the means of the planted times, which noise and outliers make longer than the truth.
+/// Compares with the means of the planted times, which noise and outliers make longer than the truth.
 void expect_prices(const Prices& found, Prices truth, const PlantedTrace& planted, double tolerance,
                    double context) {
   const double factor = mean_factor(planted);
@@ -133,7 +133,7 @@ TEST_F(PlantedFit, RoundsAloneGivePricesOfOtherExitsAndLengths) {
   const CostFit found = fit(planted);
   EXPECT_EQ(found.report.operation_groups, 0U);
   expect_prices(typical(found.model), typical(planted.truth), planted, 0.05, 200.0);
-  // No operation was seen on its own.
+  // No single operation was observed.
   EXPECT_EQ(found.report.condition, std::numeric_limits<double>::infinity());
 }
 
@@ -162,7 +162,7 @@ TEST_F(PlantedFit, TheFirstStepOfADraftIsToldFromTheOthers) {
   planted.rounds_per_setting = 200;
   const CostFit found = fit(planted);
   EXPECT_NEAR(found.model.values[draft_start_parameter] / (0.02 * mean_factor(planted)), 1.0, 0.25);
-  // A length that was not recorded, of an exit that was not recorded.
+  // Neither this length nor this exit was recorded.
   const Prices here = typical(found.model);
   const Prices truth = typical(planted.truth);
   for (const int gamma : {1, 3, 6}) {
@@ -186,7 +186,7 @@ TEST_F(PlantedFit, PassesThatNoLawExplainsArePricedAsTheyWereMeasured) {
   EXPECT_LT(std::abs(found.report.conservation_residual), 0.01);
   const Prices here = typical(found.model);
   const Prices truth = typical(planted.truth);
-  // Where the passes' own contexts were: the law gives the slope.
+  // The passes were at this context; the law gives the slope.
   constexpr double context = 1050.0;
   const double mean = mean_factor(planted);
   EXPECT_NEAR(here.target_step.at(context) / truth.target_step.at(context), 1.1 * mean, 0.03);
@@ -200,10 +200,10 @@ TEST_F(PlantedFit, PassesThatNoLawExplainsArePricedAsTheyWereMeasured) {
     };
     const double planted_ns = mean * round_ns(truth, planted.of_exit.at(setting.exit),
                                               planted.of_rows.at(static_cast<std::int32_t>(rows)));
-    // 200 noisy rounds of one request are known to 3 to 5 %, and shrunk to the law by as much.
+    // 200 noisy rounds of one request determine the time to 3 to 5 %, and are shrunk to the law by as much.
     EXPECT_NEAR(round_ns(here, 1.0, 1.0) / planted_ns, 1.0, 0.03) << setting.exit;
   }
-  // Elsewhere the law's own form holds.
+  // Elsewhere the form of the law applies.
   Scenario other = fitted_scenario(found.model);
   other.batch = 2;
   EXPECT_FALSE(PriceMap::make(found.model, other)->is_as_recorded());
@@ -226,7 +226,7 @@ TEST_F(PlantedFit, DrawsSpreadAroundTheMeanOfMeasuredPasses) {
     sum += ratio / draws;
     squares += ratio * ratio / draws;
   }
-  // Drawn parameters are kept from going below 0, which shifts their mean a little.
+  // Drawn parameters are bounded below by 0, which shifts their mean slightly.
   EXPECT_NEAR(sum, 1.0, 0.03);
   EXPECT_GT(squares - sum * sum, 1e-8);
   EXPECT_LT(std::sqrt(squares - sum * sum), 0.05);
@@ -319,7 +319,7 @@ TEST_F(PlantedFit, DrawnCorrectionsSpreadAroundTheExpectedOnes) {
       corrections.factors(model.values, Eigen::VectorXd::Zero(corrections.noise_size()));
   for (Eigen::Index i = 0; i < expected.size(); ++i)
     EXPECT_NEAR(without_noise[i], std::exp(expected[i]), 1e-12);
-  // Noise of one number at a time: the squares of what it does add up to the variance.
+  // With noise in one number at a time, the squares of its effects add up to the variance.
   Eigen::VectorXd variance = Eigen::VectorXd::Zero(expected.size());
   for (Eigen::Index i = 0; i < corrections.noise_size(); ++i) {
     const Eigen::VectorXd noise = Eigen::VectorXd::Unit(corrections.noise_size(), i);
@@ -393,7 +393,7 @@ TEST_F(PlantedFit, KernelsOfAGpuAreFittedAroundItsSpecification) {
       .outliers = 0.0};
   planted.rounds_per_setting = 30;
   planted.truth.values[launch_parameter(speculation::Operation::down)] *=
-      1.5;  // an engine that is unlike the specification
+      1.5;  // The engine differs from the specification.
   planted.truth.values[launch_parameter(speculation::Operation::small)] *= 0.5;
   const CostFit found = fit(planted, gpu);
   expect_prices(typical(found.model), typical(planted.truth), planted, 0.03, 100.0);

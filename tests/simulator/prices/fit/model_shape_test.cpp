@@ -25,7 +25,7 @@ std::string models_csv() {
   return text.str();
 }
 
-// The table's own columns were computed from parameter counts, norms included, and rounded.
+// The columns of the table were computed from parameter counts, norms included, and rounded.
 TEST(Work, BytesAgreeWithTheTableOfPublishedModels) {
   const auto table = CsvTable::parse(models_csv(), "models.csv");
   ASSERT_TRUE(table) << table.error().message;
@@ -46,7 +46,7 @@ TEST(Work, BytesAgreeWithTheTableOfPublishedModels) {
                                     .kv_bytes_per_context_row,
               **table->number(row, "kv_bytes_per_token_bf16"))
         << shape->name;
-    // Within norms and the rounding to MB.
+    // The difference is within norms and the rounding to MB.
     const double step_gb = weight_bytes_per_step(*shape, WeightType::bf16) / 1e9;
     EXPECT_NEAR(step_gb / **table->number(row, "weights_read_per_step_gb_bf16"), 1.0, 5e-4) << shape->name;
   }
@@ -159,7 +159,7 @@ TEST(ModelShape, TraitsThatNoDenseDecoderHasAreRefusedByName) {
   EXPECT_THAT(refusal(R"(,"text_config":{})"), HasSubstr("text_config is an object"));
   EXPECT_THAT(refusal(R"(,"architectures":["GPTBigCodeForCausalLM"])"), HasSubstr("'GPTBigCodeForCausalLM'"));
   EXPECT_THAT(refusal(R"(,"model_type":"bloom")"), HasSubstr("'bloom'"));
-  // What a dense model may write all the same.
+  // A dense model may have these keys as well.
   for (const char* more :
        {"", R"(,"num_local_experts":1)", R"(,"num_experts":null)", R"(,"kv_lora_rank":null)",
         R"(,"is_encoder_decoder":false)", R"(,"architectures":[])",

@@ -21,7 +21,7 @@ class Planter {
     Scenario scenario = fitted_scenario(planted.truth);
     scenario.with_stalls = false;
     CostModel without_start = planted.truth;
-    without_start.values[draft_start_parameter] = 0.0;  // else it is in the prices of verifications
+    without_start.values[draft_start_parameter] = 0.0;  // Otherwise it is in the prices of verifications.
     prices_ = prices(without_start, scenario).value();
     const bool on_gpu = planted.device != "cpu";
     track_id_ = writer.add(traces::Track{.kind = on_gpu ? "stream" : "host", .name = "planted"});
@@ -166,7 +166,7 @@ class Planter {
     return std::llround(ns * std::exp(normal(random_)) * outlier);
   }
 
-  /// Interruptions come by time, whatever runs.
+  /// Adds interruptions by time, whatever runs.
   std::int64_t interrupted(std::int64_t ns) {
     if (planted_.interrupted_every_ns <= 0.0) return ns;
     since_interruption_ += static_cast<double>(ns);
@@ -180,8 +180,8 @@ class Planter {
   Prices prices_;
   traces::TrackId track_id_;
   std::int64_t now_ = 1'000'000'000;
-  std::int64_t begun_ns_ = 0;      ///< start of the latest operation
-  std::int64_t operation_ns_ = 0;  ///< its end
+  std::int64_t begun_ns_ = 0;      ///< Start of the latest operation.
+  std::int64_t operation_ns_ = 0;  ///< End of the latest operation.
   double since_interruption_ = 0.0;
   std::mt19937_64 random_{5};
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Recordings whose costs are known: every time is what a given cost model says, with noise and outliers.
+// Recordings with known costs: every time follows a given cost model, with noise and outliers.
 
 #include <draftscope/simulator/prices/cost_model.h>
 #include <cstdint>
@@ -13,29 +13,29 @@
 namespace draftscope::simulator {
 
 struct PlantedSetting {
-  std::int32_t exit = 0;  ///< 0: vanilla
+  std::int32_t exit = 0;  ///< 0 = vanilla
   std::int32_t gamma = 0;
 };
 
 struct PlantedTrace {
   CostModel truth;
   std::vector<PlantedSetting> settings;
-  std::string device = "cpu";  ///< anything else is a GPU, whose operations are kernels
+  std::string device = "cpu";  ///< Any other value is a GPU, whose operations are kernels.
   bool with_operations = true;
-  std::int64_t early_ns = 0;  ///< a GPU's kernels begin so much before the one ahead ends, and wait for it
+  std::int64_t early_ns = 0;  ///< Time by which GPU kernels begin too early; they wait for the previous one.
   int rounds_per_setting = 300;
   double noise = 0.05;
-  double outliers = 0.02;  ///< share of times that are 1.5 to 4 times as long
-  /// Factors of passes that no parameter says: of target passes by rows and of draft steps by exit.
+  double outliers = 0.02;  ///< Share of times that are 1.5 to 4 times as long.
+  /// Factors of passes that no parameter describes: of target passes by rows and of draft steps by exit.
   std::map<std::int32_t, double> of_rows, of_exit;
-  double interrupted_every_ns = 0.0;  ///< for `interruption_ns`, whatever runs then; 0: never
+  double interrupted_every_ns = 0.0;  ///< Period of interruptions by `interruption_ns`; 0 = never.
   double interruption_ns = 0.0;
 };
 
-/// Mean of times over what the law says, without interruptions.
+/// Mean of times / time by the law, without interruptions.
 [[nodiscard]] double mean_factor(const PlantedTrace& planted);
 
-/// Expects that the file can be written.
+/// Writes the recording. The file must be writable.
 void write_planted_trace(const PlantedTrace& planted, const std::filesystem::path& path);
 
 /// A machine without a specification: 8 layers of a small model.

@@ -38,7 +38,7 @@ TEST(PoolDecreases, IsTheNearestNonDecreasingSequence) {
   std::uniform_real_distribution<double> uniform(0.0, 1.0);
   for (int repeat = 0; repeat < 200; ++repeat) {
     std::vector<double> values(6);
-    // So unsure that no decrease is proven.
+    // The deviations are so large that no decrease is proven.
     const std::vector<double> deviations(values.size(), 10.0);
     for (double& value : values) value = uniform(random);
     std::vector<double> pooled = values;

@@ -32,8 +32,8 @@ struct PublishedStep {
 
 class PublishedSteps : public ::testing::TestWithParam<PublishedStep> {};
 
-// Steps of an H100 with graphs as computed from published kernel tables, short context. They are printed
-// with two digits, so 1.4 may be anything from 1.35 to 1.45 (4 %); the others are held to 2 %.
+// Steps of an H100 with graphs, computed from published kernel tables, with a short context. They are printed
+// with two digits, so 1.4 may be anything from 1.35 to 1.45 (4 %); the others must match to 2 %.
 TEST_P(PublishedSteps, AreReproducedFromTheSpecification) {
   const CostModel model = h100_model(GetParam().model);
   const Prices found = must(prices(model, fitted_scenario(model)));
@@ -47,7 +47,7 @@ INSTANTIATE_TEST_SUITE_P(Costs, PublishedSteps,
                                            PublishedStep{"Llama-2-13B", 10.1},
                                            PublishedStep{"Llama-2-70B", 48.9}));
 
-// Published vanilla speeds of LayerSkip-family Python code, ms a token; the 70B ran on another GPU.
+// Published vanilla speeds of LayerSkip-family Python code, ms per token; the 70B ran on another GPU.
 TEST(Costs, EagerPythonIsBoundByTheHostWhateverTheBytes) {
   for (const auto& [name, ms] : {std::pair{"Llama-3.2-1B", 15.5}, std::pair{"Llama-3-8B", 30.7},
                                  std::pair{"Llama-2-7B", 27.7}, std::pair{"Llama-2-13B", 36.9}}) {
@@ -120,7 +120,7 @@ TEST(Costs, PassesCostMoreWithContextRowsAndLayers) {
     for (std::size_t rows = 3; rows <= 300; ++rows)
       EXPECT_GE(draft.verify[rows].at(1000), draft.verify[rows - 1].at(1000)) << rows;
   }
-  // Verification of 300 rows is past the ridge of 295: arithmetic decides.
+  // A verification of 300 rows is past the ridge of 295, so that arithmetic decides.
   const double flops = 300 * weight_bytes_per_step(model.shape, WeightType::bf16);
   EXPECT_GT(found.drafts[1].verify[300].at(0), flops / 989.4e3);
 }
@@ -178,7 +178,7 @@ TEST(Costs, TensorParallelismGainsLessThanItsDegree) {
 
 TEST(Costs, AnotherGpuKeepsTheEnginesRatioToTheSpecification) {
   CostModel model = h100_model("Llama-3-8B");
-  model.from_trace = true;  // its values are then the engine's, and move by ratios
+  model.from_trace = true;  // Its values then belong to the engine, and transfer by ratios.
   model.values[launch_parameter(speculation::Operation::down)] *= 1.3;
   Scenario there = fitted_scenario(model);
   there.gpu = find_gpu("RTX 4090").value();
@@ -187,12 +187,12 @@ TEST(Costs, AnotherGpuKeepsTheEnginesRatioToTheSpecification) {
   EXPECT_THAT(map->notes(), Contains(Field(&CostNote::text, HasSubstr("RTX 4090"))));
   const Prices moved = map->mean();
   const Prices home = must(prices(model, fitted_scenario(model)));
-  // Less than the bandwidths' ratio, since GDDR GPUs launch faster.
+  // The ratio is below that of the bandwidths, since GDDR GPUs launch faster.
   EXPECT_LT(moved.target_step.ns / home.target_step.ns, 3350.0 * 0.89 / (1008.0 * 0.88));
   EXPECT_GT(moved.target_step.ns / home.target_step.ns, 2.5);
   EXPECT_DOUBLE_EQ(moved.round_ns, home.round_ns);
 
-  // Without the engine's 1.3, a fit that equals the specification moves to the other specification.
+  // Without the engine's 1.3, a fit that equals the specification transfers to the other specification.
   model = h100_model("Llama-3-8B");
   model.from_trace = true;
   const CostModel other = cost_model_of(*there.gpu, model.shape, model.weights);
@@ -223,7 +223,7 @@ TEST(Draws, AreDeterministicAndSpreadAroundTheMean) {
   EXPECT_NEAR(sum / draws, 1.0, 4.0 * sigma / std::sqrt(draws) + 0.005);
   EXPECT_GT(sigma, 0.02);
   EXPECT_LT(sigma, 0.12);
-  // What draft and target share cancels in the draft-cost coefficient.
+  // Factors that draft and target share cancel in the draft-cost coefficient.
   EXPECT_LT(std::sqrt(ratio_square / draws), 0.7 * sigma);
 
   Prices again = map->draw(7, 5);

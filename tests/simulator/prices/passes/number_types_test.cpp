@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Products by number type, the host beside passes, and drafts whose cost is an input.
+// Products by number type, host time outside passes, and drafts whose cost is an input.
 #include <draftscope/speculation/published_models.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -177,7 +177,7 @@ TEST(Host, SpreadsTokensPerSecondAndIsStated) {
   };
   const double certain = spread({.name = "certain", .is_per_pass = true});
   const double unsure = spread({.name = "unsure", .min_share = 0.0, .max_share = 0.6, .is_per_pass = true});
-  EXPECT_GT(certain, 0.01);  // the efficiency of a GPU that was not recorded is the transfer's
+  EXPECT_GT(certain, 0.01);  // The efficiency of a GPU that was not recorded counts as transfer.
   EXPECT_GT(unsure, 3.0 * certain);
   scenario.host.reset();
   const auto map = PriceMap::make(model, scenario);
@@ -261,13 +261,13 @@ TEST(Contexts, AreReadAtTheBytesOfTheirKeysAndValues) {
 TEST(Contexts, BeyondTheCacheBeginLater) {
   const CostModel model = specified("H100-SXM5-80GB", "Llama-3-8B");
   Scenario scenario = fitted_scenario(model);
-  scenario.context = 4096.0;  // 17 MB a layer, in a cache of 50
+  scenario.context = 4096.0;  // K/V take 17 MB per layer, in a cache of 50.
   const double near = priced(model, scenario).target_step.ns;
   scenario.context = 32768.0;
   const double far = priced(model, scenario).target_step.ns;
   EXPECT_GT(far - near, 32.0 * 2e3);
   EXPECT_LT(far - near, 32.0 * 27e3);
-  // A recording's own attention was measured.
+  // The attention of a recording was measured.
   CostModel recorded = model;
   recorded.from_trace = true;
   const double own = priced(recorded, scenario).target_step.ns;

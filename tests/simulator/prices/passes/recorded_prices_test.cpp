@@ -47,7 +47,7 @@ TEST(WhatIfOfARecordedRun, GivesTheTimeThatWasMeasuredWhateverTheLawMisses) {
       const auto answer =
           ask(what_if->costs().model, *rounds, {"here", what_if->recorded_scenario()}, {.draws = 200});
       ASSERT_TRUE(answer) << answer.error().message;
-      // 200 noisy rounds of one request are known to 3 to 5 %, and shrunk to the law by as much.
+      // 200 noisy rounds of one request determine the time to 3 to 5 %, and are shrunk to the law by as much.
       EXPECT_NEAR(1e9 * answer->tokens / answer->tokens_per_second / wall_ns, 1.0, 0.03) << run;
     }
   }

@@ -61,7 +61,7 @@ TEST(DraftedPositions, OfAChainAreItsAcceptedTokensAndTheFirstRejectedOne) {
 
 TEST(DraftedPositions, OfATreeAreWhatAChainWouldHaveDrafted) {
   OneRequest request;
-  // The second sibling was right, its first child too; behind that nothing was drafted.
+  // The second sibling was right, its first child too; after that nothing was drafted.
   request.add({.tree_depth = 2, .accepted = 2, .emitted = 3},
               {{.index = 0, .parent = -1, .confidence = 0.5},
                {.index = 1, .parent = -1, .confidence = 0.5, .accepted = true},
@@ -118,7 +118,7 @@ TEST(DraftedTable, KeepsWhatWasSeenAndDrawsTheRestAsTheModelSays) {
       EXPECT_EQ(is_right, i % 3 == 0);
     EXPECT_FLOAT_EQ(cell.probability, is_right ? 0.9F : 0.2F);
   }
-  // Five standard deviations of 2,000 draws.
+  // The tolerance is five standard deviations of 2,000 draws.
   EXPECT_NEAR(drawn_right / 2000.0, 0.7, 0.052);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Settings whose draft was recorded, asked of a recording without shadow tokens, against a replay of the same
-// recording's shadow tokens, which knows every position.
+// Compares settings whose draft was recorded, asked of a recording without shadow tokens, with a replay of
+// the same recording's shadow tokens, which has every position.
 #include <draftscope/simulator/answers/advice.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -163,7 +163,7 @@ TEST(Candidates, HaveOtherLengthsOfDraftsThatAreNoExits) {
   std::set<std::string> lengths;
   for (const Candidate& candidate : found->all)
     if (candidate.rounds.strategy.starts_with("two-model")) lengths.insert(candidate.rounds.strategy);
-  // The recorded run gives its length; those of the options are asked in its place.
+  // The recorded run gives its length; the options' lengths are asked instead.
   for (const std::int32_t gamma : CandidateOptions().lengths)
     EXPECT_TRUE(lengths.contains(fmt::format("two-model:model=small,gamma={}", gamma))) << gamma;
 }

@@ -16,7 +16,7 @@ SearchSchedule schedule(const std::string& strategy, std::int64_t max_searches =
   return {speculation::parse_strategy(strategy, n_layers).value(), n_layers, max_searches};
 }
 
-/// Rounds of three tokens each, of drafts of so many steps, that a search follows.
+/// Rounds that a search follows, among rounds of three tokens each with `steps` draft steps.
 std::vector<int> rounds_with_search(SearchSchedule made, int rounds, std::int32_t steps = 4) {
   std::vector<int> found;
   made.begin_request();
@@ -26,7 +26,7 @@ std::vector<int> rounds_with_search(SearchSchedule made, int rounds, std::int32_
 }
 
 TEST(SearchSchedule, OfClaspCountsTokensOrVerifications) {
-  // After 3 and 6 tokens 7 are not full; the round at 6 tokens is planned with a search.
+  // After 3 and 6 tokens the interval of 7 is not complete; the round at 6 tokens is planned with a search.
   EXPECT_EQ(rounds_with_search(schedule("clasp:interval=7"), 8), (std::vector<int>{2, 5}));
   EXPECT_EQ(rounds_with_search(schedule("clasp:interval=4,unit=verifications"), 8), (std::vector<int>{3, 7}));
 }
@@ -45,7 +45,7 @@ TEST(SearchSchedule, OfKnapSpecCountsRoundsOfTheRequest) {
 TEST(SearchSchedule, OfConfLayersWaitsForItsWindowAndTriesEachSet) {
   // 1 + 3·3 tokens exceed 8 + 1; a set is tried for three rounds and judged with the next.
   EXPECT_EQ(rounds_with_search(schedule("conflayers:window=8,interval=3"), 12), (std::vector<int>{2, 6, 10}));
-  // Sets that hardly draft are given up after half of the rounds, of an even number.
+  // Sets that hardly draft are abandoned after half of the rounds, if their number is even.
   SearchSchedule made = schedule("conflayers:window=8,interval=4");
   std::vector<int> found;
   made.begin_request();
@@ -75,7 +75,7 @@ TEST(SearchSchedule, IsTheEnginesOwnInARecording) {
     for (const RequestRows& rows : run.requests) {
       std::vector<traces::Round> rounds(rows.rounds.begin(), rows.rounds.end());
       mark_searches(made, rounds);
-      // Behind a request's last round there is nothing to search for.
+      // After a request's last round there is nothing to search for.
       for (std::size_t i = 0; i + 1 < rounds.size(); ++i)
         EXPECT_EQ(rounds[i].optimise_ns > 0, rows.rounds[i].optimise_ns > 0) << "round " << i;
     }

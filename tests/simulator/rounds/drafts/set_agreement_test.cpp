@@ -11,7 +11,8 @@ namespace {
 
 constexpr std::size_t sublayers = 24;
 
-/// Sublayers whose shares multiply: MLPs cost twice what attentions do, one of them much more.
+/// Cost of a sublayer whose shares multiply: MLPs cost twice as much as attentions, and one of them much
+/// more.
 double planted_cost(std::size_t sublayer) {
   if (sublayer == 5) return 0.2;
   return sublayer % 2 == 0 ? 0.02 : 0.04;

@@ -13,7 +13,7 @@ AcceptanceModel iid(double alpha) {
   return {.acceptance = {alpha, alpha}, .stay = {0.5, 0.5}, .start = {0.5, 0.5}};
 }
 
-/// Whether each position of a text of the model would be accepted.
+/// Draws whether each position of a text would be accepted under the model.
 std::vector<bool> draw(const AcceptanceModel& model, std::size_t positions, std::mt19937& random) {
   std::uniform_real_distribution<double> uniform;
   std::size_t state = uniform(random) < model.start[0] ? 0 : 1;
@@ -25,7 +25,7 @@ std::vector<bool> draw(const AcceptanceModel& model, std::size_t positions, std:
   return bits;
 }
 
-/// The bits that rounds of fixed length show, and how many there are.
+/// The bits that rounds of fixed length show; also counts these rounds.
 AcceptanceBits show(const std::vector<bool>& bits, std::int32_t length, std::int64_t& rounds) {
   AcceptanceBits shown;
   for (std::size_t at = 0; at < bits.size(); ++rounds) {
@@ -38,7 +38,7 @@ AcceptanceBits show(const std::vector<bool>& bits, std::int32_t length, std::int
 }
 
 TEST(AcceptanceModels, IidIsLeviathans) {
-  // Leviathan et al. 2023, eq. 1.
+  // The value follows from Leviathan et al. 2023, eq. 1.
   EXPECT_NEAR(expected_tokens_per_round(iid(0.8), 4), 3.361600, 1e-9);
   EXPECT_NEAR(expected_tokens_per_round(iid(0.6), 5), 2.383360, 1e-9);
   EXPECT_NEAR(expected_tokens_per_round(iid(0.9), 7), 5.695328, 1e-6);
@@ -67,7 +67,7 @@ TEST(AcceptanceModels, AcceptanceGivenAllBitsIsCertainWhereSeenAndBayesElsewhere
   const AcceptanceModel model{.acceptance = {0.9, 0.2}, .stay = {0.8, 0.7}, .start = {0.6, 0.4}};
   const AcceptanceBits bits{AcceptanceBit::accepted, AcceptanceBit::unseen, AcceptanceBit::rejected,
                             AcceptanceBit::unseen};
-  // Every path of hidden states, one by one.
+  // This sums over every path of hidden states.
   std::vector<double> accepted(bits.size());
   double all = 0.0;
   for (unsigned path = 0; path < 16; ++path) {
@@ -160,7 +160,7 @@ TEST(AcceptanceModels, StatisticsAddUp) {
 }
 
 TEST(ExpectedStatistics, TellTextsApartThatAreEasyOrHardThroughout) {
-  // Half the texts accept all, half nothing: the states never change within one.
+  // Half of the texts accept everything, half nothing: the states never change within one.
   std::vector<AcceptanceBits> requests;
   for (int text = 0; text < 20; ++text) {
     AcceptanceBits& bits = requests.emplace_back();

@@ -28,7 +28,7 @@ PlannedRound planned(const std::string& specification) {
 }
 
 TEST(PolicyChoice, TakesSpecificationsAndTheEnginesDefaults) {
-  EXPECT_EQ(planned("layerskip").exit, 2);  // a quarter of the layers
+  EXPECT_EQ(planned("layerskip").exit, 2);  // The default is a quarter of the layers.
   EXPECT_EQ(planned("layerskip").length, 6);
   EXPECT_EQ(planned("layerskip:exit=5,gamma=9").exit, 5);
   EXPECT_EQ(planned("layerskip:exit=5,gamma=9").length, 9);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Recordings of the demo models: what the engine did, round by round, must be what a replay says.
+// Recordings of the demo models: the rounds of the engine must equal those of a replay.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -26,7 +26,7 @@ std::filesystem::path demo_models() {
   return std::filesystem::path(DRAFTSCOPE_SOURCE_DIR) / "models";
 }
 
-/// With `--shadow`, of the shipped prompts. A model is a demo model's name, or a folder.
+/// Records with `--shadow` on the shipped prompts. `model` is a demo model's name, or a folder.
 Result<Recorded> record(const std::string& model, const std::vector<std::string>& strategies,
                         const std::vector<std::string>& options) {
   const cli::TemporaryFolder folder;
@@ -81,7 +81,7 @@ std::int64_t told(const ReplayCheck& check) {
   return check.rounds - check.untold_plans;
 }
 
-/// The other runs' tables hold the same text, so that they predict this run.
+/// Checks that the other runs' tables, which have the same text, predict this run.
 void expect_predicted(const RunRows& run, std::span<const ShadowTable> tables,
                       const traces::Recording& recording) {
   const auto model = replay_model(recording);
@@ -90,7 +90,7 @@ void expect_predicted(const RunRows& run, std::span<const ShadowTable> tables,
   const auto choice = policy_of_specification(run.run->specification, *model);
   ASSERT_TRUE(choice) << choice.error().message;
   ASSERT_NE(choice->policy, nullptr) << choice->reason;
-  bool is_sure = true;  // so far: what a policy learns it keeps
+  bool is_sure = true;  // Whether the policy is certain so far, over all requests.
   for (const RequestRows& rows : run.requests) {
     if (rows.request->repeat != 0) continue;
     const auto other = std::find_if(tables.begin(), tables.end(), [&](const ShadowTable& table) {
@@ -193,7 +193,7 @@ TEST_P(RecordedRuns, OfDelAreToldFromTheirFirstRoundOn) {
   }
 }
 
-/// A demo model, whose texts never end by themselves, with a further end token.
+/// Writes a demo model, whose texts never reach an end token, with an additional end token.
 void write_ending_model(const std::filesystem::path& folder, std::int32_t end_token) {
   const std::filesystem::path original = demo_models() / "demo-layerskip";
   std::filesystem::create_directory(folder);

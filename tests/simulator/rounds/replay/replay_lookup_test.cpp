@@ -40,7 +40,7 @@ std::vector<ShadowTable> tables_of(const RunRows& run, const std::vector<ShadowT
   return tables;
 }
 
-/// The engine's rounds, one by one, on the shipped prompts.
+/// Compares with the engine's rounds, one by one, on the shipped prompts.
 TEST(ReplayedLookup, HasTheRoundsThatWereRecorded) {
   const std::vector<std::string> strategies{
       "prompt-lookup",
@@ -125,7 +125,7 @@ TEST(ReplayedLookup, HasTheRoundsThatWereRecorded) {
   EXPECT_GT(accepted, 100);
 }
 
-/// Guesses are not read beyond the root: what follows changes nothing of a round's guesses.
+/// Guesses only depend on the text up to the root; later tokens do not change a round's guesses.
 TEST(ReplayedLookup, EndsWithTheText) {
   std::mt19937 random(7);
   for (int i = 0; i < 200; ++i) {

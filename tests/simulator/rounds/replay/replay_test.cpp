@@ -11,7 +11,7 @@
 namespace draftscope::simulator {
 namespace {
 
-/// Any exit, length and threshold, by the root's position alone.
+/// A policy with any exit, length and threshold, which depend on the root's position only.
 class ErraticPolicy final : public Policy {
  public:
   ErraticPolicy(unsigned seed, bool has_thresholds) : seed_(seed), has_thresholds_(has_thresholds) {}
@@ -20,7 +20,7 @@ class ErraticPolicy final : public Policy {
     random.discard(3);
     plan.exit = std::uniform_int_distribution(0, state.table->n_layers - 1)(random);
     plan.length = std::uniform_int_distribution(0, 9)(random);
-    // Even millionths: no confidence of the toy is one.
+    // These are even millionths; no confidence of the toy equals one.
     if (has_thresholds_) plan.threshold = std::uniform_int_distribution(0, 4)(random) * 0.2;
   }
 
@@ -35,7 +35,8 @@ struct Case {
   ReplayConditions conditions;
 };
 
-/// Texts that end at an end token, the budget or the context, each in about a third of the cases.
+/// A case whose text ends at an end token, the budget or the context, each with a probability of about a
+/// third.
 Case random_case(unsigned seed) {
   std::mt19937 random(seed);
   const auto draw = [&](int least, int most) { return std::uniform_int_distribution(least, most)(random); };
@@ -53,7 +54,7 @@ TEST(Replay, IsWhatDecodingStepByStepDoes) {
   for (unsigned seed = 1; seed <= 600; ++seed) {
     Case made = random_case(seed);
     const ShadowTable table = shadow_table(made.model, made.prompt, made.conditions, seed % 2 == 0);
-    if (table.end() < table.first) continue;  // the prefill ended it
+    if (table.end() < table.first) continue;  // The prefill ended it.
     ErraticPolicy policy(seed, seed % 3 == 0);
     const ToyDecoding decoded = decode(made.model, made.prompt, policy, made.conditions);
     ASSERT_EQ(decoded.text, table.text) << "seed " << seed;
@@ -137,7 +138,8 @@ TEST(Replay, EmitsTheTextAndSumsItsRounds) {
   }
 }
 
-/// Rounds of every fixed exit with every fixed length from `first` to 11, the lengths of an exit together.
+/// Number of rounds for every fixed exit with every fixed length from `first` to 11; the lengths of an exit
+/// are adjacent.
 std::vector<std::int64_t> rounds_of_each(const ShadowTable& table, std::int32_t first,
                                          const ReplayConditions& conditions) {
   std::vector<std::int64_t> rounds;
@@ -174,7 +176,7 @@ TEST(NearTies, BoundTheRoundsOfEveryWayTheyCouldFall) {
     if (table.end() < table.first) continue;
     constexpr float epsilon = 0.2F;
     const auto risky = near_ties(table, epsilon);
-    ShadowTable some = table;  // one way that some of them could fall
+    ShadowTable some = table;  // This is one of several possible outcomes.
     std::mt19937 random(seed);
     for (const std::int32_t position : risky) {
       const bool accepts = random() % 2 == 0;
@@ -233,8 +235,8 @@ TEST(Replay, SaysWhenAConfidenceIsTooCloseToTheThreshold) {
 }
 
 TEST(Replay, OfAPolicyThatHeardSomethingUncertainIsApproximate) {
-  // The first draft token is wrong and confident: how many follow the next is unknown, and so is the
-  // threshold.
+  // The first draft token is wrong and confident, so the number of tokens after the next is unknown, and so
+  // is the threshold.
   ShadowTable table{.n_layers = 2, .prompt_tokens = 1, .first = 2, .text = {5, 6, 7, 8, 9, 10}};
   table.cells.assign(8, {0, 1, 0.9F, 1.0F});
   const ReplayConditions conditions{.max_new_tokens = 5, .context_rows = 100};

@@ -11,7 +11,7 @@ namespace {
 
 using testing::HasSubstr;
 
-/// A prompt of two tokens and an output of three; two layers. The first request of the file.
+/// The first request of the file: a prompt of two tokens and an output of three; two layers.
 struct Written {
   std::vector<traces::ShadowToken> rows;
 
@@ -82,7 +82,7 @@ TEST(ShadowTables, HoldWhatRoundsDraft) {
   EXPECT_EQ(table.cell(4, 1).true_rank, 3);
   EXPECT_EQ(run_lengths(table, 1), (std::vector<std::int32_t>{1, 0}));
   EXPECT_EQ(run_lengths(table, 2), (std::vector<std::int32_t>{2, 1}));
-  // The second request has a single token, which nothing drafts.
+  // The second request has a single token, which no round drafts.
   EXPECT_EQ(tables->back().request_id.value(), 2);
   EXPECT_TRUE(tables->back().cells.empty());
   EXPECT_TRUE(run_lengths(tables->back(), 1).empty());

@@ -38,7 +38,7 @@ ToyModel::Prediction ToyModel::predict(std::span<const std::int32_t> text, std::
   const std::uint64_t layered = mix(hash + static_cast<std::uint64_t>(layer) * 977);
   const double agrees = 0.3 + 0.65 * layer / n_layers;
   const bool is_own = layer == n_layers || uniform(layered) < agrees;
-  // Whole millionths, as a file keeps them, and never on a threshold of the tests.
+  // Confidences are whole millionths, as in a file, and never equal a threshold of the tests.
   const auto millionths = static_cast<std::int64_t>(uniform(layered + 1) * 499'999.0) * 2 + 1;
   return {is_own ? own : token_of(layered + 2), static_cast<double>(millionths) * 1e-6};
 }

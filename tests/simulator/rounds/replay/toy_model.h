@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// A model whose layers predict by hashing the text before: drafts can be decoded step by step, off the text
-// too, which shadow tables know nothing of.
+// A model whose layers predict by hashing the previous text. Drafts can be decoded step by step, also off the
+// text, where shadow tables have no data.
 
 #include <cstdint>
 #include <span>
@@ -15,13 +15,13 @@ namespace draftscope::simulator {
 struct ToyModel {
   std::uint64_t seed = 1;
   std::int32_t n_layers = 6;
-  std::int32_t vocab = 40;  ///< token 0 ends the text, if anything does
+  std::int32_t vocab = 40;  ///< Token 0 ends the text, if any does.
 
   struct Prediction {
     std::int32_t token = 0;
     double confidence = 0.0;
   };
-  /// Prediction of layer boundary `layer` for the token behind `text`; n_layers is the target. Deeper layers
+  /// Prediction of layer boundary `layer` for the token after `text`; n_layers is the target. Deeper layers
   /// agree with it more often.
   [[nodiscard]] Prediction predict(std::span<const std::int32_t> text, std::int32_t layer) const;
 };
@@ -35,16 +35,17 @@ struct ToyRound {
 };
 
 struct ToyDecoding {
-  std::vector<std::int32_t> text;  ///< prompt and output
+  std::vector<std::int32_t> text;  ///< Prompt and output.
   bool ended_at_eos = false;
   std::vector<ToyRound> rounds;
 };
 
-/// Drafts token by token with the policy's exit, verifies each with the target, as a decode loop does.
+/// Decodes like a decode loop: drafts token by token with the policy's exit, and verifies each with the
+/// target.
 [[nodiscard]] ToyDecoding decode(const ToyModel& model, std::span<const std::int32_t> prompt, Policy& policy,
                                  const ReplayConditions& conditions);
 
-/// Table of the text that decoding without drafts gives; `with_end` adds the row of the end token.
+/// Table of the text from decoding without drafts; `with_end` adds the row of the end token.
 [[nodiscard]] ShadowTable shadow_table(const ToyModel& model, std::span<const std::int32_t> prompt,
                                        const ReplayConditions& conditions, bool with_end = false);
 
