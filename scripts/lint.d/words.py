@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Refuses words that the project does not use, and long sentences in pages (CONTRIBUTING.md, Words).
 
-Some rules on comments are newer than the comments: of those, COMMENT_BUDGET says how many findings may be left.
 --count prints how many findings each folder has of each rule; --show RULE prints the findings of one rule."""
 
 import re
@@ -35,25 +34,17 @@ DIALECT = {
     r"one_a_prompt": "one_per_prompt",
     r"promise_": "expected_gain",
 }
-COMMENT_RULES = [
-    ("comment without subject", re.compile(r"^///<? ?(?:What|Of)\b"),
-     "a comment on a declaration is a phrase about this symbol"),
-]
 # "behind" is a place; for time and order the word is "after".
 BEHIND = re.compile(r"\bbehind\b(?! (?:it|them|the (?:marks|plot|text|window|curve|bars?))\b(?= (?:is|are) drawn))", re.IGNORECASE)
 # Beginnings of comments that are understood only with the comment before. A wrapped line is no beginning.
-BUDGETED_RULES = [
+COMMENT_RULES = [
+    ("comment without subject", re.compile(r"^///<? ?(?:What|Of)\b"),
+     "a comment on a declaration is a phrase about this symbol"),
     ("comment that leans on another", re.compile(r"^(?://+<?|/\*+<?) ?(?:The same\b|Those (?:that|of|which)\b|That (?:of|which)\b|As (?:above|before)\b)|^// ?Of\b"),
      "a comment is understood without its neighbours"),
     ("comment in lower case", re.compile(r"^///<? ?(?:of|that|as|which|those|the same|whose|by which|in which)\b"),
      "a comment on a field is a sentence, a phrase about this field, a shape or a unit"),
 ]
-# How many findings of each rule on comments are left. A number may only fall: lower it where you mend comments.
-COMMENT_BUDGET = {
-    "behind in a comment": 133,
-    "comment that leans on another": 128,
-    "comment in lower case": 488,
-}
 MAX_SENTENCE_WORDS = 35
 SENTENCE_END = re.compile(r"(?<=[.!?])[)\"*]*\s+|(?<=:)\s+(?=[A-Z])")
 CELL_END = re.compile(r"(?<=[.!?:;])[)\"*]*\s+")  # A cell may list phrases.
@@ -94,7 +85,7 @@ def check(path, lines):
         previous = number
         if number == 1 and "SPDX" in text:
             continue
-        for rule, pattern, advice in COMMENT_RULES + BUDGETED_RULES:
+        for rule, pattern, advice in COMMENT_RULES:
             if starts and pattern.search(text.strip()):
                 yield rule, f"{path}:{number}: {text.strip()[:60]}: {advice}"
         if BEHIND.search(text):
@@ -191,15 +182,7 @@ def main():
     if "--show" in sys.argv:
         print(*(finding for _, rule, finding in found if rule == sys.argv[-1]), sep="\n")
         return
-    counts = Counter(rule for _, rule, _ in found)
-    failures = [finding for _, rule, finding in found if rule not in COMMENT_BUDGET]
-    for rule, budget in COMMENT_BUDGET.items():
-        if counts[rule] > budget:
-            failures.append(f"scripts/lint.d/words.py: {counts[rule]} findings of \"{rule}\", expected at most {budget}: "
-                            f"python3 scripts/lint.d/words.py --show \"{rule}\"")
-        elif counts[rule] < budget:
-            print(f"words: {counts[rule]} of {budget} findings of \"{rule}\" are left: lower its number in COMMENT_BUDGET")
-    report(failures, "words")
+    report([finding for _, _, finding in found], "words")
 
 
 if __name__ == "__main__":
