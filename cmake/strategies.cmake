@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Folders of strategies/, in the order in which `draftscope list` shows their rows. What a file holds, and so which library
+# Folders of strategies/, in the order in which `draftscope strategies` shows their rows. What a file holds, and so which library
 # compiles it, is its name's first word: row and rule → speculation, engine → engine, predict → simulator; *_test.cpp →
 # the tests of that library.
 set(DRAFTSCOPE_STRATEGIES
