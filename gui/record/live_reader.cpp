@@ -9,21 +9,6 @@ namespace draftscope::gui {
 
 namespace {
 
-void add(traces::RequestSum& sum, const traces::Round& round) {
-  sum.request_id = round.request_id;
-  ++sum.rounds;
-  sum.drafted += round.drafted;
-  sum.accepted += round.accepted;
-  sum.emitted += round.emitted;
-  sum.draft_steps += round.tree_depth;
-  sum.rounds_ns += round.end_ns - round.start_ns;
-  sum.draft_ns += round.draft_ns;
-  sum.verify_ns += round.verify_ns;
-  sum.accept_ns += round.accept_ns;
-  sum.optimise_ns += round.optimise_ns;
-  sum.control_ns += round.control_ns;
-}
-
 /// Latest request that has begun and not ended; null between requests.
 const traces::Request* request_at_hand(const traces::Recording& outline) {
   const auto found = std::find_if(outline.requests.rbegin(), outline.requests.rend(),
@@ -50,7 +35,9 @@ Result<void> LiveReader::take_rounds(traces::Reader& reader, traces::RequestId a
   const std::size_t had = open_rounds_.size();
   DRAFTSCOPE_TRY(reader.rounds({.first = last_round_id_ + 1}, [&](const traces::Round& round) {
     last_round_id_ = round.id.value();
-    add(sums_[round.request_id], round);
+    traces::RequestSum& sum = sums_[round.request_id];
+    sum.request_id = round.request_id;
+    traces::add_round(sum, round);
     if (round.request_id != at_hand) return true;
     if (first_open == 0) first_open = last_round_id_;
     open_rounds_.push_back({round, {}});

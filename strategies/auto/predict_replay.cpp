@@ -53,7 +53,7 @@ class Replayer {
                                                      const AutoChoice& choice) {
     const traces::Round& round = rows.rounds[i];
     return {.rows = round.drafted + 1,
-            .steps = round.layer_set_id == 0 ? 0 : rows.draft_steps[i],
+            .steps = round.layer_set_id == 0 ? 0 : round.tree_depth,
             .drafter = choice.drafter,
             .round_ns = rows.rounds[i + 1].start_ns - round.start_ns,
             .draft_ns = round.draft_ns};

@@ -92,8 +92,8 @@ class RunOfDrafter {
   [[nodiscard]] DraftedPositions positions(const RequestRows& rows) const {
     std::vector<traces::Round> rounds(rows.rounds.begin(), rows.rounds.end());
     RequestRows own = rows;
-    for (std::size_t i = 0; i < rounds.size(); ++i)
-      if (!drafts(rounds[i])) rounds[i].drafted = rounds[i].accepted = own.draft_steps[i] = 0;
+    for (traces::Round& round : rounds)
+      if (!drafts(round)) round.drafted = round.accepted = round.tree_depth = 0;
     own.rounds = rounds;
     return drafted_positions(*trained_.recording, own);
   }

@@ -148,15 +148,19 @@ void OverviewBuilder::add(const Round& round) {
   column.max_emitted = std::max(column.max_emitted, round.emitted);
 
   RequestSum& sum = request_sums_[round.request_id];
+  add_round(sum, round);
+  const auto kept = sublayers_.find(round.layer_set_id);
+  add_to(sum.draft_sublayers,
+         product(round.tree_depth,
+                 kept == sublayers_.end() ? 2 * std::int64_t{round.exit_layer} : kept->second));
+}
+
+void add_round(RequestSum& sum, const Round& round) {
   ++sum.rounds;
   add_to(sum.drafted, round.drafted);
   add_to(sum.accepted, round.accepted);
   add_to(sum.emitted, round.emitted);
   add_to(sum.draft_steps, round.tree_depth);
-  const auto kept = sublayers_.find(round.layer_set_id);
-  add_to(sum.draft_sublayers,
-         product(round.tree_depth,
-                 kept == sublayers_.end() ? 2 * std::int64_t{round.exit_layer} : kept->second));
   add_to(sum.rounds_ns, std::max<std::int64_t>(round.end_ns - round.start_ns, 0));
   add_to(sum.draft_ns, round.draft_ns);
   add_to(sum.verify_ns, round.verify_ns);

@@ -56,10 +56,9 @@ Acceptance acceptance(const RunRows& run) {
     result.accepted_tokens += sum.accepted;
     result.draft_steps += sum.draft_steps;
     emitted += sum.emitted;
-    for (std::size_t i = 0; i < rows.rounds.size(); ++i) {
-      const traces::Round& round = rows.rounds[i];
-      count_positions(result.by_position, rows.draft_steps[i], round.accepted);
-      const auto length = static_cast<std::size_t>(std::clamp(rows.draft_steps[i], 0, longest_counted_draft));
+    for (const traces::Round& round : rows.rounds) {
+      count_positions(result.by_position, round.tree_depth, round.accepted);
+      const auto length = static_cast<std::size_t>(std::clamp(round.tree_depth, 0, longest_counted_draft));
       if (result.draft_lengths.size() <= length) result.draft_lengths.resize(length + 1);
       ++result.draft_lengths[length];
       if (const auto stop = static_cast<std::size_t>(round.draft_stop); stop < result.draft_stops.size())

@@ -16,13 +16,12 @@ using LayersOfSet = std::unordered_map<traces::LayerSetId, double>;
 
 double loaded_by_rounds(const RequestRows& rows, const LayersOfSet& layers_of_set, std::int32_t n_layers) {
   double loaded = 0.0;
-  for (std::size_t i = 0; i < rows.rounds.size(); ++i) {
-    const traces::Round& round = rows.rounds[i];
+  for (const traces::Round& round : rows.rounds) {
     const auto set = layers_of_set.find(round.layer_set_id);
     // A round without a layer set drafted nothing, or from text only (prompt lookup), unless it names its
     // exit.
     const double draft_layers = set != layers_of_set.end() ? set->second : round.exit_layer;
-    loaded += rows.draft_steps[i] * draft_layers + n_layers;
+    loaded += round.tree_depth * draft_layers + n_layers;
   }
   return loaded;
 }

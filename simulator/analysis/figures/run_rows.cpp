@@ -83,20 +83,7 @@ std::vector<RunRows> finished_requests(const traces::Recording& recording) {
 traces::RequestSum sum_of_rounds(const RequestRows& rows) {
   if (rows.stored != nullptr) return *rows.stored;
   traces::RequestSum sum{.request_id = rows.request->id};
-  for (std::size_t i = 0; i < rows.rounds.size(); ++i) {
-    const Round& round = rows.rounds[i];
-    ++sum.rounds;
-    sum.drafted += round.drafted;
-    sum.accepted += round.accepted;
-    sum.emitted += round.emitted;
-    sum.draft_steps += rows.draft_steps[i];
-    sum.rounds_ns += round.end_ns - round.start_ns;
-    sum.draft_ns += round.draft_ns;
-    sum.verify_ns += round.verify_ns;
-    sum.accept_ns += round.accept_ns;
-    sum.optimise_ns += round.optimise_ns;
-    sum.control_ns += round.control_ns;
-  }
+  for (const Round& round : rows.rounds) traces::add_round(sum, round);
   return sum;
 }
 
@@ -114,11 +101,9 @@ std::vector<RunRows> rows_by_run(const traces::Recording& recording,
       if (const auto found = rounds_of.find(rows.request->id); found != rounds_of.end())
         rows.rounds = found->second;
       rows.tested_tokens = 0;
-      rows.draft_steps.reserve(rows.rounds.size());
       for (const Round& round : rows.rounds) {
         const std::span<const DraftToken> drafted = tokens.of(round.id);
         const bool complete = drafted.size() == static_cast<std::size_t>(std::max(round.drafted, 0));
-        rows.draft_steps.push_back(round.tree_depth);
         if (!complete) rows.tested_tokens = -1;
         if (rows.tested_tokens >= 0)
           rows.tested_tokens += std::count_if(drafted.begin(), drafted.end(),

@@ -43,12 +43,11 @@ void fill_times(MeasuredDecoding& figures, const RunRows& baseline, const RunRow
   std::int64_t rounds = 0;
   std::int64_t tokens = 0;
   for (const RequestRows& rows : run.requests)
-    for (std::size_t i = 0; i < rows.rounds.size(); ++i) {
-      const traces::Round& round = rows.rounds[i];
+    for (const traces::Round& round : rows.rounds) {
       ++rounds;
       tokens += round.emitted;
       // Tokens that no model drafted have no step.
-      if (round.layer_set_id != 0 && rows.draft_steps[i] > 0) draft.add(round.draft_ns, rows.draft_steps[i]);
+      if (round.layer_set_id != 0 && round.tree_depth > 0) draft.add(round.draft_ns, round.tree_depth);
       if (round.drafted > 0) verify.add(round.verify_ns);
     }
   figures.vanilla_step_ns = vanilla.value();

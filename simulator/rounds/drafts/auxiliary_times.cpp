@@ -264,9 +264,8 @@ void count_draft_model(const RequestRows& request, const ModelShape& shape, Auxi
                        std::vector<PassCount>& counts) {
   const std::int32_t layers = shape.n_layers;
   std::int32_t valid = 0;  // Rows of its K/V that contain the text.
-  for (std::size_t i = 0; i < request.rounds.size(); ++i) {
-    const traces::Round& round = request.rounds[i];
-    const std::int32_t steps = request.draft_steps[i];
+  for (const traces::Round& round : request.rounds) {
+    const std::int32_t steps = round.tree_depth;
     if (steps < 1) continue;
     const std::int32_t root = round.root_position;
     if (valid < root)

@@ -55,13 +55,12 @@ DraftedPositions drafted_positions(const traces::Recording& recording, const Req
                                    std::optional<std::int32_t> length_of_all) {
   DraftedPositions positions;
   std::size_t emitted = 0;
-  for (std::size_t i = 0; i < rows.rounds.size(); ++i) {
-    const traces::Round& round = rows.rounds[i];
+  for (const traces::Round& round : rows.rounds) {
     const auto tokens = draft_tokens_of(recording, round.id);
     if (!length_of_all && round.drafted > 0 && tokens.size() == static_cast<std::size_t>(round.drafted))
       add_from_tokens(round, tokens, positions);
     else
-      add_from_counts(round.accepted, length_of_all.value_or(rows.draft_steps[i]), positions);
+      add_from_counts(round.accepted, length_of_all.value_or(round.tree_depth), positions);
     // A round that was cut at the end of the text accepted tokens that are not in it.
     emitted += static_cast<std::size_t>(std::max(round.emitted, 0));
     positions.resize(emitted);

@@ -55,8 +55,8 @@ class DraftNumbers {
 };
 
 /// Draft steps of a round. Tokens that no model drafted have none, however deep their tree is.
-std::int32_t steps_of(const RequestRows& request, std::size_t round_index) {
-  return request.rounds[round_index].layer_set_id == 0 ? 0 : request.draft_steps[round_index];
+std::int32_t steps_of(const traces::Round& round) {
+  return round.layer_set_id == 0 ? 0 : round.tree_depth;
 }
 
 void add_draft(RoundStatistics& statistics, const traces::Round& round, std::int32_t steps,
@@ -83,10 +83,9 @@ Result<bool> drafts_by_exit(const RunRows& run, const LayerSetsById& sets,
   bool by_exit = true;
   std::int64_t rounds = 0;
   for (const RequestRows& request : run.requests)
-    for (std::size_t i = 0; i < request.rounds.size(); ++i) {
-      const traces::Round& round = request.rounds[i];
+    for (const traces::Round& round : request.rounds) {
       ++rounds;
-      if (is_target_step(round, steps_of(request, i))) continue;
+      if (is_target_step(round, steps_of(round))) continue;
       const auto set = sets.find(round.layer_set_id);
       if (round.layer_set_id != 0 && set == sets.end())
         return fail("round {}: found no layer set {}, expected it in the recording", round.id,
@@ -116,20 +115,19 @@ void add_own_passes(const RunRows& run, const traces::Meta& meta, const ModelSha
   result.auxiliary_passes = passes.kinds();
 }
 
-void add_round(const RequestRows& request, std::size_t i, DraftNumbers& numbers, RoundStatistics& statistics,
+void add_round(const traces::Round& round, DraftNumbers& numbers, RoundStatistics& statistics,
                std::vector<RecordedDraft>& by_round) {
-  const traces::Round& round = request.rounds[i];
   ++statistics.rounds;
   statistics.tokens += round.emitted;
   statistics.drafted += round.drafted;
   statistics.accepted += round.accepted;
-  if (is_target_step(round, steps_of(request, i))) {
+  if (is_target_step(round, steps_of(round))) {
     ++statistics.target_steps.passes;
     statistics.target_steps.context += round.root_position;
     by_round.push_back({});
     return;
   }
-  by_round.push_back({numbers.number(round), steps_of(request, i)});
+  by_round.push_back({numbers.number(round), steps_of(round)});
   add_draft(statistics, round, by_round.back().steps, by_round.back().number);
 }
 
@@ -169,8 +167,7 @@ Result<RecordedStatistics> recorded_statistics(const RunRows& run, const LayerSe
   for (const RequestRows& request : run.requests) {
     RoundStatistics& statistics = result.requests.emplace_back();
     std::vector<RecordedDraft>& by_round = result.by_round.emplace_back();
-    for (std::size_t i = 0; i < request.rounds.size(); ++i)
-      add_round(request, i, numbers, statistics, by_round);
+    for (const traces::Round& round : request.rounds) add_round(round, numbers, statistics, by_round);
   }
   result.drafts = std::move(numbers).drafts();
   add_own_passes(run, meta, shape, result);

@@ -35,7 +35,6 @@ void RedraftedRun::add(const RequestRows& like, std::vector<traces::Round> round
   request.request = like.request;
   request.prompt = like.prompt;
   request.rounds = rounds_.back();
-  std::ranges::transform(request.rounds, std::back_inserter(request.draft_steps), &traces::Round::tree_depth);
 }
 
 void RedraftedRun::draft_with(traces::LayerSetId set_id) {

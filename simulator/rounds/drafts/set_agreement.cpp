@@ -145,9 +145,7 @@ std::vector<TriedSet> drafted_sets(const traces::Recording& recording, std::span
       for (std::size_t i = 0; i < rows.rounds.size(); ++i) {
         const auto set = sets.find(rows.rounds[i].layer_set_id);
         if (set == sets.end() || set->second->n_layers != n_layers || is_exit(*set->second)) continue;
-        const RequestRows one{.request = rows.request,
-                              .rounds = rows.rounds.subspan(i, 1),
-                              .draft_steps = {rows.draft_steps[i]}};
+        const RequestRows one{.request = rows.request, .rounds = rows.rounds.subspan(i, 1)};
         TriedSet& known = tried[set->first];
         if (known.skipped.empty()) known.skipped = sublayers_of(*set->second);
         for (const DraftedPosition& position : drafted_positions(recording, one)) {

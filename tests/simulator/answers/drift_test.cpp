@@ -27,10 +27,8 @@ class Repeats {
       const auto taken = static_cast<std::int64_t>(std::llround(ns(repeat)));
       for (const traces::Prompt& prompt : prompts_) {
         requests_.push_back({.repeat = repeat, .start_ns = 0, .first_token_ns = 10, .end_ns = 10 + taken});
-        rows.requests.push_back({.request = &requests_.back(),
-                                 .prompt = &prompt,
-                                 .rounds = std::span(&round_, 1),
-                                 .draft_steps = {0}});
+        rows.requests.push_back(
+            {.request = &requests_.back(), .prompt = &prompt, .rounds = std::span(&round_, 1)});
       }
     }
   }

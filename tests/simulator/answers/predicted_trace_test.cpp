@@ -266,12 +266,12 @@ TEST_F(Prediction, OfTheRecordedSettingHasItsRoundsAndItsText) {
       const RequestRows& a = recorded[run].requests[i];
       const RequestRows& b = predicted[run].requests[i];
       ASSERT_EQ(a.rounds.size(), b.rounds.size()) << recorded[run].run->specification;
-      EXPECT_EQ(a.draft_steps, b.draft_steps);
       EXPECT_EQ(a.tested_tokens, b.tested_tokens);
       EXPECT_GT(b.request->first_token_ns - b.request->start_ns, 1)
           << "as long as the prompt's recorded ones";
       for (std::size_t k = 0; k < a.rounds.size(); ++k) {
         EXPECT_EQ(a.rounds[k].root_position, b.rounds[k].root_position);
+        EXPECT_EQ(a.rounds[k].tree_depth, b.rounds[k].tree_depth);
         EXPECT_EQ(a.rounds[k].exit_layer, b.rounds[k].exit_layer);
         EXPECT_EQ(a.rounds[k].verify_rows, b.rounds[k].verify_rows);
         EXPECT_EQ(a.rounds[k].draft_stop, b.rounds[k].draft_stop);

@@ -25,18 +25,16 @@ class OneRequest {
       recording_.draft_tokens.push_back(token);
     }
     rounds_.push_back(round);
-    steps_.push_back(round.tree_depth);
   }
 
   [[nodiscard]] DraftedPositions positions() const {
-    return drafted_positions(recording_, {.request = &request_, .rounds = rounds_, .draft_steps = steps_});
+    return drafted_positions(recording_, {.request = &request_, .rounds = rounds_});
   }
 
  private:
   traces::Request request_;
   traces::Recording recording_;
   std::vector<traces::Round> rounds_;
-  std::vector<std::int32_t> steps_;
 };
 
 std::vector<double> confidences(const DraftedPositions& positions) {
@@ -76,13 +74,13 @@ TEST(DraftedPositions, LengthsAloneShowTheSameBits) {
     const auto length = static_cast<std::int32_t>(1 + random() % 6);
     std::vector<traces::Round> rounds(40);
     for (traces::Round& round : rounds) {
+      round.tree_depth = length;
       round.accepted = static_cast<std::int32_t>(random() % static_cast<unsigned>(length + 1));
       round.emitted = round.accepted + 1;
     }
     rounds.back().accepted = length;
     rounds.back().emitted = length + 1;
-    const RequestRows rows{
-        .request = &request, .rounds = rounds, .draft_steps = std::vector<std::int32_t>(40, length)};
+    const RequestRows rows{.request = &request, .rounds = rounds};
     EXPECT_EQ(bits_at(drafted_positions({}, rows, length)), bits_at(drafted_positions({}, rows)));
   }
 }

@@ -23,9 +23,6 @@ struct RequestRows {
   const traces::Request* request = nullptr;
   const traces::Prompt* prompt = nullptr;
   std::span<const traces::Round> rounds;
-  /// [round]: forwards of the draft, which is the depth of its token tree; for a chain it is the draft
-  /// length.
-  std::vector<std::int32_t> draft_steps;
   /// Depth-0 spans of the request, in any order; empty if none were recorded.
   std::vector<traces::Span> phase_spans;
   std::int64_t tested_tokens = -1;  ///< Draft tokens that the verifier reached; -1 if token rows are missing.
