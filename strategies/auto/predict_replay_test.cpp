@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -34,22 +35,9 @@ struct Recorded {
 
 void record(const std::vector<std::string>& options, Recorded& recorded) {
   const cli::TemporaryFolder folder;
-  const std::string file = (folder / "run.dstrace").string();
-  const std::string source = DRAFTSCOPE_SOURCE_DIR;
-  std::vector<std::string> arguments{"record",
-                                     "--model",
-                                     source + "/models/demo-layerskip",
-                                     "--prompts",
-                                     source + "/traces/prompts/demo.jsonl",
-                                     "--quiet",
-                                     "--threads",
-                                     "1",
-                                     "--context",
-                                     "512",
-                                     "--strategy",
-                                     "vanilla",
-                                     "--output",
-                                     file};
+  const std::filesystem::path file = folder / "run.dstrace";
+  std::vector<std::string> arguments =
+      cli::record_arguments(file, "--quiet --context 512 --strategy vanilla");
   arguments.insert(arguments.end(), options.begin(), options.end());
   for (const std::string& strategy : automatic()) arguments.insert(arguments.end(), {"--strategy", strategy});
   const cli::CommandResult result = cli::run_command(arguments);

@@ -25,23 +25,8 @@ using testing::HasSubstr;
 /// Records the demo model with a small shape.
 std::filesystem::path record(const std::filesystem::path& file, const std::vector<std::string>& strategies,
                              bool shadow) {
-  const std::string source = DRAFTSCOPE_SOURCE_DIR;
-  std::vector<std::string> arguments{"record",
-                                     "--model",
-                                     source + "/models/demo-layerskip",
-                                     "--prompts",
-                                     source + "/traces/prompts/demo.jsonl",
-                                     "--limit",
-                                     "4",
-                                     "--max-tokens",
-                                     "40",
-                                     "--repeats",
-                                     "1",
-                                     "--threads",
-                                     "1",
-                                     "--quiet",
-                                     "--output",
-                                     file.string()};
+  std::vector<std::string> arguments =
+      cli::record_arguments(file, "--limit 4 --max-tokens 40 --repeats 1 --quiet");
   for (const std::string& strategy : strategies) arguments.insert(arguments.end(), {"--strategy", strategy});
   if (shadow) arguments.emplace_back("--shadow");
   const cli::CommandResult result = cli::run_command(arguments);

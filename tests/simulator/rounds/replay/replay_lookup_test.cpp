@@ -53,22 +53,8 @@ TEST(ReplayedLookup, HasTheRoundsThatWereRecorded) {
       "suffix-decoding:alpha=2.5,length=40,min-probability=0,shape=tree,depth=64",
       "suffix-decoding:across=no,length=4"};
   const cli::TemporaryFolder folder;
-  const std::string source = DRAFTSCOPE_SOURCE_DIR;
-  const std::string file = (folder / "run.dstrace").string();
-  std::vector<std::string> arguments{"record",
-                                     "--model",
-                                     source + "/models/demo-layerskip",
-                                     "--prompts",
-                                     source + "/traces/prompts/demo.jsonl",
-                                     "--max-tokens",
-                                     "60",
-                                     "--repeats",
-                                     "1",
-                                     "--threads",
-                                     "1",
-                                     "--quiet",
-                                     "--output",
-                                     file};
+  const std::filesystem::path file = folder / "run.dstrace";
+  std::vector<std::string> arguments = cli::record_arguments(file, "--max-tokens 60 --repeats 1 --quiet");
   for (const std::string& strategy : strategies) arguments.insert(arguments.end(), {"--strategy", strategy});
   const cli::CommandResult result = cli::run_command(arguments);
   ASSERT_EQ(result.exit_code, 0) << result.err;
