@@ -9,8 +9,8 @@
 #include <memory>
 
 #include "advise/advice_report.h"
+#include "models/numbers_model.h"
 #include "state/view_state.h"
-#include "what_if/questions/numbers_model.h"
 #include "widgets/background_job.h"
 
 class QComboBox;

@@ -4,6 +4,7 @@
 #include <QAccessible>
 #include <QHelpEvent>
 #include <QKeyEvent>
+#include <QPaintEngine>
 #include <QPainter>
 #include <cmath>
 
@@ -20,6 +21,12 @@ constexpr double reach = 14.0;  // Maximum distance in pixels from pointer to po
 
 bool is_arrow(int key) {
   return key == Qt::Key_Left || key == Qt::Key_Right || key == Qt::Key_Up || key == Qt::Key_Down;
+}
+
+/// Whether painting the widget now goes into a file of texts and lines.
+bool paints_vectors(QPaintDevice& widget) {
+  const QPainter painter(&widget);
+  return painter.paintEngine()->type() != QPaintEngine::Raster;
 }
 
 }  // namespace
@@ -203,7 +210,14 @@ void ChartPlot::resizeEvent(QResizeEvent* /*event*/) {
 
 void ChartPlot::paintEvent(QPaintEvent* event) {
   if (is_to_replot_) replot(QCustomPlot::rpQueuedRefresh);
-  QCustomPlot::paintEvent(event);
+  if (paints_vectors(*this)) {
+    // A file has texts and lines, not a picture of them.
+    QCPPainter painter(this);
+    painter.setMode(QCPPainter::pmVectorized);
+    toPainter(&painter, width(), height());
+  } else {
+    QCustomPlot::paintEvent(event);
+  }
   QPainter painter(this);
   paint_frame(painter);
   if (!hasFocus()) return;

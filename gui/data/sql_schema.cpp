@@ -64,6 +64,12 @@ SqlLink link_of_only_table(std::string_view statement) {
   return from[1].ends_with('s') ? link_of(from[1]) : SqlLink::none;
 }
 
+std::string in_quotes(std::string_view name) {
+  std::string quoted = "\"";
+  for (const char letter : name) quoted += letter == '"' ? std::string("\"\"") : std::string(1, letter);
+  return quoted + '"';
+}
+
 }  // namespace
 
 Result<std::vector<SqlTable>> read_sql_schema(const std::filesystem::path& path,
@@ -78,7 +84,7 @@ Result<std::vector<SqlTable>> read_sql_schema(const std::filesystem::path& path,
     SqlTable table{text_of(row[1]), text_of(row[0]) == "view", {}};
     // A query has no other way to ask for a table's columns.
     const auto none =
-        traces::query(path, "SELECT * FROM " + quoted_name(table.name) + " LIMIT 0", 1, should_continue);
+        traces::query(path, "SELECT * FROM " + in_quotes(table.name) + " LIMIT 0", 1, should_continue);
     if (!should_continue()) return fail("cancelled");
     if (none) table.columns = none->columns;
     tables.push_back(std::move(table));
@@ -92,9 +98,7 @@ std::string quoted_name(std::string_view name) {
   const bool is_plain = !name.empty() && std::isdigit(static_cast<unsigned char>(name.front())) == 0 &&
                         std::ranges::all_of(name, is_name_letter);
   if (is_plain && std::ranges::find(sql_words, lower_case(name)) == sql_words.end()) return std::string(name);
-  std::string quoted = "\"";
-  for (const char letter : name) quoted += letter == '"' ? std::string("\"\"") : std::string(1, letter);
-  return quoted + '"';
+  return in_quotes(name);
 }
 
 std::vector<SqlLink> sql_links(std::string_view statement, const std::vector<std::string>& columns) {

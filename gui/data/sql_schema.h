@@ -25,7 +25,8 @@ struct SqlTable {
 [[nodiscard]] Result<std::vector<SqlTable>> read_sql_schema(const std::filesystem::path& path,
                                                             const std::function<bool()>& should_continue);
 
-/// Quotes a name for SQL if it is an SQL keyword or has characters other than letters, digits and _.
+/// Quotes a name for SQL if it is a keyword that a trace has among its names, or has characters other than
+/// letters, digits and _.
 [[nodiscard]] std::string quoted_name(std::string_view name);
 
 /// Kind of the rows that the ids in a column name.

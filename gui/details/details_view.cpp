@@ -264,8 +264,8 @@ void DetailsView::show_round(const std::optional<RoundDetails>& details) {
     words_->setPlainText(tr("The cursor is on no round."));
 }
 
-QString DetailsView::range_words(std::int64_t kept_ns) const {
-  const QString time = duration_text(kept_ns);
+QString DetailsView::range_words(std::int64_t duration_ns) const {
+  const QString time = duration_text(duration_ns);
   return state_.selection() ? tr("%1 selected").arg(time) : tr("%1 shown").arg(time);
 }
 

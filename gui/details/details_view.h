@@ -74,7 +74,7 @@ class DetailsView : public QWidget {
   [[nodiscard]] std::optional<SlicePlace> slice() const;
   /// The selected range, or the visible time.
   [[nodiscard]] TimeRange range() const;
-  [[nodiscard]] QString range_words(std::int64_t kept_ns) const;
+  [[nodiscard]] QString range_words(std::int64_t duration_ns) const;
   void follow_link(const QUrl& url);
 
   ViewState& state_;

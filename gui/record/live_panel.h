@@ -10,8 +10,8 @@
 #include <optional>
 #include <vector>
 
+#include "models/numbers_model.h"
 #include "record/live_reader.h"
-#include "what_if/questions/numbers_model.h"
 
 class QLabel;
 class QPlainTextEdit;

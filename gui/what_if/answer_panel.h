@@ -7,7 +7,7 @@
 #include <QWidget>
 #include <memory>
 
-#include "what_if/questions/numbers_model.h"
+#include "models/numbers_model.h"
 #include "what_if/questions/what_if_answer.h"
 
 class QLabel;

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "what_if/questions/numbers_model.h"
+#include "models/numbers_model.h"
 #include "widgets/time_text.h"
 
 namespace draftscope::gui {

@@ -5,7 +5,7 @@
 
 #include <QWidget>
 
-#include "what_if/questions/numbers_model.h"
+#include "models/numbers_model.h"
 #include "what_if/scenario_table.h"
 
 class QPushButton;

@@ -10,6 +10,7 @@
 #include <QStatusBar>
 #include <QToolTip>
 
+#include "timeline/lane_painter.h"
 #include "timeline/timeline_view.h"
 #include "window_fixture.h"
 
@@ -47,6 +48,49 @@ TEST_F(TimelineInWindow, ASearchScrollsToTheMatchAndLeavesTheRun) {
   }
   ASSERT_GT(deepest, 20U) << "a lane that does not fit on the screen";
   EXPECT_GT(lowest, 0) << "it was scrolled to";
+}
+
+TEST_F(TimelineInWindow, LanesLookAlikeAsAPictureAndAsBoxes) {
+  Timeline timeline = *window_.state().timeline();
+  for (std::size_t name = 0; name < timeline.names.size(); name += 3)
+    timeline.names[name] += " 日";  // This takes a layout.
+  const std::vector<bool>* const none = nullptr;
+  const std::vector<bool> no_matches(timeline.names.size(), false);
+  std::vector<bool> every_other = no_matches;
+  for (std::size_t name = 0; name < every_other.size(); name += 2) every_other[name] = true;
+  const std::vector<bool>& some_matches = every_other;
+  const LabelFont font{timeline_.font()};
+  const QColor back(250, 240, 230);
+  int drawn = 0;
+  for (const Lane& lane : timeline.lanes)
+    for (const int zoom : {1, 5, 40, 4000})
+      for (const std::vector<bool>* matches : {none, &no_matches, &some_matches})
+        for (const int pixels : {1, 2}) {
+          const TimeRange whole = timeline.whole;
+          const TimeAxis axis{{whole.start_ns, whole.start_ns + whole.duration_ns() / zoom}, 10, 300};
+          const auto painted = [&](const QColor& behind) {
+            QImage image(QSize(320, 30) * pixels, QImage::Format_ARGB32_Premultiplied);
+            image.setDevicePixelRatio(pixels);
+            image.fill(back);
+            QPainter painter(&image);
+            LabelBatch labels(painter, font);
+            paint_lane(painter, timeline, lane, axis, {10, 5, 300, 18},
+                       {.back = behind,
+                        .matches = matches,
+                        .opened = window_.state().recording().get(),
+                        .labels = &labels});
+            labels.draw();
+            painter.end();
+            return image;
+          };
+          const QImage picture = painted(back);
+          ASSERT_EQ(picture, painted({}))
+              << &lane - timeline.lanes.data() << ", zoom " << zoom << ", pixels " << pixels;
+          QImage nothing = picture;
+          nothing.fill(back);
+          drawn += picture == nothing ? 0 : 1;
+        }
+  EXPECT_GT(drawn, 100);
 }
 
 TEST_F(TimelineInWindow, AClickOnAnotherRunStillTakesTheCursorThere) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The time of a range, by name and by nested open names (flame graph, top-down table). A slice that reaches
+// The time of a range, by name and by nested open names (flame graph). A slice that reaches
 // out of the range counts with the part inside.
 //
 // The tree attributes every instant of a track once: to the names that are open at it, from the uppermost

@@ -60,8 +60,7 @@ std::vector<std::size_t> beginnings(const RoundsPicture& picture) {
   return places;
 }
 
-}  // namespace
-
+/// Draws the mark of one of several words; both shape and colour differ per word.
 void paint_decision_mark(QPainter& painter, const QPointF& at, double radius, std::size_t word,
                          bool is_filled, const QColor& color) {
   painter.setPen(QPen(color, 1.4));
@@ -82,6 +81,8 @@ void paint_decision_mark(QPainter& painter, const QPointF& at, double radius, st
                                     at + QPointF(0, radius), at + QPointF(-radius, 0)});
   }
 }
+
+}  // namespace
 
 DecisionPlot::DecisionPlot(ViewState& state, QWidget* parent) : RoundsPlot(state, parent) {
   setAccessibleName(tr("Decisions over the rounds"));

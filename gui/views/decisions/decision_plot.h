@@ -64,8 +64,4 @@ class DecisionPlot : public RoundsPlot {
   QString notice_;
 };
 
-/// Draws the mark of one of several words; both shape and colour differ per word.
-void paint_decision_mark(QPainter& painter, const QPointF& at, double radius, std::size_t word,
-                         bool is_filled, const QColor& color);
-
 }  // namespace draftscope::gui

@@ -6,7 +6,6 @@
 // in effect.
 
 #include <QWidget>
-#include <memory>
 
 #include "data/rounds/round_filter.h"
 #include "state/view_state.h"

@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "charts/chart_colors.h"
-#include "what_if/questions/numbers_model.h"
+#include "models/numbers_model.h"
 #include "widgets/time_text.h"
 
 namespace draftscope::gui {

@@ -7,7 +7,7 @@
 #include <QWidget>
 
 #include "charts/chart.h"
-#include "what_if/questions/numbers_model.h"
+#include "models/numbers_model.h"
 
 class QLabel;
 class QTableView;

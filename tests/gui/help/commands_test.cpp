@@ -95,6 +95,13 @@ TEST_F(Commands, EveryEnabledActionRunAndViewIsThere) {
   for (const MenuEntry& entry : menu_entries(*window_.menuBar()))
     if (entry.is_enabled) {
       EXPECT_THAT(words, testing::Contains(testing::EndsWith(entry.words.toStdString())));
+      QStringList keys;
+      for (const QKeySequence& sequence : entry.action->shortcuts())
+        keys << sequence.toString(QKeySequence::NativeText);
+      const auto commands = window_.commands();
+      EXPECT_TRUE(std::ranges::any_of(commands, [&](const Command& command) {
+        return command.words.endsWith(entry.words) && command.keys == keys.join(QStringLiteral(", "));
+      })) << entry.words.toStdString();
     }
   for (const RunRounds& run : window_.state().recording()->runs())
     EXPECT_THAT(words, testing::Contains(run.run->specification));

@@ -7,6 +7,7 @@
 #include <QApplication>
 #include <QCheckBox>
 #include <QComboBox>
+#include <QFile>
 #include <QLabel>
 #include <QPlainTextEdit>
 #include <QPushButton>
@@ -236,6 +237,12 @@ TEST_F(WhatIfPage, NumbersOfEveryPictureComeOutAsCsvAndThePictureAsFile) {
       const std::filesystem::path picture = folder_ / (named.pane->objectName().toStdString() + ending);
       ASSERT_TRUE(write_picture(*named.pane, QString::fromStdString(picture.string())));
       EXPECT_GT(std::filesystem::file_size(picture), 500U);
+      if (picture.extension() == ".svg") {
+        QFile file(picture);
+        ASSERT_TRUE(file.open(QIODevice::ReadOnly));
+        EXPECT_THAT(file.readAll().toStdString(), HasSubstr("<text"))
+            << "a file has texts, not their picture";
+      }
     }
   }
 }

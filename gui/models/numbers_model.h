@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Numbers of a picture as a table, on screen, for screen readers, and as CSV. Doubles are shown with three
-// significant digits and written in full; a missing value is a dash.
+// Numbers of a picture, an answer or a live recording as a table, on screen, for screen readers, and as CSV.
+// Doubles are shown with three significant digits and written in full; a missing value is a dash.
 
 #include <QAbstractTableModel>
 #include <QStringList>
