@@ -6,14 +6,14 @@
 #include <fstream>
 #include <iterator>
 
+#include "calibration/pass_times.h"
+
 namespace draftscope::bench {
 
 std::vector<std::int32_t> some_tokens(const speculation::ModelShape& shape, std::int32_t count) {
   std::vector<std::int32_t> tokens;
   tokens.reserve(static_cast<std::size_t>(count));
-  constexpr std::int64_t multiplier = 48271;
-  for (std::int32_t i = 1; i <= count; ++i)
-    tokens.push_back(static_cast<std::int32_t>(multiplier * i % shape.vocab));
+  for (std::int32_t i = 0; i < count; ++i) tokens.push_back(engine::token_at(i, shape.vocab));
   return tokens;
 }
 

@@ -2,7 +2,7 @@
 // Seconds of the big sweep (every exit layer and speculation length on many GPUs, with intervals) and of one
 // what-if. The statistics are synthetic: walks over runs of accepted tokens with a geometric length, where
 // deeper exits accept more.
-// Usage: bench_simulator [--gpus N] [--draws N] [--threads N] [--requests N] [--tokens N]
+// Usage: bench_sweep [--gpus N] [--draws N] [--threads N] [--requests N] [--tokens N] [--repeats N]
 
 #include <draftscope/simulator/answers/prediction.h>
 #include <draftscope/simulator/answers/sweep.h>
@@ -112,7 +112,7 @@ void run(const Size& size) {
     for (std::int32_t repeat = 0; repeat < size.repeats; ++repeat) {
       const auto start = std::chrono::steady_clock::now();
       if (const auto answer = work(); !answer) {
-        fmt::print(stderr, "bench_simulator: {}\n", answer.error().message);
+        fmt::print(stderr, "bench_sweep: {}\n", answer.error().message);
         std::exit(1);
       }
       seconds.push_back(seconds_since(start));

@@ -13,12 +13,6 @@ using speculation::KernelForm;
 using speculation::KernelKind;
 using speculation::Operation;
 
-/// Token at a position; the tokens form no pattern that a model could favour.
-std::int32_t token_at(std::int32_t position, std::int32_t vocab) {
-  constexpr std::int64_t multiplier = 48271;
-  return static_cast<std::int32_t>(multiplier * (position + 1) % vocab);
-}
-
 speculation::SublayerMask mask_of(const speculation::DraftSublayers& sublayers, std::int32_t n_layers) {
   speculation::SublayerMask mask(n_layers);
   for (std::int32_t layer = 0; layer < n_layers; ++layer) {
@@ -29,6 +23,11 @@ speculation::SublayerMask mask_of(const speculation::DraftSublayers& sublayers, 
 }
 
 }  // namespace
+
+std::int32_t token_at(std::int32_t position, std::int32_t vocab) {
+  constexpr std::int64_t multiplier = 48271;
+  return static_cast<std::int32_t>(multiplier * (position + 1) % vocab);
+}
 
 CalibrationPasses::CalibrationPasses(Backend& backend)
     : backend_(backend),

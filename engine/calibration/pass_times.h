@@ -16,6 +16,9 @@
 
 namespace draftscope::engine {
 
+/// Token at a position; the tokens form no pattern that a model could favour.
+[[nodiscard]] std::int32_t token_at(std::int32_t position, std::int32_t vocab);
+
 class CalibrationPasses {
  public:
   /// The backend must outlive this object.

@@ -202,12 +202,6 @@ void fill_synthetic(const std::vector<TensorSlot>& slots, const speculation::Mod
   fill_parts(parts, shape, seed, threads);
 }
 
-void fill_synthetic_matrix(const TensorSlot& slot, const speculation::ModelShape& shape, SyntheticSeed seed) {
-  std::vector<Part> parts;
-  add_parts(slot, 0, static_cast<std::uint64_t>(slot.rows * slot.columns), parts);
-  fill_parts(parts, shape, seed, usable_processors());
-}
-
 void fill_synthetic_samples(const std::vector<TensorSlot>& slots, const speculation::ModelShape& shape,
                             SyntheticSeed seed) {
   std::vector<Part> parts;

@@ -54,9 +54,6 @@ struct SyntheticSeed {
 void fill_synthetic(const std::vector<TensorSlot>& slots, const speculation::ModelShape& shape,
                     SyntheticSeed seed, std::size_t threads);
 
-/// Fills the view of one matrix on all processors.
-void fill_synthetic_matrix(const TensorSlot& slot, const speculation::ModelShape& shape, SyntheticSeed seed);
-
 /// Fills norms and biases completely, and matrices only where CheckpointHash samples them.
 void fill_synthetic_samples(const std::vector<TensorSlot>& slots, const speculation::ModelShape& shape,
                             SyntheticSeed seed);

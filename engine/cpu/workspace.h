@@ -15,8 +15,8 @@
 
 namespace draftscope::engine::cpu {
 
-/// Maximum number of rows whose activations every thread normalises and packs for itself. For so few, that is
-/// quicker than dividing the work among threads, plus a barrier.
+/// Maximum rows, and maximum values (rows · depth), of activations that every thread normalises and packs for
+/// itself. For so few, that is quicker than dividing the work among threads, plus a barrier.
 inline constexpr std::int32_t private_rows = 16;
 inline constexpr std::int64_t private_values = 8192;
 

@@ -28,6 +28,7 @@ enum class Kernel : std::uint8_t {
   move_states,
   compare_states,
 };
+inline constexpr int kernel_count = static_cast<int>(Kernel::compare_states) + 1;
 
 // How kernels take weights: plain numbers, e4m3 with one scale per output, or groups that share scales
 // (kernels/grouped_weights.h). Activations are bf16 unless the name says f16. Layers may be in two formats:
@@ -52,6 +53,9 @@ enum class KernelFormat : std::uint8_t {
   DRAFTSCOPE_KERNEL_FORMATS(DRAFTSCOPE_NAME)
 #undef DRAFTSCOPE_NAME
 };
+#define DRAFTSCOPE_ONE(name, Struct, groups, stored) +1
+inline constexpr int kernel_format_count = DRAFTSCOPE_KERNEL_FORMATS(DRAFTSCOPE_ONE);
+#undef DRAFTSCOPE_ONE
 
 constexpr bool has_f16_activations(KernelFormat format) {
   return format == KernelFormat::f16 || format == KernelFormat::int4_f16;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/base/number.h>
-#include <draftscope/engine/backend.h>
 #include <draftscope/engine/recording/session.h>
 
+#include <draftscope/base/number.h>
+#include <draftscope/engine/backend.h>
 #include <draftscope/engine/conversation.h>
 #include <draftscope/engine/strategy.h>
 #include <draftscope/traces/records.h>

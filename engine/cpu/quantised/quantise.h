@@ -11,7 +11,7 @@
 // The importance i of a column is given by the caller (input_squares.h); otherwise it is x², or 1 in formats
 // with a minimum.
 
-#include "packed_matrix.h"
+#include "formats/packed_layout.h"
 
 namespace draftscope::engine::cpu {
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model_upload.h"
 
+#include <draftscope/base/parallel.h>
+
 #include <algorithm>
 #include <iterator>
 #include <optional>
@@ -227,18 +229,18 @@ Result<void> non_finite(const Checkpoint& checkpoint, const Passing& matrix) {
               non_finite_weight(checkpoint, matrix.layer < 0 ? checkpoint.shape.n_layers : matrix.layer));
 }
 
-/// The matrix where the host has its numbers: in the checkpoint, or converted in `numbers`.
+/// The matrix where the host has its numbers: in the checkpoint, or generated into `numbers`.
 TensorView on_host(const Checkpoint& checkpoint, const Passing& matrix, std::vector<std::byte>& numbers) {
   TensorView source = *matrix.source;
   if (checkpoint.matrices_in_memory) return source;
   numbers.resize(source.bytes());
   source.data = numbers.data();
-  fill_synthetic_matrix({.kind = matrix.kind,
-                         .layer = matrix.layer,
-                         .view = &source,
-                         .rows = source.rows,
-                         .columns = source.columns},
-                        checkpoint.shape, {checkpoint.seed, checkpoint.redundancy});
+  fill_synthetic({{.kind = matrix.kind,
+                   .layer = matrix.layer,
+                   .view = &source,
+                   .rows = source.rows,
+                   .columns = source.columns}},
+                 checkpoint.shape, {checkpoint.seed, checkpoint.redundancy}, usable_processors());
   return source;
 }
 

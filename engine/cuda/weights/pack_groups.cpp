@@ -15,9 +15,9 @@
 #include "checkpoint/element_bits.h"
 #include "checkpoint/quantised/quantised_matrix.h"
 #include "cpu/model.h"
-#include "cpu/quantised/packed_matrix.h"
 #include "cpu/quantised/quantise.h"
 #include "formats/block_formats.h"
+#include "formats/packed_layout.h"
 #include "numbers/bf16.h"
 
 namespace draftscope::engine::cuda {

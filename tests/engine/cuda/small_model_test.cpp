@@ -18,7 +18,7 @@ namespace draftscope::engine::test {
 namespace {
 
 void expect_every_kernel(const std::set<cuda::Kernel>& launched) {
-  for (int kernel = 0; kernel <= static_cast<int>(cuda::Kernel::compare_states); ++kernel)
+  for (int kernel = 0; kernel < cuda::kernel_count; ++kernel)
     EXPECT_TRUE(launched.contains(static_cast<cuda::Kernel>(kernel))) << "kernel " << kernel;
 }
 

@@ -44,8 +44,8 @@ struct KnownKernel {
 /// Every kernel that a launch can start, by the name of its entry.
 std::map<std::string, KnownKernel> all_kernels() {
   std::map<std::string, KnownKernel> all;
-  for (int kernel = 0; kernel <= static_cast<int>(Kernel::compare_states); ++kernel)
-    for (int format = 0; format <= static_cast<int>(KernelFormat::fp8_block); ++format)
+  for (int kernel = 0; kernel < cuda::kernel_count; ++kernel)
+    for (int format = 0; format < cuda::kernel_format_count; ++format)
       for (int head_dim = cuda::dimension_block; head_dim <= cuda::max_head_dim;
            head_dim += cuda::dimension_block) {
         const Launch launch{.kernel = static_cast<Kernel>(kernel),

@@ -53,9 +53,9 @@ struct CudaOptions {
 ///   blocks, int4 or fp8_block; head_dim must be 32, 64, 96 or 128.
 /// - Memory is short (the line says what was needed, and what there was).
 ///
-/// Synthetic matrices that are not in host memory are made on the device. Sums of matrices in blocks, int4 or
-/// fp8_block are bit for bit those of the same file widened. For drafts (Backend::prepare_draft_weights) the
-/// backend supports fp8, with d_model and d_ff multiples of 16, and q8_0, q4_0, q4_k, int4 and fp8_block,
+/// The host makes synthetic matrices that are not in its memory one by one. Sums of matrices in blocks, int4
+/// or fp8_block are bit for bit those of the same file widened. For drafts (Backend::prepare_draft_weights)
+/// the backend supports fp8, with d_model and d_ff multiples of 16, and q8_0, q4_0, q4_k, int4 and fp8_block,
 /// rounded as CudaWeights, with multiples of 32. The target's layers must then have the same activations and
 /// not be in fp8. The backend stores a copy of `checkpoint`, which shares its bytes.
 [[nodiscard]] Result<std::unique_ptr<Backend>> make_cuda_backend(const Checkpoint& checkpoint,

@@ -46,7 +46,7 @@ struct RoundView {
   std::int32_t index = 0;              ///< number of the round within the request
   std::int32_t root_position = 0;      ///< position of the last emitted token
   std::int32_t remaining_tokens = 0;   ///< token budget, ≥ 1
-  std::span<const std::int32_t> text;  ///< when the round began and the previous one ended
+  std::span<const std::int32_t> text;  ///< prompt and output; the root is the last element
   std::int64_t now_ns = 0;             ///< when the round began, which is when the one before ended
 };
 
@@ -85,9 +85,6 @@ struct ExtraRow {
   std::span<const std::int32_t>
       sees;  ///< earlier extra rows that it attends to, besides the context and the root
 };
-
-/// Declared above; a second model that drafts, with its own K/V.
-struct DraftModel;
 
 inline constexpr std::int32_t max_stage_drafters = 8;
 

@@ -46,7 +46,8 @@ std::vector<StoredFormat> stored_formats() {
           {7, q5_1, {0, 2}}, {12, q4_k, {0, 2}}, {13, q5_k, {0, 2}}, {14, q6_k, {208}}};
 }
 
-TEST(StoredBlocks, StandForTheSameNumbersBitForBit) {
+// Packing keeps what a file has; tests/engine/checkpoint/gguf/blocks_test.cpp holds the numbers themselves.
+TEST(StoredBlocks, KeepTheirNumbersWhenTheyArePacked) {
   Random random(5);
   for (const StoredFormat& stored : stored_formats()) {
     const gguf::BlockFormat& format = *gguf::find_block_format(stored.id);

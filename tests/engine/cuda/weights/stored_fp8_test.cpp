@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Matrices that a file has in e4m3 are used without conversion. If the file's codes and scales equal the ones
-// that the device makes from plain matrices, all results are the same bit for bit.
+// that the backend makes from plain matrices, all results are the same bit for bit.
 
 #include <draftscope/engine/cpu_backend.h>
 #include <gmock/gmock.h>
