@@ -8,7 +8,6 @@
 #include <draftscope/engine/strategy.h>
 #include <memory>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "strategies/engine_parts.h"

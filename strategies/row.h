@@ -5,7 +5,6 @@
 
 #include <draftscope/speculation/catalogue/strategy_catalogue.h>
 #include <draftscope/speculation/model_shape.h>
-#include <draftscope/speculation/weight_format.h>
 #include <string>
 #include <utility>
 #include <vector>
@@ -114,18 +113,6 @@ inline ParameterRow acceptance_parameter() {
 inline ParameterRow renamed(ParameterRow row, std::string earlier_name) {
   row.earlier_name = std::move(earlier_name);
   return row;
-}
-
-/// Appends the parameter that every mask has after its own ones.
-inline PartRow with_weights(PartRow mask) {
-  std::vector<std::string> formats{std::string(own_weights)};
-  for (const WeightFormatRow& row : weight_formats())
-    if (row.made_by != MadeBy::none) formats.emplace_back(row.name);
-  mask.parameters.push_back(
-      choice("weights", std::string(own_weights), std::move(formats),
-             "what the draft computes on: as-held, the target's own; or a copy of them in fewer bits, of "
-             "blocks of 32 (cpu; on a GPU q8_0 and q4_0), or in fp8, fp8_block, q4_k or int4 (cuda)"));
-  return mask;
 }
 
 }  // namespace draftscope::speculation

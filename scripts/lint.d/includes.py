@@ -32,7 +32,9 @@ LAYERS = {
     "simulator": ["analysis", "analysis/figures", "analysis/explain", "prices/fit", "prices/passes prices/calibration", "prices", "rounds/replay",
                   "rounds/drafts", "rounds", "answers/uncertainty", "answers", "answers/oracle", "answers/advice",
                   "answers/validation"],
-    "traces": [".", "storage", "reading", "writing", "foreign", "export import", "import/answers import/llama_cpp"],
+    "traces": [".", "storage", "reading", "writing", "foreign", "export import",
+               "import/acceptance import/aiperf import/chrome import/layerskip import/llama_answers import/llama_cpp import/nsys "
+               "import/rounds import/sglang import/spec_bench import/swift import/trtllm"],
 }
 LAYERED_PUBLIC = {"simulator"}
 # Headers beside the libraries' folders, for other languages.
@@ -87,6 +89,8 @@ def check(path, lines, exists):
             beside = posixpath.normpath(posixpath.join(posixpath.dirname(path), header))
             if not beside.startswith(library + "/"):
                 yield f'{where}: includes "{header}" of another folder, expected its public header'
+            elif header.split("/")[0] in LIBRARIES and not exists(beside) and not exists(f"{library}/{header}"):
+                yield f'{where}: includes "{header}" of another library, expected its public header'
 
 
 def listed_folder(library, folder):
@@ -137,6 +141,9 @@ def check_layers(path, lines, edges):
         folder = posixpath.dirname(rest) or "."
         found = listed_folder(library, folder)
         if path.startswith("strategies/") and path.count("/") == 1:
+            for number, header, header_is_public in includes_inside(path, lines) if path.endswith(".h") else ():
+                if not header_is_public and not header.startswith("strategies/"):
+                    yield f"{path}:{number}: includes {header} of its library, expected what every folder may know"
             return
         if found is None:
             if folder != ".":
@@ -194,6 +201,7 @@ def self_check_layers():
     expect("it does not know answers", count("strategies/x/predict.cpp", '#include "answers/b.h"'), 1)
     expect("drafts do not know predictions", count("simulator/rounds/drafts/a.cpp", '#include "strategies/x/predict.h"'), 1)
     expect("they know what folders have", count("simulator/rounds/drafts/a.cpp", '#include "strategies/predict.h"'), 0)
+    expect("and these know no folder", count("strategies/predict.h", '#include "rounds/b.h"'), 1)
     expect("an adapter knows decoding", count("strategies/x/engine.cpp", '#include "decode/b.h"'), 0)
     expect("it does not know tuning", count("strategies/x/engine.cpp", '#include "tuning/b.h"'), 1)
     edges = {}
@@ -210,6 +218,7 @@ def self_check():
 
     expect("the simulator knows traces", count("simulator/a.cpp", "#include <draftscope/traces/reader.h>"), 0)
     expect("it does not know the engine", count("simulator/a.cpp", "#include <draftscope/engine/decode.h>"), 1)
+    expect("not by a path from the root either", count("simulator/rounds/a.cpp", '#include "engine/decode/b.h"'), 1)
     expect("nor does the app", count("gui/data/a.h", "#include <draftscope/engine/decode.h>"), 1)
     expect("base knows nobody", count("base/a.cpp", '#include "draftscope/traces/reader.h"'), 1)
     expect("the command knows all", count("cli/main.cpp", "#include <draftscope/engine/decode.h>"), 0)

@@ -3,6 +3,7 @@
 #include <draftscope/speculation/catalogue/strategy_catalogue.h>
 
 #include <draftscope/base/number.h>
+#include <draftscope/speculation/weight_format.h>
 #include <algorithm>
 
 #include "strategies/row.h"
@@ -14,6 +15,15 @@ namespace {
 template <typename Rows>
 auto find_named(Rows& rows, std::string_view name) {
   return std::find_if(rows.begin(), rows.end(), [&](const auto& row) { return row.name == name; });
+}
+
+ParameterRow weights_parameter() {
+  std::vector<std::string> formats{std::string(own_weights)};
+  for (const WeightFormatRow& row : weight_formats())
+    if (row.made_by != MadeBy::none) formats.emplace_back(row.name);
+  return choice("weights", std::string(own_weights), std::move(formats),
+                "what the draft computes on: as-held, the target's own; or a copy of them in fewer bits, of "
+                "blocks of 32 (cpu; on a GPU q8_0 and q4_0), or in fp8, fp8_block, q4_k or int4 (cuda)");
 }
 
 }  // namespace
@@ -88,6 +98,11 @@ ParameterRow StrategyCatalogue::choice_of_part(PartKind kind, const std::string&
   std::string meaning = "one of: ";
   for (const std::string& name : names) meaning += (name == names.front() ? "" : ", ") + name;
   return choice(std::string(part_kind_name(kind)), default_part, std::move(names), std::move(meaning));
+}
+
+void StrategyCatalogue::add(PartRow row) {
+  if (row.kind == PartKind::mask) row.parameters.push_back(weights_parameter());
+  parts_.push_back(std::move(row));
 }
 
 Result<void> StrategyCatalogue::add(StrategyRow row) {

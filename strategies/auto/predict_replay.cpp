@@ -7,7 +7,6 @@
 #include <map>
 #include <span>
 #include <string>
-#include <unordered_map>
 #include <utility>
 
 #include "analysis/run_specification.h"

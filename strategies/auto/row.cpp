@@ -12,7 +12,7 @@ StrategyRows row_of_auto() {
                       "the model in fewer bits, an early exit, a skip set, or none; never slower than "
                       "vanilla by more "
                       "than a share",
-           .source = "renewal reward by Dinkelbach 1967; see docs/methods.md",
+           .source = "renewal reward by Dinkelbach 1967; see strategies/auto/page.md",
            .parameters =
                {integer("max-gamma", "12", "1", "63", "tokens", "longest draft"),
                 number("loss", "0.02", "share", "of vanilla's time that trials and wrong choices may cost"),

@@ -11,7 +11,8 @@ StrategyRows row_of_cascade() {
                       "one tree in "
                       "turn; "
                       "each step is the one that is expected to bring most for its time",
-           .source = "Ning et al. 2025, CAS-Spec: DyTC's objective and estimates; see docs/methods.md",
+           .source =
+               "Ning et al. 2025, CAS-Spec: DyTC's objective and estimates; see strategies/cascade/page.md",
            .parameters =
                {text("levels", "0.4+0.6", "",
                      "the drafters: shares of whole layers that are left out, early exits as exit-8, weights "

@@ -13,31 +13,30 @@ DraftDescription describe_conflayers(const StrategySpecification& /*mix*/, const
 
 StrategyRows row_of_conflayers() {
   return {
-      .parts = {with_weights(
-          {.kind = PartKind::mask,
-           .name = "conflayers",
-           .summary = "layers whose outputs are less sure than those around",
-           .source = "Amer et al. 2026, ConfLayers; defaults of its public code",
-           .parameters =
-               {number("ratio", "0.45", "share",
-                       "of the layers between first and last that are skipped, at least"),
-                of_search(integer("window", "32", "1", "64", "tokens",
-                                  "of the output's end whose outputs are looked at")),
-                of_search(integer("interval", "25", "1", max_rounds, "rounds",
-                                  "that a set is tried for before the next search")),
-                of_search(
-                    number("max-score", "0.95", "share",
-                           "the search ends with a set of which more of the draft is accepted, and more than "
-                           "four tokens a round")),
-                of_search(
-                    integer("max-iterations", "1000", "1", max_rounds, "searches", "the search ends after"))},
-           .min_layers = 3,
-           .min_layers_reason = "first and last are kept",
-           .no_replay =
-               "its layers follow from hidden states, and a draft without middle layers reads its own "
-               "K/V behind its first token, which shadow tokens do not have",
-           .layers = MaskLayers::beside_searched_set,
-           .describe = describe_conflayers})},
+      .parts = {{.kind = PartKind::mask,
+                 .name = "conflayers",
+                 .summary = "layers whose outputs are less sure than those around",
+                 .source = "Amer et al. 2026, ConfLayers; defaults of its public code",
+                 .parameters =
+                     {number("ratio", "0.45", "share",
+                             "of the layers between first and last that are skipped, at least"),
+                      of_search(integer("window", "32", "1", "64", "tokens",
+                                        "of the output's end whose outputs are looked at")),
+                      of_search(integer("interval", "25", "1", max_rounds, "rounds",
+                                        "that a set is tried for before the next search")),
+                      of_search(number(
+                          "max-score", "0.95", "share",
+                          "the search ends with a set of which more of the draft is accepted, and more than "
+                          "four tokens a round")),
+                      of_search(integer("max-iterations", "1000", "1", max_rounds, "searches",
+                                        "the search ends after"))},
+                 .min_layers = 3,
+                 .min_layers_reason = "first and last are kept",
+                 .no_replay =
+                     "its layers follow from hidden states, and a draft without middle layers reads its own "
+                     "K/V behind its first token, which shadow tokens do not have",
+                 .layers = MaskLayers::beside_searched_set,
+                 .describe = describe_conflayers}},
       .strategies = {
           {.name = "conflayers",
            .summary = "skips layers whose outputs are less sure than those around; early stop, token tree",

@@ -30,14 +30,14 @@ DraftDescription describe_del(const StrategySpecification& /*mix*/, const ModelS
 }  // namespace
 
 StrategyRows row_of_del() {
-  return {.parts = {with_weights({.kind = PartKind::mask,
-                                  .name = "del",
-                                  .summary = "the exit of the most tokens per loaded layer",
-                                  .source = "Entezari Zarch et al. 2025, DEL, §4",
-                                  .parameters = del_parameters(),
-                                  .min_layers = 2,
-                                  .layers = MaskLayers::below_chosen_exit,
-                                  .describe = describe_del}),
+  return {.parts = {{.kind = PartKind::mask,
+                     .name = "del",
+                     .summary = "the exit of the most tokens per loaded layer",
+                     .source = "Entezari Zarch et al. 2025, DEL, §4",
+                     .parameters = del_parameters(),
+                     .min_layers = 2,
+                     .layers = MaskLayers::below_chosen_exit,
+                     .describe = describe_del},
                     {.kind = PartKind::length,
                      .name = "del",
                      .summary = "the length of the most tokens per loaded layer at DEL's own exit",

@@ -12,24 +12,24 @@ DraftDescription describe_knapspec(const StrategySpecification& /*mix*/, const M
 }  // namespace
 
 StrategyRows row_of_knapspec() {
-  return {.parts = {with_weights(
-              {.kind = PartKind::mask,
-               .name = "knapspec",
-               .summary = "sublayers by a knapsack of measured times",
-               .source = "Cha et al. 2026, KnapSpec",
-               .parameters = {of_search(integer("interval", "64", "1", max_rounds, "rounds",
-                                                "from one search to the next; one follows the prefill")),
-                              of_search(integer("window", "8", "1", "64", "tokens",
-                                                "of the text's end that sets are compared on")),
-                              of_search(number("min-similarity", "0.5", "cosine",
-                                               "a set whose states are less alike is given up"))},
-               .min_layers = 3,
-               .min_layers_reason = "first and last are kept",
-               .no_replay =
-                   "its sublayers follow from hidden states and times, and a draft without middle sublayers "
-                   "reads its own K/V behind its first token, which shadow tokens do not have",
-               .layers = MaskLayers::beside_searched_set,
-               .describe = describe_knapspec})},
+  return {.parts =
+              {{.kind = PartKind::mask,
+                .name = "knapspec",
+                .summary = "sublayers by a knapsack of measured times",
+                .source = "Cha et al. 2026, KnapSpec",
+                .parameters = {of_search(integer("interval", "64", "1", max_rounds, "rounds",
+                                                 "from one search to the next; one follows the prefill")),
+                               of_search(integer("window", "8", "1", "64", "tokens",
+                                                 "of the text's end that sets are compared on")),
+                               of_search(number("min-similarity", "0.5", "cosine",
+                                                "a set whose states are less alike is given up"))},
+                .min_layers = 3,
+                .min_layers_reason = "first and last are kept",
+                .no_replay =
+                    "its sublayers follow from hidden states and times, and a draft without middle sublayers "
+                    "reads its own K/V behind its first token, which shadow tokens do not have",
+                .layers = MaskLayers::beside_searched_set,
+                .describe = describe_knapspec}},
           .strategies = {{.name = "knapspec",
                           .summary = "chooses the sublayers to skip by a knapsack of their measured times",
                           .source = "Cha et al. 2026, KnapSpec",

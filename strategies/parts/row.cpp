@@ -59,41 +59,36 @@ std::optional<ThresholdRule> adaptive_threshold(const StrategySpecification& mix
 
 std::vector<PartRow> masks() {
   return {
-      with_weights(
-          {.kind = PartKind::mask,
-           .name = "full",
-           .summary = "every sublayer; drafts differ from the target by their weights",
-           .source = "Zhao et al. 2024, QSpec; Tiwari et al. 2025, QuantSpec",
-           .no_replay = "it drafts with every sublayer, on weights that shadow tokens were not computed with",
-           .layers = MaskLayers::all,
-           .describe = all_layers}),
-      with_weights(
-          {.kind = PartKind::mask,
-           .name = "exit",
-           .summary = "the first E layers",
-           .source = "Elhoushi et al. 2024, LayerSkip, §4.3",
-           .parameters = {integer("exit", "L/4", "1", "L-1", "layers",
-                                  "E: the draft runs layers 0 to E-1, then the final norm and head")},
-           .min_layers = 2,
-           .layers = MaskLayers::below_exit,
-           .describe = first_layers}),
-      with_weights(
-          {.kind = PartKind::mask,
-           .name = "skip-set",
-           .summary = "all sublayers but a set from a file",
-           .source = "Zhang et al. 2024, Draft & Verify, §3.3",
-           .parameters = {text("skip-set", "", "file",
-                               "skip_layers.json as Draft & Verify and SWIFT publish it"),
-                          text("skip-set-name", "default", "", "which of the file's sets"),
-                          layers("skip-attention", "",
-                                 "instead of a file: layers without attention, as 3+5+8, 4-7, none, every-2, "
-                                 "uniform, "
-                                 "first-4, middle-4, last-4, uniform-4, random-4 or random-4-7 (its seed)"),
-                          layers("skip-mlp", "", "instead of a file: layers without MLP")},
-           .no_replay =
-               "a draft without some middle sublayers reads its own K/V behind its first token, which "
-               "shadow tokens do not have",
-           .layers = MaskLayers::beside_listed_set})};
+      {.kind = PartKind::mask,
+       .name = "full",
+       .summary = "every sublayer; drafts differ from the target by their weights",
+       .source = "Zhao et al. 2024, QSpec; Tiwari et al. 2025, QuantSpec",
+       .no_replay = "it drafts with every sublayer, on weights that shadow tokens were not computed with",
+       .layers = MaskLayers::all,
+       .describe = all_layers},
+      {.kind = PartKind::mask,
+       .name = "exit",
+       .summary = "the first E layers",
+       .source = "Elhoushi et al. 2024, LayerSkip, §4.3",
+       .parameters = {integer("exit", "L/4", "1", "L-1", "layers",
+                              "E: the draft runs layers 0 to E-1, then the final norm and head")},
+       .min_layers = 2,
+       .layers = MaskLayers::below_exit,
+       .describe = first_layers},
+      {.kind = PartKind::mask,
+       .name = "skip-set",
+       .summary = "all sublayers but a set from a file",
+       .source = "Zhang et al. 2024, Draft & Verify, §3.3",
+       .parameters = {text("skip-set", "", "file", "skip_layers.json as Draft & Verify and SWIFT publish it"),
+                      text("skip-set-name", "default", "", "which of the file's sets"),
+                      layers("skip-attention", "",
+                             "instead of a file: layers without attention, as 3+5+8, 4-7, none, every-2, "
+                             "uniform, "
+                             "first-4, middle-4, last-4, uniform-4, random-4 or random-4-7 (its seed)"),
+                      layers("skip-mlp", "", "instead of a file: layers without MLP")},
+       .no_replay = "a draft without some middle sublayers reads its own K/V behind its first token, which "
+                    "shadow tokens do not have",
+       .layers = MaskLayers::beside_listed_set}};
 }
 
 std::vector<PartRow> lengths() {

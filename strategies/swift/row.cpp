@@ -19,37 +19,39 @@ DraftDescription describe_swift(const StrategySpecification& mix, const ModelSha
 
 StrategyRows row_of_swift() {
   return {
-      .parts = {with_weights(
-          {.kind = PartKind::mask,
-           .name = "swift",
-           .summary = "a set of sublayers that is searched for while decoding",
-           .source = "Xia et al. 2025, SWIFT, §4.1",
-           .parameters =
-               {number("ratio", "0.45", "share",
-                       "of the sublayers but those of the first and last layer that are skipped"),
-                of_search(integer("window", "32", "1", "64", "tokens",
-                                  "of the output that candidates are scored on")),
-                of_search(
-                    unrecorded(choice("scored-on", "latest", {"latest", "first"},
-                                      "the window: the latest tokens of the output, or its first ones, as "
-                                      "the public code has it"),
-                               "first")),
-                of_search(integer("every", "1", "1", max_rounds, "rounds", "from one candidate to the next")),
-                of_search(integer("gp-interval", "25", "0", max_rounds, "candidates",
-                                  "from one that the Gaussian process proposes to the next; 0 = none")),
-                of_search(number("max-score", "0.95", "share", "the search ends with a better candidate")),
-                of_search(
-                    integer("max-iterations", "1000", "0", "8000", "candidates", "the search ends after")),
-                of_search(integer("max-tolerance", "300", "0", max_rounds, "candidates",
-                                  "without a better one end the search")),
-                of_search(integer("search-seed", "1", "0", max_rounds, "", "of the random candidates"))},
-           .min_layers = 3,
-           .min_layers_reason = "first and last are kept",
-           .no_replay = "it searches for the sublayers to skip by drafting, and a draft without middle "
-                        "sublayers reads its own K/V behind its first token, which shadow tokens do not have",
-           .layers = MaskLayers::beside_searched_set,
-           .tried_on = "window",
-           .describe = describe_swift})},
+      .parts =
+          {{.kind = PartKind::mask,
+            .name = "swift",
+            .summary = "a set of sublayers that is searched for while decoding",
+            .source = "Xia et al. 2025, SWIFT, §4.1",
+            .parameters =
+                {number("ratio", "0.45", "share",
+                        "of the sublayers but those of the first and last layer that are skipped"),
+                 of_search(integer("window", "32", "1", "64", "tokens",
+                                   "of the output that candidates are scored on")),
+                 of_search(
+                     unrecorded(choice("scored-on", "latest", {"latest", "first"},
+                                       "the window: the latest tokens of the output, or its first ones, as "
+                                       "the public code has it"),
+                                "first")),
+                 of_search(
+                     integer("every", "1", "1", max_rounds, "rounds", "from one candidate to the next")),
+                 of_search(integer("gp-interval", "25", "0", max_rounds, "candidates",
+                                   "from one that the Gaussian process proposes to the next; 0 = none")),
+                 of_search(number("max-score", "0.95", "share", "the search ends with a better candidate")),
+                 of_search(
+                     integer("max-iterations", "1000", "0", "8000", "candidates", "the search ends after")),
+                 of_search(integer("max-tolerance", "300", "0", max_rounds, "candidates",
+                                   "without a better one end the search")),
+                 of_search(integer("search-seed", "1", "0", max_rounds, "", "of the random candidates"))},
+            .min_layers = 3,
+            .min_layers_reason = "first and last are kept",
+            .no_replay =
+                "it searches for the sublayers to skip by drafting, and a draft without middle "
+                "sublayers reads its own K/V behind its first token, which shadow tokens do not have",
+            .layers = MaskLayers::beside_searched_set,
+            .tried_on = "window",
+            .describe = describe_swift}},
       .strategies = {{.name = "swift",
                       .summary = "searches the sublayers to skip while it decodes; early stop, token tree",
                       .source = "Xia et al. 2025, SWIFT",

@@ -164,7 +164,8 @@ class StrategyCatalogue {
   /// = they do.
   [[nodiscard]] std::string no_replay_of(const PartNames& parts) const;
 
-  void add(PartRow row) { parts_.push_back(std::move(row)); }
+  /// Adds a part, a mask with the parameter `weights`.
+  void add(PartRow row);
   /// Adds a row and completes it from its parts. Errors: a name that is taken, an unknown part, a default for
   /// a parameter that no part has.
   [[nodiscard]] Result<void> add(StrategyRow row);
