@@ -58,7 +58,7 @@ void add_machine_options(CLI::App& command, SimulateOptions& options);
 [[nodiscard]] Result<std::vector<std::string>> swept_strategies(const SimulateOptions& options);
 
 /// The recorded machine, or the one in the options, with every combination of the swept keys of a machine
-/// (gpu, model, weights, regime, host, batch, tensor-parallel, link). Errors name the option.
+/// (gpu, model, weights, regime, host, batch, tensor-parallel). Errors name the option.
 [[nodiscard]] Result<std::vector<simulator::Machine>> swept_machines(const SimulateOptions& options,
                                                                      const simulator::Scenario& recorded);
 

@@ -243,9 +243,7 @@ std::string compare_text(const Comparisons& comparisons, const Glyphs& glyphs) {
 
 namespace {
 
-using simulator::Figures;
 using simulator::NamedFigure;
-using simulator::RunComparison;
 
 Json comparison_json(const RunComparison& run) {
   Json json = Json::object();

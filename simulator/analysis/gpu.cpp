@@ -256,8 +256,16 @@ Result<GpuSpecification> specification(const Fields& fields, std::string_view so
   return gpu;
 }
 
+/// Errors: no column of gpus.csv.
+Result<void> check_column(std::string_view key, std::string_view name) {
+  if (std::find(gpu_columns.begin(), gpu_columns.end(), key) != gpu_columns.end()) return {};
+  return fail("{}: unknown key {}, expected a column of gpus.csv, as {}", name, quote(key),
+              closest_names(key, std::vector<std::string>(gpu_columns.begin(), gpu_columns.end())));
+}
+
 Result<std::vector<GpuSpecification>> from_csv(std::string_view text, std::string_view name) {
   DRAFTSCOPE_TRY_ASSIGN(const auto table, CsvTable::parse(text, std::string(name)));
+  for (const std::string& column : table.columns()) DRAFTSCOPE_TRY(check_column(column, name));
   std::vector<GpuSpecification> gpus;
   for (std::size_t row = 0; row < table.rows(); ++row) {
     Fields fields;
@@ -274,9 +282,7 @@ Result<std::vector<GpuSpecification>> from_csv(std::string_view text, std::strin
 Result<GpuSpecification> from_json(const nlohmann::json& object, std::string_view name) {
   Fields fields;
   for (const auto& [key, value] : object.items()) {
-    if (std::find(gpu_columns.begin(), gpu_columns.end(), key) == gpu_columns.end())
-      return fail("{}: unknown key {}, expected a column of gpus.csv, as {}", name, quote(key),
-                  closest_names(key, std::vector<std::string>(gpu_columns.begin(), gpu_columns.end())));
+    DRAFTSCOPE_TRY(check_column(key, name));
     if (value.is_string())
       fields[key] = value.get<std::string>();
     else if (value.is_number())

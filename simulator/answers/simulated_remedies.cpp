@@ -2,7 +2,6 @@
 #include <draftscope/simulator/answers/simulated_remedies.h>
 #include <draftscope/traces/missing_data.h>
 
-#include <algorithm>
 #include <utility>
 
 namespace draftscope::simulator {

@@ -2,8 +2,6 @@
 #include <draftscope/base/result.h>
 #include <draftscope/simulator/prices/prices.h>
 
-#include <algorithm>
-
 namespace draftscope::simulator {
 
 namespace {

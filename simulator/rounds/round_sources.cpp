@@ -4,7 +4,6 @@
 #include <draftscope/speculation/catalogue/strategy_specification.h>
 #include <draftscope/speculation/strategy_text.h>
 #include <draftscope/traces/missing_data.h>
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <set>

@@ -4,7 +4,6 @@
 #include <draftscope/base/sha256.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <algorithm>
 #include <fstream>
 #include <functional>
 #include <nlohmann/json.hpp>

@@ -84,8 +84,6 @@ Json bounds_json(std::span<const ErrorBound> bounds) {
 
 namespace {
 
-using simulator::CheckedAnswer;
-using simulator::ErrorMean;
 using simulator::KindErrors;
 
 /// Text like "+2.1 %".

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/simulator/analysis/figures.h>
+#include <draftscope/speculation/catalogue/strategy_catalogue.h>
 
 #include <nlohmann/json.hpp>
 #include <unordered_map>
@@ -35,8 +36,11 @@ std::optional<double> loaded_by_sums(const traces::RequestSum& sum, std::optiona
          static_cast<double>(sum.rounds) * n_layers;
 }
 
-/// The share that all layer sets have; absent if they differ.
-std::optional<double> common_share(const DraftWeightsShares& shares, const traces::Recording& recording) {
+/// The share that all layer sets have which the run may draft with; absent if they differ.
+std::optional<double> common_share(const traces::Run& run, const DraftWeightsShares& shares,
+                                   const traces::Recording& recording) {
+  // Sets of several formats are drafted with by strategies that choose among drafters.
+  if (speculation::strategy_row(run.strategy).has_parts()) return shares.of({});
   std::optional<double> common;
   for (const traces::LayerSet& layer_set : recording.layer_sets) {
     const double share = shares.of(layer_set.origin);
@@ -76,7 +80,7 @@ LoadedLayers loaded_layers(const RunRows& run, const traces::Recording& recordin
   if (result.n_layers == 0) return result;
   const LoadedLayers unknown = result;
   const DraftWeightsShares shares(*run.run, recording.meta, result.n_layers);
-  const std::optional<double> share = common_share(shares, recording);
+  const std::optional<double> share = common_share(*run.run, shares, recording);
   LayersOfSet layers_of_set;
   for (const traces::LayerSet& layer_set : recording.layer_sets)
     layers_of_set.emplace(layer_set.id, shares.of(layer_set.origin) * layers_per_step(layer_set));

@@ -8,7 +8,6 @@
 #include <draftscope/simulator/analysis/gpu.h>
 #include <draftscope/simulator/prices/scenario.h>
 #include <cstdint>
-#include <optional>
 #include <string_view>
 
 namespace draftscope::simulator {

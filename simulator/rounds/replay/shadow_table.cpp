@@ -102,17 +102,6 @@ ShadowTable text_of(const traces::Request& request, const traces::Prompt& prompt
 
 }  // namespace
 
-std::vector<std::int32_t> run_lengths(const ShadowTable& table, std::int32_t exit) {
-  std::vector<std::int32_t> lengths(static_cast<std::size_t>(std::max(table.end() - table.first, 0)));
-  std::int32_t length = 0;
-  for (std::size_t i = lengths.size(); i-- > 0;) {
-    const ShadowCell& cell = table.cell(table.first + static_cast<std::int32_t>(i), exit);
-    length = cell.true_rank == 0 ? length + 1 : 0;
-    lengths[i] = length;
-  }
-  return lengths;
-}
-
 Result<ShadowTables> shadow_tables(traces::Reader& reader, const traces::Recording& recording,
                                    const std::function<bool()>& go_on) {
   const auto none = [](std::string reason) { return ShadowTables{{}, std::move(reason)}; };

@@ -54,10 +54,6 @@ struct ShadowTable {
   }
 };
 
-/// [start − first]: run length r_E(i), the number of consecutive positions from i on that layer `exit`
-/// predicts. O(positions).
-[[nodiscard]] std::vector<std::int32_t> run_lengths(const ShadowTable& table, std::int32_t exit);
-
 /// Tables of a recording. If there are none, `no_tables_reason` is one line: there are no shadow tokens
 /// ("record with --shadow"), or they make no table (holes, a token outside the text).
 struct ShadowTables {

@@ -146,6 +146,8 @@ INSTANTIATE_TEST_SUITE_P(
             R"({"name":"G","mem_type":"HBM3","mem_bw_gbs":10,"bf16_dense_tflops":9,"ridge_flop_per_byte_bf16":450})",
             "ridge_flop_per_byte_bf16 is 450, expected 900.0"},
         Refused{R"({"name":"G","mem_bandwidth":10})", "unknown key 'mem_bandwidth'"},
+        Refused{"name,mem_type,mem_bw_gbs,bf16_dense_tflops,fp8_bw_eff\nG,HBM3,10,9,0.8\n",
+                "unknown key 'fp8_bw_eff'"},
         Refused{R"({"name":"G","mem_type":"HBM3","mem_bw_gbs":"inf","bf16_dense_tflops":9})", "'inf'"},
         Refused{"{", "not valid JSON"}, Refused{"[1]", "JSON array"}, Refused{"", "own"},
         Refused{"name,mem_type,mem_bw_gbs,bf16_dense_tflops\n", "0 rows"}));

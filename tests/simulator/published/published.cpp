@@ -12,7 +12,6 @@
 #include <functional>
 #include <map>
 #include <numbers>
-#include <numeric>
 #include <stdexcept>
 #include <tuple>
 
@@ -49,7 +48,11 @@ PublishedRow read_row(const CsvTable& table, std::size_t row) {
     throw std::domain_error(fmt::format("found {}, expected E=layers, E=dyn or r=skip ratio", draft));
   else if (!draft.empty() && draft != "E=dyn")
     result.exit_layer = count_of(draft.substr(2));
-  if (const std::string gamma = text("gamma"); !gamma.starts_with("max=")) result.gamma = count_of(gamma);
+  const std::string gamma = text("gamma");
+  if (const auto max = std::string_view(gamma); max.starts_with("max="))
+    (void)count_of(max.substr(4));  // A cap is no fixed length.
+  else
+    result.gamma = count_of(gamma);
   return result;
 }
 

@@ -23,6 +23,7 @@ class CsvTable {
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] std::size_t rows() const { return rows_.size(); }
   [[nodiscard]] bool has(std::string_view column) const;
+  [[nodiscard]] const std::vector<std::string>& columns() const { return columns_; }
 
   /// Text of a field, with row < rows(). Errors of this and the next two functions name the file, the row (1
   /// = the first after the header) and the column.

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "../../../value_of.h"
 #include "planted_calibration.h"
 #include "prices/fit/cost_parameters.h"
 #include "prices/fit/cost_priors.h"
@@ -15,20 +16,13 @@
 namespace draftscope::simulator {
 namespace {
 
-/// Value of a result that a test needs; an error fails the test with its message.
-template <typename T>
-T must(Result<T> result) {
-  EXPECT_TRUE(result) << (result ? "" : result.error().message);
-  return std::move(result).value();
-}
-
 using ::testing::HasSubstr;
 
 Prices prices_of(const CostModel& model, const ModelShape& shape) {
   Scenario scenario = fitted_scenario(model);
   scenario.shape = shape;
   scenario.with_stalls = false;
-  return must(prices(model, scenario));
+  return value_of(prices(model, scenario));
 }
 
 /// Maximum relative difference over vanilla steps, every exit's steps and verifications of 2 to 16 rows.
@@ -82,14 +76,14 @@ TEST(CalibratedModel, PricesWhatWasNotMeasured) {
   const CostModel truth = planted_processor();
   for (const std::uint64_t seed : {1U, 2U, 3U}) {
     const MachineCalibration machine = planted_calibration({.truth = truth, .seed = seed});
-    const CostModel model = must(calibrated_model(machine, truth.shape, truth.weights));
+    const CostModel model = value_of(calibrated_model(machine, truth.shape, truth.weights));
     for (const double context : {64.0, 500.0, 1024.0})
       EXPECT_LT(greatest_difference(prices_of(model, truth.shape), prices_of(truth, truth.shape), context),
                 0.03)
           << seed << " at " << context;
     // This shape is twice as deep and has other proportions.
     const ModelShape other{"other", "", 16, 1536, 24, 8, 64, 4096, 32768};
-    const CostModel elsewhere = must(calibrated_model(machine, other, truth.weights));
+    const CostModel elsewhere = value_of(calibrated_model(machine, other, truth.weights));
     EXPECT_LT(greatest_difference(prices_of(elsewhere, other), prices_of(truth, other), 500.0), 0.05) << seed;
     EXPECT_EQ(elsewhere.shape.name, "other");
   }
@@ -99,9 +93,9 @@ TEST(CalibratedModel, OfAGpuIsCloserToTheMachineThanItsSpecificationAndSurer) {
   const CostModel truth = planted_gpu();
   const MachineCalibration machine = planted_calibration({.truth = truth, .with_operations = false});
   for (const char* name : {"Llama-3.2-1B", "Llama-3-8B"}) {
-    const ModelShape shape = must(speculation::find_model_shape(name));
+    const ModelShape shape = value_of(speculation::find_model_shape(name));
     const CostModel specified = cost_model_of(*truth.gpu, shape, WeightType::bf16);
-    const CostModel model = must(calibrated_model(machine, shape, WeightType::bf16));
+    const CostModel model = value_of(calibrated_model(machine, shape, WeightType::bf16));
     const Prices expected = prices_of(truth, shape);
     const double before = greatest_difference(prices_of(specified, shape), expected, 512.0);
     const double after = greatest_difference(prices_of(model, shape), expected, 512.0);
@@ -110,7 +104,7 @@ TEST(CalibratedModel, OfAGpuIsCloserToTheMachineThanItsSpecificationAndSurer) {
 
     const auto spread_of_draws = [&](const CostModel& of) {
       Scenario scenario = fitted_scenario(of);
-      const PriceMap map = must(PriceMap::make(of, scenario));
+      const PriceMap map = value_of(PriceMap::make(of, scenario));
       double sum = 0.0;
       double squares = 0.0;
       constexpr int draws = 400;
@@ -134,7 +128,7 @@ TEST(CalibratedModel, LeavesWhatNobodyMeasuredToTheSpecification) {
     return kernel.form.context > 64.0 || kernel.form.rows > 1 ||
            kernel.form.kind == speculation::KernelKind::step_round;
   });
-  const CostModel model = must(calibrated_model(machine, truth.shape, WeightType::bf16));
+  const CostModel model = value_of(calibrated_model(machine, truth.shape, WeightType::bf16));
   const CostVector specified = specified_values(*truth.gpu, WeightType::bf16);
   // Widths are as specified, in units of one row's rate.
   const double rate = model.values[common_per_byte_parameter] / specified[common_per_byte_parameter];
@@ -159,16 +153,16 @@ TEST(CalibratedModel, TakesTheShapesOnItsSideOfTheLastCache) {
   ASSERT_LT(weight_bytes_per_step(fast.shape, WeightType::bf16), machine.cache_bytes);
   ASSERT_GT(weight_bytes_per_step(slow.shape, WeightType::bf16), machine.cache_bytes);
   for (const CostModel* truth : {&std::as_const(fast), &slow}) {
-    const CostModel model = must(calibrated_model(machine, truth->shape, WeightType::bf16));
+    const CostModel model = value_of(calibrated_model(machine, truth->shape, WeightType::bf16));
     EXPECT_LT(greatest_difference(prices_of(model, truth->shape), prices_of(*truth, truth->shape), 64.0),
               0.03)
         << truth->shape.name;
-    for (const CostNote& note : must(calibration_notes(machine, truth->shape, WeightType::bf16)))
+    for (const CostNote& note : value_of(calibration_notes(machine, truth->shape, WeightType::bf16)))
       EXPECT_EQ(note.provenance, Provenance::measured) << note.text;
   }
   // If only one side was measured, its law is used, and a note says so.
   machine.shapes.pop_back();
-  const auto notes = must(calibration_notes(machine, fast.shape, WeightType::bf16));
+  const auto notes = value_of(calibration_notes(machine, fast.shape, WeightType::bf16));
   ASSERT_EQ(notes.size(), 3U);
   EXPECT_THAT(notes[0].text, HasSubstr("kernels of planted (bf16) measured there"));
   EXPECT_THAT(notes[1].text, HasSubstr("small stays in the last cache (32 MB), planted does not"));
@@ -179,7 +173,7 @@ TEST(LeaveOneOutOfACalibration, IsNoErrorWithoutNoiseAndFindsTheKernelThatContra
   const CostModel truth = planted_processor();
   MachineCalibration machine =
       planted_calibration({.truth = truth, .samples = 4, .noise = 0.0, .outliers = 0.0});
-  const LeaveOneOut sound = must(leave_one_out(machine, truth.shape, truth.weights));
+  const LeaveOneOut sound = value_of(leave_one_out(machine, truth.shape, truth.weights));
   EXPECT_EQ(sound.errors.size(), machine.shapes.front().kernels.size() - 2);  // Rounds are not predicted.
   EXPECT_LT(sound.p50, 0.01);
   EXPECT_LT(sound.pass_rms, 0.01);
@@ -189,7 +183,8 @@ TEST(LeaveOneOutOfACalibration, IsNoErrorWithoutNoiseAndFindsTheKernelThatContra
       kernel.ns.median *= 1.4;
       kernel.ns.high *= 1.4;
     }
-  const LeaveOneOut contradicted = must(leave_one_out(machine, truth.shape, truth.weights, LeftOut::passes));
+  const LeaveOneOut contradicted =
+      value_of(leave_one_out(machine, truth.shape, truth.weights, LeftOut::passes));
   for (const LeaveOneOut::Error& error : contradicted.errors) {
     EXPECT_TRUE(error.is_pass);
     if (error.kernel == "verification of 4 rows, context 64")

@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "../../../value_of.h"
 #include "prices/fit/cost_parameters.h"
 #include "prices/fit/cost_work.h"
 #include "prices/passes/cost_prices.h"
@@ -20,11 +21,6 @@ CostModel h100_model(const char* model) {
   return cost_model_of(*find_gpu("H100-SXM5-80GB"), *speculation::find_model_shape(model), WeightType::bf16);
 }
 
-Prices must(const Result<Prices>& result) {
-  EXPECT_TRUE(result) << (result ? "" : result.error().message);
-  return result.value_or(Prices{});
-}
-
 struct PublishedStep {
   const char* model;
   double ms;
@@ -36,7 +32,7 @@ class PublishedSteps : public ::testing::TestWithParam<PublishedStep> {};
 // with two digits, so 1.4 may be anything from 1.35 to 1.45 (4 %); the others must match to 2 %.
 TEST_P(PublishedSteps, AreReproducedFromTheSpecification) {
   const CostModel model = h100_model(GetParam().model);
-  const Prices found = must(prices(model, fitted_scenario(model)));
+  const Prices found = value_of(prices(model, fitted_scenario(model)));
   const double tolerance = GetParam().ms < 2.0 ? 0.04 : 0.02;
   EXPECT_NEAR(found.target_step.at(256) / 1e6 / GetParam().ms, 1.0, tolerance);
 }
@@ -54,7 +50,7 @@ TEST(Costs, EagerPythonIsBoundByTheHostWhateverTheBytes) {
     const CostModel model = h100_model(name);
     Scenario scenario = fitted_scenario(model);
     scenario.regime = Regime::eager_python;
-    const Prices found = must(prices(model, scenario));
+    const Prices found = value_of(prices(model, scenario));
     EXPECT_NEAR(found.target_step.at(256) / 1e6 / ms, 1.0, 0.07) << name;
     EXPECT_EQ(found.target_step.ns_per_context_row, 0.0) << name;
   }
@@ -65,7 +61,7 @@ TEST(Costs, RegimesAreOrdered) {
   Scenario scenario = fitted_scenario(model);
   const auto step = [&](Regime regime) {
     scenario.regime = regime;
-    return must(prices(model, scenario)).drafts[3].step.at(500);
+    return value_of(prices(model, scenario)).drafts[3].step.at(500);
   };
   EXPECT_LT(step(Regime::persistent), step(Regime::device_loop));
   EXPECT_LT(step(Regime::device_loop), step(Regime::graph));
@@ -81,7 +77,7 @@ TEST(Costs, MoreBandwidthIsFasterAndMoreBytesAreSlower) {
   double before = 1e30;
   for (const double bandwidth : {500.0, 1000.0, 2000.0, 4000.0, 8000.0}) {
     scenario.gpu->bandwidth_gb_s = bandwidth;
-    const double step = must(prices(model, scenario)).target_step.at(100);
+    const double step = value_of(prices(model, scenario)).target_step.at(100);
     EXPECT_LT(step, before);
     before = step;
   }
@@ -89,23 +85,23 @@ TEST(Costs, MoreBandwidthIsFasterAndMoreBytesAreSlower) {
   before = 0.0;
   for (const char* name : {"Llama-3.2-1B", "Llama-3.2-3B", "Llama-3-8B", "Llama-2-13B", "Llama-3-70B"}) {
     scenario.shape = *speculation::find_model_shape(name);
-    const double step = must(prices(model, scenario)).target_step.at(100);
+    const double step = value_of(prices(model, scenario)).target_step.at(100);
     EXPECT_GT(step, before) << name;
     before = step;
   }
   scenario.shape = model.shape;
-  const double bf16 = must(prices(model, scenario)).target_step.at(100);
+  const double bf16 = value_of(prices(model, scenario)).target_step.at(100);
   scenario.weights = WeightType::fp8;
-  EXPECT_LT(must(prices(model, scenario)).target_step.at(100), bf16);
+  EXPECT_LT(value_of(prices(model, scenario)).target_step.at(100), bf16);
   scenario.weights = WeightType::fp32;
-  EXPECT_GT(must(prices(model, scenario)).target_step.at(100), bf16);
+  EXPECT_GT(value_of(prices(model, scenario)).target_step.at(100), bf16);
 }
 
 TEST(Costs, PassesCostMoreWithContextRowsAndLayers) {
   const CostModel model = h100_model("Llama-3-8B");
   Scenario scenario = fitted_scenario(model);
   scenario.widths = 300;
-  const Prices found = must(prices(model, scenario));
+  const Prices found = value_of(prices(model, scenario));
   ASSERT_EQ(found.drafts.size(), 32U);
   EXPECT_GT(found.target_step.ns_per_context_row, 0.0);
   for (std::size_t exit = 1; exit < found.drafts.size(); ++exit) {
@@ -128,9 +124,9 @@ TEST(Costs, PassesCostMoreWithContextRowsAndLayers) {
 TEST(Costs, VerificationAboveTheExitSavesRowsNotWeights) {
   const CostModel model = h100_model("Llama-3-8B");
   Scenario scenario = fitted_scenario(model);
-  const Prices all = must(prices(model, scenario));
+  const Prices all = value_of(prices(model, scenario));
   scenario.verified_layers = VerifiedLayers::above_exit;
-  const Prices above = must(prices(model, scenario));
+  const Prices above = value_of(prices(model, scenario));
   for (const std::size_t exit : {1U, 8U, 31U})
     for (const std::size_t rows : {2U, 5U, 18U}) {
       EXPECT_LT(above.drafts[exit].verify[rows].at(500), all.drafts[exit].verify[rows].at(500));
@@ -142,9 +138,9 @@ TEST(Costs, VerificationAboveTheExitSavesRowsNotWeights) {
 TEST(Costs, AnExitIsTheLayerSetWithItsSublayers) {
   const CostModel model = h100_model("Llama-2-7B");
   Scenario scenario = fitted_scenario(model);
-  const Prices exits = must(prices(model, scenario));
+  const Prices exits = value_of(prices(model, scenario));
   scenario.drafts = {{7, 7}, {20, 7}, {7, 20}};
-  const Prices sets = must(prices(model, scenario));
+  const Prices sets = value_of(prices(model, scenario));
   ASSERT_EQ(sets.drafts.size(), 4U);
   EXPECT_DOUBLE_EQ(sets.drafts[1].step.ns, exits.drafts[7].step.ns);
   EXPECT_DOUBLE_EQ(sets.drafts[1].verify[5].ns, exits.drafts[7].verify[5].ns);
@@ -154,9 +150,9 @@ TEST(Costs, AnExitIsTheLayerSetWithItsSublayers) {
 TEST(Costs, ABatchSharesTheWeightsAndNotTheContext) {
   const CostModel model = h100_model("Llama-3-8B");
   Scenario scenario = fitted_scenario(model);
-  const Prices alone = must(prices(model, scenario));
+  const Prices alone = value_of(prices(model, scenario));
   scenario.batch = 8;
-  const Prices eight = must(prices(model, scenario));
+  const Prices eight = value_of(prices(model, scenario));
   EXPECT_LT(eight.target_step.ns, 0.2 * alone.target_step.ns);
   EXPECT_GT(eight.target_step.ns, alone.target_step.ns / 8.0);
   EXPECT_NEAR(eight.target_step.ns_per_context_row / alone.target_step.ns_per_context_row, 1.0, 1e-9);
@@ -165,11 +161,11 @@ TEST(Costs, ABatchSharesTheWeightsAndNotTheContext) {
 TEST(Costs, TensorParallelismGainsLessThanItsDegree) {
   const CostModel model = h100_model("Llama-3-70B");
   Scenario scenario = fitted_scenario(model);
-  const double one = must(prices(model, scenario)).target_step.at(500);
+  const double one = value_of(prices(model, scenario)).target_step.at(500);
   double before = one;
   for (const std::int32_t degree : {2, 4, 8}) {
     scenario.tensor_parallel = degree;
-    const double step = must(prices(model, scenario)).target_step.at(500);
+    const double step = value_of(prices(model, scenario)).target_step.at(500);
     EXPECT_LT(step, before);
     EXPECT_GT(step, one / degree);
     before = step;
@@ -186,7 +182,7 @@ TEST(Costs, AnotherGpuKeepsTheEnginesRatioToTheSpecification) {
   ASSERT_TRUE(map) << map.error().message;
   EXPECT_THAT(map->notes(), Contains(Field(&CostNote::text, HasSubstr("RTX 4090"))));
   const Prices moved = map->mean();
-  const Prices home = must(prices(model, fitted_scenario(model)));
+  const Prices home = value_of(prices(model, fitted_scenario(model)));
   // The ratio is below that of the bandwidths, since GDDR GPUs launch faster.
   EXPECT_LT(moved.target_step.ns / home.target_step.ns, 3350.0 * 0.89 / (1008.0 * 0.88));
   EXPECT_GT(moved.target_step.ns / home.target_step.ns, 2.5);
@@ -196,8 +192,9 @@ TEST(Costs, AnotherGpuKeepsTheEnginesRatioToTheSpecification) {
   model = h100_model("Llama-3-8B");
   model.from_trace = true;
   const CostModel other = cost_model_of(*there.gpu, model.shape, model.weights);
-  EXPECT_NEAR(must(prices(model, there)).target_step.at(500),
-              must(prices(other, fitted_scenario(other))).target_step.at(500), 1e-6 * home.target_step.ns);
+  EXPECT_NEAR(value_of(prices(model, there)).target_step.at(500),
+              value_of(prices(other, fitted_scenario(other))).target_step.at(500),
+              1e-6 * home.target_step.ns);
 }
 
 TEST(Draws, AreDeterministicAndSpreadAroundTheMean) {

@@ -5,6 +5,7 @@
 
 #include "../../../cli/trace_files.h"
 #include "rounds/replay/shadow_table.h"
+#include "toy_model.h"
 
 namespace draftscope::simulator {
 namespace {

@@ -120,4 +120,15 @@ ShadowTable shadow_table(const ToyModel& model, std::span<const std::int32_t> pr
   return table;
 }
 
+std::vector<std::int32_t> run_lengths(const ShadowTable& table, std::int32_t exit) {
+  std::vector<std::int32_t> lengths(static_cast<std::size_t>(std::max(table.end() - table.first, 0)));
+  std::int32_t length = 0;
+  for (std::size_t i = lengths.size(); i-- > 0;) {
+    const ShadowCell& cell = table.cell(table.first + static_cast<std::int32_t>(i), exit);
+    length = cell.true_rank == 0 ? length + 1 : 0;
+    lengths[i] = length;
+  }
+  return lengths;
+}
+
 }  // namespace draftscope::simulator

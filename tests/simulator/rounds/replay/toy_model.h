@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "rounds/replay/replay.h"
+#include "rounds/replay/shadow_table.h"
 
 namespace draftscope::simulator {
 
@@ -48,5 +49,9 @@ struct ToyDecoding {
 /// Table of the text from decoding without drafts; `with_end` adds the row of the end token.
 [[nodiscard]] ShadowTable shadow_table(const ToyModel& model, std::span<const std::int32_t> prompt,
                                        const ReplayConditions& conditions, bool with_end = false);
+
+/// [start − first]: run length r_E(i), the number of consecutive positions from i on that layer `exit`
+/// predicts. O(positions).
+[[nodiscard]] std::vector<std::int32_t> run_lengths(const ShadowTable& table, std::int32_t exit);
 
 }  // namespace draftscope::simulator

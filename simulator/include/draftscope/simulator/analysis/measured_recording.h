@@ -55,7 +55,8 @@ struct MeasuredRecording {
 // Figures that can be computed before the rounds are read, from a recording's requests and its stored
 // overview. They are throughput, speedup and identity; acceptance without positions, lengths, stops and
 // tested rate; loaded layers; costs; the breakdown by the rounds' times. Their values equal those of
-// measure() without spans if the overview agrees with the rows. They are per run, not per category.
+// measure() without spans if the overview agrees with the rows. They are per run, not per category. Loaded
+// layers are absent where sums can't tell them: rounds of `auto` that drafted on weights of several formats.
 
 /// `outline` is the recording without its rounds; the figures point into it.
 [[nodiscard]] RecordingFigures measure_overview(const traces::Recording& outline,

@@ -18,7 +18,6 @@
 #include <draftscope/speculation/measured_kernel.h>
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
