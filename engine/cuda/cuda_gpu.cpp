@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A Gpu on a real device: the CUDA runtime, one stream, cuBLAS.
 
-#include <cublas_v2.h>
 #include <cuda_runtime.h>
 #include <draftscope/engine/cuda_backend.h>
 
@@ -13,6 +12,7 @@
 #include <vector>
 
 #include "backend.h"
+#include "cublas.h"
 #include "gpu.h"
 #include "launch_kernel.h"
 
@@ -28,11 +28,6 @@ constexpr int needed_cuda = CUDART_VERSION / 1000;
 Result<void> check(cudaError_t status, std::string_view what) {
   if (status == cudaSuccess) return {};
   return fail("cuda backend: {}: {}", what, cudaGetErrorString(status));
-}
-
-Result<void> check(cublasStatus_t status, std::string_view what) {
-  if (status == CUBLAS_STATUS_SUCCESS) return {};
-  return fail("cuda backend: {}: {}", what, cublasGetStatusString(status));
 }
 
 /// Page-locked host memory that copies pass through, so that they do not wait for each other.
@@ -56,7 +51,7 @@ class CudaGpu final : public Gpu {
     // Errors have been reported where they occurred; a destructor has no caller to report to.
     (void)cudaSetDevice(device_);
     if (stream_ != nullptr) (void)cudaStreamSynchronize(stream_);
-    if (blas_ != nullptr) (void)cublasDestroy(blas_);
+    if (blas_ != nullptr) (void)cublas_.destroy(blas_);
     if (blas_memory_ != nullptr) (void)cudaFree(blas_memory_);
     for (const Staging* staging : {&up_, &down_})
       if (staging->data != nullptr) (void)cudaFreeHost(staging->data);
@@ -91,11 +86,13 @@ class CudaGpu final : public Gpu {
     description_.multiprocessors = properties.multiProcessorCount;
     description_.shared_bytes = properties.sharedMemPerBlockOptin;
     DRAFTSCOPE_TRY(check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "creating a stream"));
-    DRAFTSCOPE_TRY(check(cublasCreate(&blas_), "starting cuBLAS"));
-    DRAFTSCOPE_TRY(check(cublasSetStream(blas_, stream_), "giving cuBLAS its stream"));
+    DRAFTSCOPE_TRY_ASSIGN(cublas_, load_cublas());
+    DRAFTSCOPE_TRY(check_blas(cublas_.create(&blas_), "starting cuBLAS"));
+    DRAFTSCOPE_TRY(check_blas(cublas_.set_stream(blas_, stream_), "giving cuBLAS its stream"));
     // Otherwise cuBLAS would allocate its workspace at the first product, after free memory was measured.
     DRAFTSCOPE_TRY(check(cudaMalloc(&blas_memory_, blas_bytes), "memory for cuBLAS"));
-    DRAFTSCOPE_TRY(check(cublasSetWorkspace(blas_, blas_memory_, blas_bytes), "giving cuBLAS its memory"));
+    DRAFTSCOPE_TRY(
+        check_blas(cublas_.set_workspace(blas_, blas_memory_, blas_bytes), "giving cuBLAS its memory"));
     DRAFTSCOPE_TRY(grow(up_, staging_bytes));
     for (Half& half : up_halves_)
       DRAFTSCOPE_TRY(
@@ -184,10 +181,10 @@ class CudaGpu final : public Gpu {
     const float zero = 0.0F;
     const cudaDataType_t type = product.format == KernelFormat::f16 ? CUDA_R_16F : CUDA_R_16BF;
     // cuBLAS is column-major, so out[rows][outputs] is its (outputs × rows) matrix.
-    return check(
-        cublasGemmEx(blas_, CUBLAS_OP_T, CUBLAS_OP_N, product.outputs, product.rows, product.depth, &one,
-                     product.weights, type, product.depth, product.x, type, product.depth, &zero, product.out,
-                     CUDA_R_32F, product.outputs, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT),
+    return check_blas(
+        cublas_.multiply(blas_, CUBLAS_OP_T, CUBLAS_OP_N, product.outputs, product.rows, product.depth, &one,
+                         product.weights, type, product.depth, product.x, type, product.depth, &zero,
+                         product.out, CUDA_R_32F, product.outputs, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT),
         "a wide product");
   }
 
@@ -207,6 +204,11 @@ class CudaGpu final : public Gpu {
     const std::byte* from;
     std::size_t bytes;
   };
+
+  Result<void> check_blas(cublasStatus_t status, std::string_view what) const {
+    if (status == CUBLAS_STATUS_SUCCESS) return {};
+    return fail("cuda backend: {}: {}", what, cublas_.status_string(status));
+  }
 
   /// The runtime works with drivers of its own major version and later ones.
   static Result<void> check_driver() {
@@ -255,6 +257,7 @@ class CudaGpu final : public Gpu {
   std::int32_t device_ = 0;
   GpuDescription description_;
   cudaStream_t stream_ = nullptr;
+  Cublas cublas_;
   cublasHandle_t blas_ = nullptr;
   void* blas_memory_ = nullptr;
   Staging up_;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "activity.h"
+#include "cublas.h"
 #include "state.h"
 
 using namespace draftscope::cuda_stand_in;
@@ -130,3 +131,17 @@ const char* cublasGetStatusString(cublasStatus_t status) {
 }
 
 }  // extern "C"
+
+namespace draftscope::engine::cuda {
+
+/// Stands in for the engine's own, which loads the library.
+Result<Cublas> load_cublas() {
+  return Cublas{.create = cublasCreate_v2,
+                .destroy = cublasDestroy_v2,
+                .set_stream = cublasSetStream_v2,
+                .set_workspace = cublasSetWorkspace_v2,
+                .multiply = cublasGemmEx,
+                .status_string = cublasGetStatusString};
+}
+
+}  // namespace draftscope::engine::cuda
