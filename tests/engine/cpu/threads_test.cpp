@@ -49,7 +49,7 @@ TEST(Threads, DoNotShowInPrefillOrDecode) {
         if (round == 1) shape.d_ff = pick(random, 180, 330);
         const Checkpoint checkpoint = random_checkpoint(shape, dtype, random());
         std::vector<std::unique_ptr<Backend>> backends;
-        for (const std::int32_t threads : {1, 2, 3, 4, 5, 6, 7, 8})
+        for (const std::int32_t threads : {1, 2, 3, 5, 8})
           backends.push_back(
               make_backend(checkpoint, {.threads = threads, .cache_rows = prompt_room, .kernels = kernels}));
         for (int length = 0; length < 3; ++length) {
@@ -62,7 +62,7 @@ TEST(Threads, DoNotShowInPrefillOrDecode) {
             const std::vector<float> found = logits_of(*backends[i], prompt);
             ASSERT_EQ(found.size(), expected.size());
             ASSERT_EQ(std::memcmp(found.data(), expected.data(), found.size() * sizeof(float)), 0)
-                << rows << " rows, " << i + 1 << " threads";
+                << rows << " rows, backend " << i;
           }
         }
       }
@@ -108,7 +108,7 @@ TEST(Threads, DoNotShowInTheText) {
     std::vector<std::int32_t> prompt(static_cast<std::size_t>(pick(random, 100, 180)));
     for (std::int32_t& token : prompt) token = pick(random, 0, shape.vocab - 1);
     std::vector<std::int32_t> expected;
-    for (std::int32_t threads = 1; threads <= 8; ++threads) {
+    for (const std::int32_t threads : {1, 2, 3, 8}) {
       const auto backend = make_backend(checkpoint, {.threads = threads, .cache_rows = prompt_room});
       auto strategy = make_strategy(threads % 2 == 0 ? "layerskip:exit=1,gamma=3" : "vanilla", shape);
       ASSERT_TRUE(strategy) << strategy.error().message;

@@ -68,9 +68,10 @@ struct RoundCalls : DecodeListener {
 /// A model with minimum sizes, except for its number of layers.
 class CallsPerRound : public testing::Test {
  protected:
-  CallsPerRound() {
+  /// Decodes with a model of so many layers from now on.
+  void use(std::int32_t n_layers) {
     speculation::ModelShape shape = tiny_cuda_shape();
-    shape.n_layers = 12;
+    shape.n_layers = n_layers;
     shape.d_model = 32;
     shape.d_ff = 32;
     shape.n_heads = 1;
@@ -79,15 +80,15 @@ class CallsPerRound : public testing::Test {
                              calls_, checkpoint_, {.cache_rows = 160});
   }
 
-  PerRound of(const std::string& specification) {
+  PerRound of(const std::string& specification, std::int32_t max_new_tokens = 20) {
     std::vector<std::int32_t> prompt;
     for (std::int32_t i = 0; i < 24; ++i) prompt.push_back(i * i % 7);
     const auto strategy = make_strategy(specification, checkpoint_.shape);
     EXPECT_TRUE(strategy) << strategy.error().message;
     SeededChooser chooser(1, 1);
     RoundCalls heard(calls_);
-    const auto decoded =
-        decode(*backend_, *strategy->strategy, {.prompt = prompt, .max_new_tokens = 48}, chooser, heard);
+    const auto decoded = decode(*backend_, *strategy->strategy,
+                                {.prompt = prompt, .max_new_tokens = max_new_tokens}, chooser, heard);
     EXPECT_TRUE(decoded) << decoded.error().message;
     const PerRound calls = heard.per_round();
     std::printf(
@@ -105,7 +106,8 @@ class CallsPerRound : public testing::Test {
 
 /// Vanilla decoding runs several rounds at once.
 TEST_F(CallsPerRound, OfVanillaAreFewerThanRounds) {
-  const PerRound calls = of("vanilla");
+  use(6);
+  const PerRound calls = of("vanilla", 48);
   EXPECT_LE(calls.programs, 0.2);
   EXPECT_LE(calls.waits, 0.2);
 }
@@ -113,10 +115,11 @@ TEST_F(CallsPerRound, OfVanillaAreFewerThanRounds) {
 /// A chain's round launches one program. It uploads the initial state and, if they are new, the program's
 /// entries. It downloads the final state, the results and whether the program completed.
 TEST_F(CallsPerRound, OfChainsAreThoseOfOneProgram) {
+  use(6);
   for (const char* specification :
-       {"vanilla", "layerskip:exit=4,gamma=3", "fs:exit=4", "dv:exit=4",
-        "draft-verify:gamma=4,skip-attention=3+5", "quantised:weights=fp8,gamma=3",
-        "layerskip:exit=4,gamma=3,verify=above-exit"}) {
+       {"vanilla", "layerskip:exit=2,gamma=3", "fs:exit=2", "dv:exit=2",
+        "draft-verify:gamma=4,skip-attention=3+4", "quantised:weights=fp8,gamma=3",
+        "layerskip:exit=2,gamma=3,verify=above-exit"}) {
     const PerRound calls = of(specification);
     EXPECT_LE(calls.programs, 1.0) << specification;
     EXPECT_EQ(calls.launches, 0.0) << specification;
@@ -129,6 +132,7 @@ TEST_F(CallsPerRound, OfChainsAreThoseOfOneProgram) {
 /// Every pass of a strategy that the host drives is one program, too. In addition there are keys of rows that
 /// are listed explicitly, moves of accepted rows, and the best tokens of a row.
 TEST_F(CallsPerRound, OfGuessesAreThoseOfTheirPasses) {
+  use(6);
   for (const char* specification :
        {"prompt-lookup", "suffix-decoding", "jacobi", "lookahead", "token-recycling", "swift:ratio=0.4"}) {
     const PerRound calls = of(specification);
@@ -140,20 +144,23 @@ TEST_F(CallsPerRound, OfGuessesAreThoseOfTheirPasses) {
 
 /// States of layers never leave the device, and nobody waits for a pass that only leaves states there.
 TEST_F(CallsPerRound, OfSearchesOverLayersBringNoStates) {
+  use(12);
   const double state_bytes = checkpoint_.shape.d_model * sizeof(float);
-  const PerRound del = of("del");
+  const PerRound del = of("del", 48);
   // A row of the head returns one best token, and a whole round returns less than the states of its root.
   EXPECT_LT(del.downloaded_bytes, 12.0 * state_bytes + 64.0 * sizeof(float) * 8.0);
   EXPECT_LE(del.waits, del.programs);
-  const PerRound clasp = of("clasp:skip=5,interval=1,unit=verifications");
-  EXPECT_LE(clasp.waits, 1.0 + 12.0 + 2.0);
-  EXPECT_LT(clasp.downloaded_bytes, 4096.0);
-  const PerRound knapspec = of("knapspec:interval=1,window=8");
-  EXPECT_LE(knapspec.waits, 2.0 * 12.0 + 30.0);
-  // States are compared and moved once for each sublayer that is searched.
   EXPECT_EQ(del.launches, 0.0);
-  EXPECT_LE(clasp.launches, 2.0 * (12.0 + 1.0));
-  EXPECT_LE(knapspec.launches, 2.0 * (2.0 * 12.0 - 2.0));
+  const std::int32_t n_layers = 6;
+  use(n_layers);
+  const PerRound clasp = of("clasp:skip=2,interval=1,unit=verifications");
+  EXPECT_LE(clasp.waits, 1.0 + n_layers + 2.0);
+  EXPECT_LT(clasp.downloaded_bytes, 4096.0 / 12.0 * n_layers);
+  const PerRound knapspec = of("knapspec:interval=1,window=8");
+  EXPECT_LE(knapspec.waits, 4.5 * n_layers);
+  // States are compared and moved once for each sublayer that is searched.
+  EXPECT_LE(clasp.launches, 2.0 * (n_layers + 1.0));
+  EXPECT_LE(knapspec.launches, 2.0 * (2.0 * n_layers - 2.0));
 }
 
 }  // namespace

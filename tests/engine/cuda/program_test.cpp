@@ -48,8 +48,8 @@ TEST(Programs, HaveTheBitsOfALaunchAnOperation) {
     for (const std::int32_t rows : {1, pick(random, 2, 8), pick(random, 9, 16), pick(random, 17, 64)}) {
       speculation::ModelShape shape = random_cuda_shape(random);
       shape.n_layers = 2;
-      shape.d_model = 32 * pick(random, 1, 12);
-      shape.d_ff = 32 * pick(random, 1, 40);
+      shape.d_model = 32 * pick(random, 1, 9);
+      shape.d_ff = 32 * pick(random, 1, 16);
       const Checkpoint checkpoint = random_checkpoint(shape, held.dtype, random());
       SCOPED_TRACE(testing::Message() << dtype_name(held.dtype) << ", format "
                                       << static_cast<int>(cuda::layer_format(checkpoint, held.weights))
