@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/simulator/answers/answer.h>
+#include <draftscope/simulator/rounds/round_prices.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,66 +19,37 @@ namespace draftscope::simulator {
 
 namespace {
 
-/// Counts of one run's rounds, independent of prices.
-struct Totals {
-  RoundStatistics sum;
-  std::int64_t verifications = 0;
-  std::int64_t steps = 0;
-};
-
-Totals totals_of(const SweepSetting& setting) {
-  Totals totals;
-  for (const RoundStatistics& request : setting.min_drafted) add(totals.sum, request);
-  for (const DraftStatistics& draft : totals.sum.drafts) {
-    totals.steps += draft.steps.passes;
-    for (const PassCount& verify : draft.verify) totals.verifications += verify.passes;
-  }
-  return totals;
-}
-
 double ratio(double numerator, double denominator) {
   return denominator > 0.0 ? numerator / denominator : 0.0;
 }
 
-/// c, v and o as means over the rounds, in units of the mean vanilla step of the same texts.
-void fill_costs(Answer& answer, const StrategyRounds& rounds, const Prices& prices) {
-  Totals totals = totals_of(rounds.setting);
+/// c, v and o as means over the rounds, in units of the mean vanilla step of the same texts. A recorded run's
+/// own c and v are the measured ones on the recorded machine (`is_as_recorded`).
+void fill_costs(Answer& answer, const StrategyRounds& rounds, const Prices& prices, bool is_as_recorded) {
+  const RoundStatistics sum = sum_of(rounds.setting.min_drafted);
+  const PartTimes parts = part_times(sum, rounds.auxiliary_passes, prices);
   const PassCount vanilla = sum_of(rounds.vanilla);
   const double vanilla_ns =
       prices.target_step.of(vanilla) + static_cast<double>(vanilla.passes) * prices.step_round_ns;
-  double step_ns = 0.0;
-  double verify_ns = 0.0;
-  for (const DraftStatistics& draft : totals.sum.drafts) {
-    const DraftPrices& price = prices.drafts[static_cast<std::size_t>(draft.exit)];
-    step_ns += price.step.of(draft.steps);
-    for (std::size_t rows = 2; rows < draft.verify.size(); ++rows)
-      verify_ns += price.verify[rows].of(draft.verify[rows]);
-  }
-  const double time = time_ns(totals.sum, prices);
-  double auxiliary_ns = auxiliary_time_ns(totals.sum, prices);
-  for (std::size_t i = 0; i < rounds.auxiliary_passes.size() && i < totals.sum.auxiliary.size(); ++i) {
-    if (rounds.auxiliary_passes[i].kind != AuxiliaryPassKind::draft_model) continue;
-    // Time of another model that drafts counts as draft time.
-    const double model_ns = prices.auxiliary[i].of(totals.sum.auxiliary[i]);
-    auxiliary_ns -= model_ns;
-    step_ns += model_ns;
-    if (rounds.auxiliary_passes[i].has_head) totals.steps += totals.sum.auxiliary[i].passes;
-  }
-  answer.tokens = static_cast<double>(totals.sum.tokens);
-  answer.mean_accepted_length = ratio(answer.tokens, static_cast<double>(totals.sum.rounds));
-  answer.acceptance_rate =
-      ratio(static_cast<double>(totals.sum.accepted), static_cast<double>(totals.sum.drafted));
-  answer.steps_per_round = ratio(static_cast<double>(totals.steps), static_cast<double>(totals.sum.rounds));
+  const double time = time_ns(sum, prices);
+  const auto all_rounds = static_cast<double>(sum.rounds);
+  answer.tokens = static_cast<double>(sum.tokens);
+  answer.mean_accepted_length = ratio(answer.tokens, all_rounds);
+  answer.acceptance_rate = ratio(static_cast<double>(sum.accepted), static_cast<double>(sum.drafted));
+  answer.steps_per_round = ratio(static_cast<double>(parts.steps), all_rounds);
   answer.target_step_ns = ratio(vanilla_ns, static_cast<double>(vanilla.passes));
-  answer.c = ratio(ratio(step_ns, static_cast<double>(totals.steps)), answer.target_step_ns);
-  answer.v = ratio(ratio(verify_ns, static_cast<double>(totals.verifications)), answer.target_step_ns);
-  answer.auxiliary =
-      ratio(ratio(auxiliary_ns, static_cast<double>(totals.sum.rounds)), answer.target_step_ns);
+  answer.c = ratio(ratio(parts.draft_ns, static_cast<double>(parts.steps)), answer.target_step_ns);
+  answer.v = ratio(ratio(parts.verify_ns, static_cast<double>(parts.verifications)), answer.target_step_ns);
+  if (is_as_recorded) {
+    answer.c *= rounds.own_draft_ratio;
+    answer.v *= rounds.own_verify_ratio;
+  }
+  answer.auxiliary = ratio(ratio(parts.auxiliary_ns, all_rounds), answer.target_step_ns);
   answer.o =
-      (totals.verifications > 0 ? ratio(prices.round_ns, answer.target_step_ns) : 0.0) + answer.auxiliary;
+      (parts.verifications > 0 ? ratio(prices.round_ns, answer.target_step_ns) : 0.0) + answer.auxiliary;
   answer.vanilla_tokens_per_second = 1e9 * ratio(answer.tokens, vanilla_ns);
   answer.tokens_per_second = 1e9 * ratio(answer.tokens, time);
-  answer.speedup_without_auxiliary = ratio(vanilla_ns, time - auxiliary_ns);
+  answer.speedup_without_auxiliary = ratio(vanilla_ns, time - parts.auxiliary_ns);
 }
 
 /// Ascending indices into Prices::drafts that any request of a setting uses.
@@ -196,7 +168,7 @@ Result<Answer> answer_at(const PriceMap& map, const SweepTarget& priced, const D
                 .machine = machine.name,
                 .source = rounds.source,
                 .notes = rounds.notes};
-  fill_costs(answer, rounds, priced.prices);
+  fill_costs(answer, rounds, priced.prices, map.is_as_recorded());
   SweepOptions spread = options;
   if (rounds.is_of_other_texts) {
     answer.other_texts = spread.other_texts = spread_of(rounds, priced.prices);

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Rounds of a run as recorded, with effects that only a recorded run's time shows: host time outside passes,
 // and the effect of its rounds on the caches.
+#include <draftscope/simulator/rounds/round_prices.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
 #include "prices/fit/verified_layers.h"
+#include "rounds/drafts/decode_times.h"
 #include "rounds/drafts/recorded_statistics.h"
 #include "rounds/drafts/staged_passes.h"
 #include "rounds/round_sources.h"
@@ -15,35 +17,35 @@ namespace draftscope::simulator {
 
 namespace {
 
-/// The measured ratio, shrunk towards 1 by its noise.
-double own_ratio(const std::vector<MeasuredRun>& measured_runs, traces::RunId run_id) {
-  const auto found = std::ranges::lower_bound(measured_runs, run_id, {}, &MeasuredRun::run_id);
-  if (found == measured_runs.end() || found->run_id != run_id) return 1.0;
-  constexpr double between_runs = 0.05;  // Expected standard deviation between runs without noise.
-  const double signal = between_runs * between_runs;
-  const double noise = found->relative_error * found->relative_error;
-  return std::exp(signal / (signal + noise) * std::log(found->ratio));
+double ratio_or_1(double measured_ns, double priced_ns) {
+  return measured_ns > 0.0 && priced_ns > 0.0 ? measured_ns / priced_ns : 1.0;
 }
 
-void add_own_ratio(double ratio, StrategyRounds& rounds) {
-  rounds.own_ratio = ratio;
+/// Puts the measured times of the run beside its prices on the recorded machine.
+Result<void> add_own_ratios(const TrainedRecording& trained, const RunRows& run, StrategyRounds& rounds) {
+  const CostModel& model = trained.costs.model;
+  if (!model.from_trace) return {};
+  DRAFTSCOPE_TRY_ASSIGN(const Prices prices,
+                        answer_prices(model, rounds, Machine{"as recorded", fitted_scenario(model)}));
+  const RoundStatistics sum = sum_of(rounds.setting.min_drafted);
+  const PartTimes priced = part_times(sum, rounds.auxiliary_passes, prices);
+  const DecodeTimes measured = decode_times(run);
+  rounds.own_ratio = ratio_or_1(measured.all_ns, time_ns(sum, prices));
+  rounds.own_draft_ratio = ratio_or_1(measured.draft_ns, priced.draft_ns);
+  rounds.own_verify_ratio = ratio_or_1(measured.verify_ns, priced.verify_ns);
   constexpr double worth_a_note = 0.005;
-  if (std::abs(ratio - 1.0) > worth_a_note)
+  if (std::abs(rounds.own_ratio - 1.0) > worth_a_note)
     rounds.notes.push_back(fmt::format(
-        "its passes took {:+.1f} % beside such passes of all runs, which only the recorded machine's "
+        "its rounds took {:+.1f} % beside such passes of all runs, which only the recorded machine's "
         "answer has",
-        100.0 * (ratio - 1.0)));
+        100.0 * (rounds.own_ratio - 1.0)));
+  return {};
 }
 
-/// Adds the host time of its rounds beyond that of other runs' rounds; a lower time becomes a ratio of all
-/// its time.
+/// Adds the host time of its rounds beyond that of other runs' rounds.
 void add_host(const std::vector<HostOfRun>& hosts, traces::RunId run_id, StrategyRounds& rounds) {
   const auto host = std::ranges::find(hosts, run_id, &HostOfRun::run_id);
-  if (host == hosts.end()) return;
-  if (host->ns_per_round < 0.0)
-    rounds.own_ratio *= host->time_ratio;
-  else
-    add_host_time(host->ns_per_round, rounds);
+  if (host != hosts.end() && host->ns_per_round > 0.0) add_host_time(host->ns_per_round, rounds);
 }
 
 /// Adds the number of rounds in which an adaptive strategy searched, since its cost ends with the search.
@@ -80,11 +82,11 @@ Result<StrategyRounds> recorded_rounds(const TrainedRecording& trained, const Ru
       .status = AnswerStatus::exact, .min_drafted = std::move(recorded.requests), .max_drafted = {}};
   rounds.drafts = std::move(recorded.drafts);
   rounds.verified_layers = rounds.drafts.empty() ? verified_layers(*run.run) : VerifiedLayers::all;
-  add_own_ratio(own_ratio(trained.measured_runs, run.run->id), rounds);
   rounds.auxiliary_passes = std::move(recorded.auxiliary_passes);
   rounds.draft_model = std::move(recorded.draft_model);
   rounds.lacks_draft_model = recorded.lacks_draft_model;
   add_host(trained.hosts, run.run->id, rounds);
+  DRAFTSCOPE_TRY(add_own_ratios(trained, run, rounds));
   add_search_note(first, rounds);
   return rounds;
 }

@@ -53,6 +53,32 @@ Scenario answer_scenario(const StrategyRounds& rounds, const Machine& machine) {
   return scenario;
 }
 
+PartTimes part_times(const RoundStatistics& statistics, std::span<const AuxiliaryPass> kinds,
+                     const Prices& prices) {
+  PartTimes times{.auxiliary_ns = auxiliary_time_ns(statistics, prices)};
+  for (const DraftStatistics& draft : statistics.drafts) {
+    const DraftPrices& price = prices.drafts[static_cast<std::size_t>(draft.exit)];
+    std::int64_t verifications = 0;
+    for (std::size_t rows = 2; rows < draft.verify.size(); ++rows) {
+      verifications += draft.verify[rows].passes;
+      if (draft.verify[rows].passes > 0) times.verify_ns += price.verify[rows].of(draft.verify[rows]);
+    }
+    const double start_ns = price.start_ns * static_cast<double>(verifications);
+    times.verify_ns -= start_ns;
+    times.draft_ns += price.step.of(draft.steps) + start_ns;
+    times.steps += draft.steps.passes;
+    times.verifications += verifications;
+  }
+  for (std::size_t i = 0; i < kinds.size() && i < statistics.auxiliary.size(); ++i) {
+    if (kinds[i].kind != AuxiliaryPassKind::draft_model) continue;
+    const double model_ns = prices.auxiliary[i].of(statistics.auxiliary[i]);
+    times.auxiliary_ns -= model_ns;
+    times.draft_ns += model_ns;
+    if (kinds[i].has_head) times.steps += statistics.auxiliary[i].passes;
+  }
+  return times;
+}
+
 Result<double> own_time_ratio(const CostModel& trained, const StrategyRounds& rounds,
                               const Machine& machine) {
   DRAFTSCOPE_TRY_ASSIGN(const PriceMap map,

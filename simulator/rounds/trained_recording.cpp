@@ -2,10 +2,14 @@
 #include "rounds/round_sources.h"
 
 #include <map>
+#include <span>
 #include <tuple>
 #include <utility>
 
+#include "prices/passes/cost_prices.h"
+#include "rounds/drafts/decode_times.h"
 #include "rounds/drafts/drift.h"
+#include "rounds/drafts/recorded_statistics.h"
 #include "rounds/drafts/set_agreement.h"
 
 namespace draftscope::simulator {
@@ -66,6 +70,28 @@ Result<void> put_conditions(TrainedRecording& trained) {
   return {};
 }
 
+/// Stall share at which the vanilla run has its measured time, and the drift of the machine.
+Result<void> put_stability(std::span<const MeasuredRun> measured, TrainedRecording& trained) {
+  CostModel& model = trained.costs.model;
+  const RunRows* const vanilla = baseline_of(trained.runs);
+  if (vanilla == nullptr) return {};
+  model.drift = drift_between_repeats(trained.runs);
+  if (model.drift.freedom == 0.0) model.drift = drift_within_repeat(measured, vanilla->run->id);
+  PassCount steps;
+  for (const RequestRows& rows : first_repeat(*vanilla).requests) {
+    const PassCount of_request = vanilla_steps_of(rows, emitted_tokens(rows));
+    steps.passes += of_request.passes;
+    steps.context += of_request.context;
+  }
+  DRAFTSCOPE_TRY_ASSIGN(const Prices priced, prices(model, fitted_scenario(model)));
+  const double priced_ns =
+      priced.target_step.of(steps) + static_cast<double>(steps.passes) * priced.step_round_ns;
+  const double measured_ns = decode_times(*vanilla).all_ns;
+  if (measured_ns > 0.0 && priced_ns > 0.0)
+    model.stall_share = (1.0 + model.stall_share) * measured_ns / priced_ns - 1.0;
+  return {};
+}
+
 Result<void> put_sets(traces::Reader& reader, TrainedRecording& trained) {
   const std::int32_t n_layers = trained.n_layers();
   std::vector<TriedSet> tried = drafted_sets(*trained.recording, trained.runs, trained.layer_sets, n_layers);
@@ -107,8 +133,7 @@ Result<TrainedRecording> train(traces::Reader& reader, const traces::Recording& 
   ++done;
   if (!go_on()) return stopped();
   DRAFTSCOPE_TRY_ASSIGN(trained.costs, fit_cost_model(observations, recorded_on));
-  trained.costs.model.drift = drift_between_repeats(trained.runs);
-  trained.measured_runs = std::move(observations.runs);
+  DRAFTSCOPE_TRY(put_stability(observations.runs, trained));
   DRAFTSCOPE_TRY_ASSIGN(AuxiliaryTimes own, auxiliary_times(reader, recording, trained.runs,
                                                             trained.costs.model, trained.staged_passes));
   trained.costs.model.auxiliary_passes = std::move(own.passes);

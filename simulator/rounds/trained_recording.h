@@ -43,7 +43,6 @@ struct TrainedRecording {
   ReplayConditions conditions;
   std::string no_conditions_reason;  ///< One line; empty if they are known.
   CostFit costs;
-  std::vector<MeasuredRun> measured_runs;             ///< Runs in order of run_id.
   std::vector<HostOfRun> hosts;                       ///< Runs that draft.
   std::shared_ptr<FittedAcceptance> acceptance;       ///< Models of recorded runs, fitted on demand.
   std::shared_ptr<const SetAgreement> set_agreement;  ///< Null where no set of sublayers was tried.

@@ -2,15 +2,12 @@
 // Checks of the time of rounds, and of its disturbances.
 #include <fmt/format.h>
 
-#include <draftscope/base/statistics.h>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
-#include <tuple>
 
 #include "analysis/explain/evidence.h"
+#include "analysis/explain/interruptions.h"
 #include "analysis/explain/phrases.h"
 #include "analysis/explain/settings.h"
 #include "analysis/explain/thresholds.h"
@@ -36,37 +33,6 @@ double idle_device_steps(const Evidence& of) {
   if (!run || !vanilla || !(of.round.unit_ns > 0.0)) return 0.0;
   const double steps = (*run - *vanilla) / of.round.unit_ns;
   return std::isfinite(steps) ? std::max(0.0, steps) : 0.0;
-}
-
-/// Kind of rounds that run the same passes.
-using RoundKind = std::tuple<traces::LayerSetId, std::int32_t, std::int32_t>;
-
-/// Time of a round without searches of its strategy, which not every round has.
-double steady_ns(const traces::Round& round) {
-  return static_cast<double>(round.end_ns) - static_cast<double>(round.start_ns) -
-         static_cast<double>(round.optimise_ns);
-}
-
-struct Interruptions {
-  double all_ns = 0.0;   ///< Time of rounds whose kind has a median.
-  double lost_ns = 0.0;  ///< Time beyond the median, in interrupted rounds.
-};
-
-Interruptions interruptions(const RunRows& run) {
-  std::map<RoundKind, std::vector<double>> kinds;
-  for (const RequestRows& request : run.requests)
-    for (const traces::Round& round : request.rounds)
-      kinds[{round.layer_set_id, round.drafted, round.verify_rows}].push_back(steady_ns(round));
-  Interruptions found;
-  for (auto& [kind, times] : kinds) {
-    if (times.size() < thresholds::min_rounds_of_kind) continue;
-    const double median = upper_median(times);
-    for (const double ns : times) {
-      found.all_ns += ns;
-      if (ns >= thresholds::interrupted_factor * median) found.lost_ns += ns - median;
-    }
-  }
-  return found;
 }
 
 /// Mean number of concurrent requests, over the times with any.
@@ -166,10 +132,10 @@ Judgement judge_device_below_reading(const Evidence& of) {
 }
 
 Judgement judge_machine_busy(const Evidence& of) {
-  const Interruptions found = interruptions(of.rows);
+  const Interruptions found = interruptions({&of.rows, 1});
   if (!(found.all_ns > 0.0))
     return unjudged(fmt::format("it has no {} rounds of the same passes", thresholds::min_rounds_of_kind));
-  const double share = found.lost_ns / found.all_ns;
+  const double share = found.share();
   if (!(share >= thresholds::interrupted_share) || !(share < 1.0)) return {};
   Judgement judgement{.outcome = Outcome::found,
                       .figure = share,

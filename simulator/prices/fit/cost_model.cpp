@@ -146,6 +146,7 @@ CostModel fitted_model(const CostObservations& observations, const std::optional
   model.largest_context = observations.largest_context;
   model.passes = observations.passes;
   model.correction_scale = correction_scale(model.passes, model.values);
+  model.interrupted_share = observations.interrupted_share;
   const double uninterrupted_ns = observations.total_wall_ns - observations.interruptions_ns;
   if (uninterrupted_ns > 0.0) model.stall_share = observations.interruptions_ns / uninterrupted_ns;
   return model;

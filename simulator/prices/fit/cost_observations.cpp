@@ -2,6 +2,7 @@
 #include "prices/fit/cost_observations.h"
 
 #include <draftscope/base/number.h>
+#include <draftscope/simulator/analysis/run_rows.h>
 #include <draftscope/speculation/catalogue/strategy_catalogue.h>
 #include <algorithm>
 #include <cmath>
@@ -10,6 +11,8 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "analysis/explain/interruptions.h"
+#include "analysis/explain/thresholds.h"
 #include "analysis/run_specification.h"
 #include "prices/fit/cost_parameters.h"
 #include "prices/fit/operation_times.h"
@@ -199,11 +202,15 @@ class CostCollector {
   }
 
   void finish() {
-    const double beyond_ns = interruption_ns(pass_times_);
+    const bool is_busy = out_.interrupted_share >= thresholds::interrupted_share;
+    const double beyond_ns = interruption_ns(pass_times_, is_busy);
     std::map<GroupKey, RegularTime> regular_times;
     for (const auto& [key, times] : groups_) {
       const bool is_part = key.kind == GroupKind::operation || key.kind == GroupKind::layer;
-      regular_times[key] = regular_of(times, uninterrupted_medians, is_part ? 0.0 : beyond_ns);
+      const bool is_rest = key.kind == GroupKind::drafting_round || key.kind == GroupKind::step_round;
+      // The time outside passes is short, and other machines do not have its waits.
+      const bool is_told = is_busy ? is_rest : is_part;
+      regular_times[key] = regular_of(times, uninterrupted_medians, is_told ? 0.0 : beyond_ns, is_busy);
     }
     const auto deviations = relative_deviations(regular_times);
     for (const auto& [key, times] : groups_) {
@@ -219,7 +226,7 @@ class CostCollector {
       for (const TimedPass& time : times) out_.interruptions_ns += static_cast<double>(time.ns) - regular.ns;
     }
     MeasuredPasses measured =
-        measure(pass_times_, [this](const MeasuredPassKind& kind, double steps, double context) {
+        measure(pass_times_, beyond_ns, [this](const MeasuredPassKind& kind, double steps, double context) {
           return kind.is_draft ? draft_on(kind.weights_share, steps, {kind.attention, kind.mlp}, context)
                                : at_context(passes_.target(kind.rows, kind.one_row), context);
         });
@@ -417,6 +424,7 @@ Result<CostObservations> read_cost_observations(traces::Reader& reader, const tr
                                                 const std::function<bool()>& go_on) {
   CostObservations out;
   DRAFTSCOPE_TRY(read_identity(recording, out));
+  out.interrupted_share = interruptions(rows_by_run(recording)).share();
   CostCollector collector(out);
   const OperationRounds timed_rounds = collect_rounds(recording, use, out.shape.n_layers, collector);
   if (out.rounds == 0)

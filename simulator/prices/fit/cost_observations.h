@@ -3,9 +3,9 @@
 
 // Costs as observed in a trace. Groups of equal things (an operation, a layer, a draft, a target pass, the
 // rest of a round; equal rows, contexts within 64 rows of one another) have the mean of their uninterrupted
-// times. Passes are also grouped by kind only. A time above three times the median counts as interrupted.
+// times. Passes are also grouped by kind only. A time far above the median counts as interrupted.
 // Interruptions are counted separately, since they hit long and short passes alike, in proportion to their
-// time.
+// time. On a busy machine all times count, since most long passes are interrupted there.
 //
 // Operations come from kernels on a GPU, summed over a round's launches, and from spans of level "ops" on a
 // CPU; layers come from spans of level "layers". Passes and rounds are in every trace. Left out are the first
@@ -45,7 +45,9 @@ struct CostObservations {
   std::vector<MeasuredRun> runs;  ///< Runs in order of run_id.
   /// Sums over all rounds that were used, for the conservation test.
   double total_wall_ns = 0.0;     ///< Time without the search for better parameters.
-  double interruptions_ns = 0.0;  ///< Part of total_wall_ns.
+  double interruptions_ns = 0.0;  ///< Part of total_wall_ns that passes and rounds have beyond their means.
+  /// Share of the time of all runs' rounds that interruptions took (analysis/explain/interruptions.h).
+  double interrupted_share = 0.0;
   std::int64_t rounds = 0;
   std::int64_t drafting_rounds = 0;
   std::int32_t largest_rows = 0;

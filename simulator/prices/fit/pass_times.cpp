@@ -127,7 +127,7 @@ double relative_error(const Means& means, const Scatter& scatter,
   return std::max(error, min_error);
 }
 
-/// Ratio of each run, over its uninterrupted passes.
+/// Error of each run's time, over its uninterrupted passes.
 std::vector<MeasuredRun> runs_of(const PassTimes& times, const std::vector<Means>& kinds, double beyond_ns,
                                  const BlockTimes& blocks) {
   // A round without a draft has the price of a vanilla one.
@@ -151,19 +151,19 @@ std::vector<MeasuredRun> runs_of(const PassTimes& times, const std::vector<Means
       all.ns += time.ns;
       all.usual_ns += time.usual_ns;
     }
-    MeasuredRun measured{.run_id = run_id, .ratio = all.ns / all.usual_ns};
+    const double ratio = all.ns / all.usual_ns;
     double variance = 0.0;
     for (const auto& [block, time] : of) {
       const BlockTime& whole = blocks.at(block);
       const double others_ns = whole.usual_ns - time.usual_ns;
       const double slowness = others_ns > 0.5 * time.usual_ns ? (whole.ns - time.ns) / others_ns : 1.0;
       const double deviation =
-          time.usual_ns / all.usual_ns * (time.ns / time.usual_ns / slowness / measured.ratio - 1.0);
+          time.usual_ns / all.usual_ns * (time.ns / time.usual_ns / slowness / ratio - 1.0);
       variance += deviation * deviation;
     }
-    constexpr double unknown_error = 0.1;
-    const auto count = static_cast<double>(of.size());
-    measured.relative_error = count > 1.0 ? std::sqrt(variance * count / (count - 1.0)) : unknown_error;
+    MeasuredRun measured{.run_id = run_id, .blocks = static_cast<double>(of.size())};
+    if (measured.blocks > 1.0)
+      measured.relative_error = std::sqrt(variance * measured.blocks / (measured.blocks - 1.0));
     runs.push_back(measured);
   }
   return runs;
@@ -171,24 +171,27 @@ std::vector<MeasuredRun> runs_of(const PassTimes& times, const std::vector<Means
 
 }  // namespace
 
-double interruption_ns(const PassTimes& times) {
+double interruption_ns(const PassTimes& times, bool is_busy) {
   constexpr double target_steps = 4.0;
   double shortest = 0.0;
+  double longest = 0.0;
   for (const auto& [kind, of_kind] : times) {
-    if (kind.is_draft || of_kind.size() < min_for_median) continue;
-    std::vector<double> a_step = times_per_step(of_kind);
-    const double median = usual_of(a_step);
-    if (shortest == 0.0 || median < shortest) shortest = median;
+    if (of_kind.size() < min_for_median) continue;
+    std::vector<double> all;
+    all.reserve(of_kind.size());
+    for (const PassTime& time : of_kind) all.push_back(time.ns);
+    const double median = usual_of(all);
+    longest = std::max(longest, median);
+    if (!kind.is_draft && (shortest == 0.0 || median < shortest)) shortest = median;
   }
-  return target_steps * shortest;
+  return std::max(target_steps * shortest, is_busy ? longest : 0.0);
 }
 
-MeasuredPasses measure(const PassTimes& times,
+MeasuredPasses measure(const PassTimes& times, double beyond_ns,
                        const std::function<CostVector(const MeasuredPassKind& kind, double steps,
                                                       double context)>& coefficients) {
   MeasuredPasses result;
   std::vector<Means> kinds;
-  const double beyond_ns = interruption_ns(times);
   for (const auto& [kind, of_kind] : times)
     kinds.push_back(means_of(kind, of_kind, beyond_ns, result.interruptions_ns));
   const BlockTimes blocks = block_times(kinds);

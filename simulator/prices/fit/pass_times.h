@@ -42,9 +42,10 @@ inline constexpr double dependence_of_passes = 2.0;
 
 /// Means over uninterrupted times: those up to `times_usual` times the usual one and `beyond_ns`. They are
 /// not typical times, because a speed is a sum of passes. Contention for the memory, which is no
-/// interruption, delays some kinds of passes more than others.
+/// interruption, delays some kinds of passes more than others. On a busy machine the deviation is that of all
+/// these times, else that of typical ones.
 [[nodiscard]] inline RegularTime regular_of(const std::vector<TimedPass>& times, double times_usual,
-                                            double beyond_ns) {
+                                            double beyond_ns, bool is_busy) {
   std::vector<double> all;
   all.reserve(times.size());
   for (const TimedPass& time : times) all.push_back(static_cast<double>(time.ns));
@@ -59,6 +60,13 @@ inline constexpr double dependence_of_passes = 2.0;
   }
   sum.ns /= sum.count;
   sum.context /= sum.count;
+  if (is_busy) {
+    double squares = 0.0;
+    for (const double ns : all)
+      if (ns <= longest) squares += (ns / sum.ns - 1.0) * (ns / sum.ns - 1.0);
+    sum.relative_deviation = std::sqrt(squares / sum.count);
+    return sum;
+  }
   const double usual = usual_of(all);
   for (double& ns : all) ns = std::abs(ns / usual - 1.0);
   constexpr double to_deviation = 1.4826;  // Normal standard deviation / median magnitude.
@@ -76,17 +84,17 @@ struct PassTime {
 using PassTimes = std::map<MeasuredPassKind, std::vector<PassTime>>;
 
 /// Limit for interruptions, four target steps; 0 without any. A pass is interrupted if it took longer than
-/// twice the median of its kind plus this. The limit is equal for all kinds, since interruptions come by time
-/// and are recognised by their duration.
-[[nodiscard]] double interruption_ns(const PassTimes& times);
+/// twice the median of its kind plus this. A long pass hides an interruption that a short one shows. Where
+/// interruptions took much of the time (`is_busy`), that difference would decide the prices; so the limit is
+/// at least the longest usual pass, and shorter interruptions stay in the means of all kinds alike.
+[[nodiscard]] double interruption_ns(const PassTimes& times, bool is_busy);
 inline constexpr double uninterrupted_medians = 2.0;
 
-/// All uninterrupted passes of a recorded run, relative to the means of their kinds. The ratio contains the
-/// effect of its rounds on the caches, and the noise of its repeats.
+/// Uncertainty of the time of a recorded run's passes.
 struct MeasuredRun {
   traces::RunId run_id;
-  double ratio = 1.0;           ///< Time / time at the means of the kinds.
-  double relative_error = 0.0;  ///< Standard error of `ratio`, with variation between blocks of requests.
+  double relative_error = 0.0;  ///< Standard error by variation between blocks of requests.
+  double blocks = 0.0;          ///< Number of blocks; of one, the error is not known.
 };
 
 struct MeasuredPasses {
@@ -95,12 +103,13 @@ struct MeasuredPasses {
   double interruptions_ns = 0.0;  ///< Time of the interrupted passes beyond their uninterrupted time.
 };
 
-/// `coefficients` gives those of a kind with a number of steps and mean context. The error of a mean comes
+/// `beyond_ns` is the limit of interruption_ns(). `coefficients` gives those of a kind with a number of steps
+/// and mean context. The error of a mean comes
 /// from the differences between blocks, since consecutive passes are slow or fast together. The slowness of a
 /// block in its other passes is removed first, since it delays the reference as well. Kinds of few blocks use
 /// the others' deviation.
 [[nodiscard]] MeasuredPasses measure(
-    const PassTimes& times,
+    const PassTimes& times, double beyond_ns,
     const std::function<CostVector(const MeasuredPassKind& kind, double steps, double context)>&
         coefficients);
 

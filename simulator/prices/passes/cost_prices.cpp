@@ -8,6 +8,7 @@
 #include <string>
 #include <tuple>
 
+#include "analysis/explain/thresholds.h"
 #include "prices/passes/normal_draws.h"
 #include "prices/passes/pass_map.h"
 
@@ -71,6 +72,7 @@ void scale_speculation(double factor, Prices& prices) {
   };
   for (DraftPrices& draft : prices.drafts) {
     scale(draft.step);
+    draft.start_ns *= factor;
     for (AffineTime& verify : draft.verify) scale(verify);
   }
   for (AffineTime& own : prices.auxiliary) scale(own);
@@ -126,10 +128,18 @@ Result<PriceMap> PriceMap::make(const CostModel& model, const Scenario& scenario
     made->correct_own(model);
     made->drift = model.drift;
     constexpr double unsteady = 0.05;
+    if (model.interrupted_share >= thresholds::interrupted_share)
+      made->costs.notes.push_back(
+          {Provenance::measured, model.drift.sigma,
+           fmt::format("the machine was busy: interruptions took {:.0f} % of the recorded time; every pass "
+                       "has its share of them by time",
+                       100.0 * model.interrupted_share)});
     if (model.drift.sigma > unsteady)
       made->costs.notes.push_back(
           {Provenance::measured, model.drift.sigma,
-           fmt::format("the machine was not steady: between repeats speedups differ by ±{:.0f} %",
+           fmt::format("the machine was not steady: {} speedups differ by ±{:.0f} %",
+                       model.drift.repeats > 1.0 ? "between repeats"
+                                                 : "by the differences between requests, repeated",
                        100.0 * model.drift.sigma)});
   }
   if (surroundings.replaced) {

@@ -164,9 +164,10 @@ void PassMap::assemble(const CostVector& values, const VectorXd& corrections_of_
     } else {
       draft.verify = whole;
     }
-    const AffineTime start =
-        times.corrected({draft_start_bytes[i] * values[draft_start_parameter] * share, 0.0}, step_place(i));
-    for (std::size_t rows = 2; rows < draft.verify.size(); ++rows) draft.verify[rows].ns += start.ns;
+    const double start_bytes = draft_start_bytes[i] * drafts[i].weights_share;
+    draft.start_ns =
+        times.corrected({start_bytes * values[draft_start_parameter] * share, 0.0}, step_place(i)).ns;
+    for (std::size_t rows = 2; rows < draft.verify.size(); ++rows) draft.verify[rows].ns += draft.start_ns;
   }
   if (draft_cost) replace_draft_steps(times, into);
   if (engine) add_engine(engine_time(engine_noise), into);
@@ -179,7 +180,12 @@ void PassMap::replace_draft_steps(const PricedPasses& times, Prices& into) const
   } else if (draft_cost->kind == DraftCostInput::Kind::share) {
     step = {draft_cost->share * into.target_step.ns, draft_cost->share * into.target_step.ns_per_context_row};
   }
-  for (std::size_t i = 1; i < into.drafts.size(); ++i) into.drafts[i].step = step;
+  for (std::size_t i = 1; i < into.drafts.size(); ++i) {
+    DraftPrices& draft = into.drafts[i];
+    draft.step = step;
+    for (std::size_t rows = 2; rows < draft.verify.size(); ++rows) draft.verify[rows].ns -= draft.start_ns;
+    draft.start_ns = 0.0;
+  }
 }
 
 PassMap::EngineTime PassMap::engine_time(double noise) const {
@@ -206,6 +212,7 @@ void PassMap::add_engine(const EngineTime& time, Prices& into) const {
   scale(into.target_step);
   for (DraftPrices& draft : into.drafts) {
     scale(draft.step);
+    draft.start_ns *= 1.0 + time.share;
     for (AffineTime& verify : draft.verify) scale(verify);
   }
   for (AffineTime& own : into.auxiliary) scale(own);

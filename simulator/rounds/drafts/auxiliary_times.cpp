@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "rounds/drafts/auxiliary_times.h"
 
+#include <draftscope/base/statistics.h>
 #include <draftscope/speculation/catalogue/strategy_catalogue.h>
 #include <draftscope/speculation/model_shape_json.h>
 
@@ -9,6 +10,7 @@
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <unordered_set>
 
 #include "analysis/run_specification.h"
@@ -44,9 +46,11 @@ struct AuxiliaryPhase {
 /// Auxiliary passes of a run, and their time by the law.
 struct RunWork {
   const RunRows* run = nullptr;
-  AuxiliaryPasses passes;
-  std::vector<AuxiliaryPhase> phases;
-  Prices law;
+  AuxiliaryPasses passes{};
+  std::vector<AuxiliaryPhase> phases{};
+  Prices law{};
+  bool has_rules = false;         ///< Whether searches, and what precedes the first round, are phases.
+  bool has_draft_phases = false;  ///< Whether drafts are phases.
 };
 
 using ByKind = std::array<double, auxiliary_pass_kind_count>;
@@ -157,7 +161,7 @@ void add_phases(const RequestRows& request, bool is_first, const AuxiliaryWork& 
       .counts = {}, .ns = static_cast<double>(before_first_round_ns(request)), .request = number};
   work.after_prefill(static_cast<std::int32_t>(request.prompt->tokens.size()), is_first, passes,
                      first.counts);
-  if (!first.counts.empty()) phases.push_back(std::move(first));
+  phases.push_back(std::move(first));
   for (const traces::Round& round : request.rounds) {
     if (round.optimise_ns <= 0) continue;
     AuxiliaryPhase phase{.counts = {},
@@ -169,40 +173,67 @@ void add_phases(const RequestRows& request, bool is_first, const AuxiliaryWork& 
   }
 }
 
+/// Times of the host outside passes: after each round, up to the next one or the request's end, and before
+/// the first round where no auxiliary passes ran.
+void add_host_intervals(const RunWork& work, const RequestRows& request, std::vector<double>& intervals) {
+  const std::int64_t before_ns = before_first_round_ns(request);
+  if (!work.has_rules) intervals.push_back(static_cast<double>(before_ns));
+  for (std::size_t i = 0; i < request.rounds.size(); ++i) {
+    const traces::Round& round = request.rounds[i];
+    const std::int64_t end_ns =
+        i + 1 < request.rounds.size() ? request.rounds[i + 1].start_ns : request.request->end_ns;
+    const bool has_priced_draft = round.layer_set_id != 0 || work.has_draft_phases;
+    const std::int64_t passes_ns =
+        round.verify_ns + (has_priced_draft ? round.draft_ns : 0) + (work.has_rules ? round.optimise_ns : 0);
+    intervals.push_back(static_cast<double>(std::max<std::int64_t>(end_ns - round.start_ns - passes_ns, 0)));
+  }
+}
+
+/// Sum without waits, which are the machine's and not the host's work: an interval far above the usual one
+/// and beyond a tenth of a vanilla step counts as the usual one.
+double without_waits(std::vector<double> intervals, double step_ns) {
+  if (intervals.empty()) return 0.0;
+  constexpr double usual_times = 10.0;
+  constexpr double of_step = 0.1;
+  const double usual = upper_median(intervals);
+  const double longest = usual_times * usual + of_step * step_ns;
+  return std::accumulate(intervals.begin(), intervals.end(), 0.0,
+                         [&](double sum, double ns) { return sum + (ns > longest ? usual : ns); });
+}
+
 /// Time of a run's requests that prices of passes and rounds do not cover.
 HostOfRun host_of(const RunWork& work, const std::vector<MeasuredAuxiliaryPass>& measured) {
   ByKind factors{};
   factors.fill(1.0);
   for (const MeasuredAuxiliaryPass& pass : measured)
     factors[static_cast<std::size_t>(pass.kind)] = pass.factor;
-  double all_ns = 0.0;
+  std::vector<double> intervals;
   double covered_ns = 0.0;
   double rounds = 0.0;
   for (const RequestRows& request : work.run->requests) {
     if (request.rounds.empty()) continue;
-    all_ns += static_cast<double>(request.request->end_ns - request.request->first_token_ns);
+    add_host_intervals(work, request, intervals);
     for (const traces::Round& round : request.rounds) {
       const bool is_step = round.drafted == 0 && round.verify_rows <= 1;
       rounds += 1.0;
-      covered_ns += static_cast<double>(round.verify_ns + (round.layer_set_id != 0 ? round.draft_ns : 0)) +
-                    (is_step ? work.law.step_round_ns : work.law.round_ns);
+      covered_ns += is_step ? work.law.step_round_ns : work.law.round_ns;
     }
   }
+  double all_ns = without_waits(std::move(intervals), work.law.target_step.ns);
   for (const AuxiliaryPhase& phase : work.phases) {
     const ByKind law = law_by_kind(work, phase);
+    all_ns += phase.ns;
     for (std::size_t kind = 0; kind < law.size(); ++kind) covered_ns += factors[kind] * law[kind];
   }
   HostOfRun host{.run_id = work.run->run->id, .strategy = work.run->run->strategy};
-  if (rounds == 0.0 || !(covered_ns > 0.0)) return host;
-  host.ns_per_round = (all_ns - covered_ns) / rounds;
-  host.time_ratio = all_ns / covered_ns;
+  if (rounds > 0.0) host.ns_per_round = (all_ns - covered_ns) / rounds;
   return host;
 }
 
 Result<RunWork> work_of_run(const RunRows& run, const traces::Recording& recording, const CostModel& model,
                             const std::unordered_set<traces::RoundId>& fits, const StagedPasses& staged,
                             std::size_t& requests) {
-  RunWork work{.run = &run, .passes = {}, .phases = {}, .law = {}};
+  RunWork work{.run = &run};
   Scenario scenario = fitted_scenario(model);
   const std::optional<AuxiliaryWork> rules = auxiliary_work_of(*run.run, model.shape);
   if (is_two_model(*run.run)) scenario.draft_model = draft_model_of(*run.run, recording.meta);
@@ -210,6 +241,7 @@ Result<RunWork> work_of_run(const RunRows& run, const traces::Recording& recordi
     const RequestRows& request = run.requests[i];
     const std::size_t number = requests++;
     if (request.rounds.empty()) continue;
+    work.has_rules = rules.has_value();
     if (rules)
       add_phases(request, is_first_of_repeat(run, i), *rules, number, fits, work.passes, work.phases);
     AuxiliaryPhase phase{.counts = {}, .ns = 0.0, .request = number};
@@ -218,6 +250,7 @@ Result<RunWork> work_of_run(const RunRows& run, const traces::Recording& recordi
     else
       count_staged_passes(staged, request, work.passes, phase.counts);
     if (phase.counts.empty() && !is_two_model(*run.run)) continue;
+    work.has_draft_phases = true;
     for (const traces::Round& round : request.rounds) phase.ns += static_cast<double>(round.draft_ns);
     work.phases.push_back(std::move(phase));
   }

@@ -5,9 +5,9 @@
 //
 // An optimise phase takes the time of its passes, so the ratio of both belongs to a kind. Where a phase says
 // that it also fitted a model (SWIFT's Gaussian process), its additional time counts as the host's. The
-// remaining time of a request from its first token to its end also counts as the host's: deciding, recording,
-// waiting between rounds. It excludes drafts, verifications, auxiliary passes and the parts that prices of
-// rounds cover.
+// remaining time of a request from its first token to its end also counts as the host's: deciding, recording.
+// It excludes drafts, verifications, auxiliary passes, the parts that prices of rounds cover, and waits,
+// which other machines do not have.
 
 #include <draftscope/base/result.h>
 #include <draftscope/simulator/analysis/run_rows.h>
@@ -29,7 +29,6 @@ struct HostOfRun {
   traces::RunId run_id;
   std::string strategy;       ///< Name of the strategy.
   double ns_per_round = 0.0;  ///< Negative if it is less than for other runs' rounds.
-  double time_ratio = 1.0;    ///< Time of all requests / part that prices cover.
 };
 
 struct AuxiliaryTimes {

@@ -64,4 +64,25 @@ Drift drift_between_repeats(std::span<const RunRows> runs) {
   return drift;
 }
 
+Drift drift_within_repeat(std::span<const MeasuredRun> runs, traces::RunId vanilla) {
+  double of_vanilla = 0.0;
+  double of_others = 0.0;
+  double others = 0.0;
+  Drift drift{.repeats = 1.0};
+  for (const MeasuredRun& run : runs) {
+    if (run.blocks < 2.0) continue;
+    const double variance = run.relative_error * run.relative_error;
+    if (run.run_id == vanilla) {
+      of_vanilla = variance;
+      continue;
+    }
+    of_others += variance;
+    others += 1.0;
+    drift.freedom += run.blocks - 1.0;
+  }
+  if (others == 0.0 || of_vanilla == 0.0) return {};
+  drift.sigma = std::sqrt(of_vanilla + of_others / others);
+  return drift;
+}
+
 }  // namespace draftscope::simulator

@@ -14,11 +14,11 @@ RoundTimes round_times(const KnownRound& round, const RoundPrices& prices) {
   } else {
     const DraftPrices& price = prices.prices.drafts[static_cast<std::size_t>(round.draft)];
     const double steps = round.draft_steps;
-    times.draft_ns =
-        steps * price.step.at(root) + price.step.ns_per_context_row * (0.5 * steps * (steps - 1));
+    times.draft_ns = price.start_ns + steps * price.step.at(root) +
+                     price.step.ns_per_context_row * (0.5 * steps * (steps - 1));
     // A verification of one row is a target step with a round's overhead; it has the price of two rows.
     const auto rows = static_cast<std::size_t>(std::max(round.round.verify_rows, 2));
-    times.verify_ns = price.verify[rows].at(root);
+    times.verify_ns = price.verify[rows].at(root) - price.start_ns;
     rest_ns = prices.prices.round_ns;
   }
   times.accept_ns = prices.accept_share * rest_ns;

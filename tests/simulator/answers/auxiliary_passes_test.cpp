@@ -76,6 +76,19 @@ TEST(AuxiliaryPasses, CarriedToTheirOwnMachineGiveTheMeasuredTime) {
   }
 }
 
+TEST(AuxiliaryPasses, WaitsStayOnTheMachineThatHadThem) {
+  ShadowedRecording what = with_del();
+  const Learnt quiet(what);
+  what.wait_us = 4000.0;
+  const Learnt waiting(what);
+  for (const auto& [strategy, ns] : decode_ns_by_run(waiting.recording())) {
+    EXPECT_NEAR(time_ns_of(must_ask(waiting, strategy, waiting.machine())) / ns, 1.0, 1e-6) << strategy;
+    const Answer a = must_ask(quiet, strategy, on_gpu(quiet, "H200-SXM5-141GB", "Llama-3.2-1B"));
+    const Answer b = must_ask(waiting, strategy, on_gpu(waiting, "H200-SXM5-141GB", "Llama-3.2-1B"));
+    EXPECT_NEAR(time_ns_of(a) / time_ns_of(b), 1.0, 0.002) << strategy;
+  }
+}
+
 TEST(AuxiliaryPasses, OfRoundsThatDraftNothingAreNotFree) {
   const Learnt learnt(with_del(0.05));
   const Answer answer = must_ask(learnt, resting_del, learnt.machine());

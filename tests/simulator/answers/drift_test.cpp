@@ -71,5 +71,17 @@ TEST(Drift, IsUnknownWithoutRepeatsOrVanilla) {
   EXPECT_EQ(alone.drift(), 0.0);
 }
 
+TEST(Drift, OfASingleRepeatIsTheErrorOfBothTimesByTheirRequests) {
+  const auto id = [](int i) { return traces::RunId::from(i); };
+  const std::vector<MeasuredRun> runs{{id(1), 0.03, 12.0}, {id(2), 0.04, 12.0}, {id(3), 0.04, 12.0}};
+  const Drift drift = drift_within_repeat(runs, id(1));
+  EXPECT_DOUBLE_EQ(drift.sigma, 0.05);
+  EXPECT_EQ(drift.freedom, 22.0);
+  EXPECT_EQ(drift.repeats, 1.0);
+  // One request says nothing of another.
+  EXPECT_EQ(drift_within_repeat({{{id(1), 0.03, 12.0}, {id(2), 0.0, 1.0}}}, id(1)).sigma, 0.0);
+  EXPECT_EQ(drift_within_repeat({{{id(1), 0.0, 1.0}, {id(2), 0.04, 12.0}}}, id(1)).sigma, 0.0);
+}
+
 }  // namespace
 }  // namespace draftscope::simulator

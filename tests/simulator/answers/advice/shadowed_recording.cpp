@@ -201,6 +201,8 @@ class Recorder {
       now_ += round.optimise_ns + std::llround(1e3 * recording_.host_us);
     }
     round.end_ns = now_;
+    constexpr std::int32_t waits_after = 4;
+    if (round.index % waits_after == waits_after - 1) now_ += std::llround(1e3 * recording_.wait_us);
     std::vector<traces::DraftToken> tokens;
     for (std::int32_t i = 0; i < drafted; ++i)
       tokens.push_back({.round_id = round.id,

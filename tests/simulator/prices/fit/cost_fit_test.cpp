@@ -155,6 +155,37 @@ TEST_F(PlantedFit, InterruptionsAreKeptApartAndGivenBackByTime) {
   EXPECT_NEAR(mean.target_step.at(100) / of_with.target_step.at(100), 1.0 + with.model.stall_share, 1e-9);
 }
 
+TEST_F(PlantedFit, ABusyMachineTakesItsTimeFromShortAndLongPassesAlike) {
+  // A vanilla step takes about 3 ms, the longest draft 10 ms. The first interruptions are hidden by every
+  // pass, the second by drafts alone, and no pass hides the third.
+  for (const auto& [every_ns, ns] : {std::pair{2e6, 1e6}, {4e6, 8e6}, {5e6, 5e6}, {100e6, 50e6}}) {
+    PlantedTrace planted{.truth = planted_cpu(),
+                         .settings = {{0, 0}, {2, 2}, {4, 4}, {3, 7}, {6, 1}},
+                         .with_operations = false,
+                         .rounds_per_setting = 500};
+    planted.interrupted_every_ns = every_ns;
+    planted.interruption_ns = ns;
+    const CostFit found = fit(planted);
+    const Prices mean = prices(found.model, fitted_scenario(found.model)).value();
+    const Prices truth = typical(planted.truth);
+    constexpr double context = 1750.0;
+    const double unit = mean.target_step.at(context);
+    const double true_unit = truth.target_step.at(context);
+    EXPECT_NEAR(unit / (true_unit * mean_factor(planted) * (1.0 + ns / every_ns)), 1.0, 0.05) << ns;
+    for (const PlantedSetting& setting : planted.settings) {
+      if (setting.exit == 0) continue;
+      const auto exit = static_cast<std::size_t>(setting.exit);
+      const auto rows = static_cast<std::size_t>(setting.gamma) + 1;
+      const double c = mean.drafts[exit].step.at(context) / unit;
+      const double v = (mean.drafts[exit].verify[rows].at(context) - mean.drafts[exit].start_ns) / unit;
+      EXPECT_NEAR(c / (truth.drafts[exit].step.at(context) / true_unit), 1.0, 0.05) << ns << " " << exit;
+      EXPECT_NEAR(v / (truth.drafts[exit].verify[rows].at(context) / true_unit), 1.0, 0.05)
+          << ns << " " << rows;
+      EXPECT_LT(c, 1.0);
+    }
+  }
+}
+
 TEST_F(PlantedFit, TheFirstStepOfADraftIsToldFromTheOthers) {
   PlantedTrace planted{
       .truth = planted_cpu(), .settings = {{0, 0}, {2, 1}, {2, 4}, {6, 2}, {6, 7}}, .with_operations = false};
@@ -171,7 +202,17 @@ TEST_F(PlantedFit, TheFirstStepOfADraftIsToldFromTheOthers) {
              prices.drafts[4].verify[static_cast<std::size_t>(gamma) + 1].at(200);
     };
     EXPECT_NEAR(round_ns(here) / round_ns(truth) / mean_factor(planted), 1.0, 0.03) << gamma;
+    const auto verify_ns = [gamma](const Prices& prices) {
+      return prices.drafts[4].verify[static_cast<std::size_t>(gamma) + 1].at(200) - prices.drafts[4].start_ns;
+    };
+    EXPECT_GT(truth.drafts[4].start_ns, 0.01 * verify_ns(truth));
+    EXPECT_NEAR(verify_ns(here) / verify_ns(truth) / mean_factor(planted), 1.0, 0.03) << gamma;
   }
+  // The first step of a draft in fewer bits reads fewer bytes, as the others do.
+  Scenario packed = fitted_scenario(planted.truth);
+  packed.drafts = {{4, 4, 1.0}, {4, 4, 0.25}};
+  const Prices of_packed = prices(planted.truth, packed).value();
+  EXPECT_DOUBLE_EQ(of_packed.drafts[2].start_ns, 0.25 * of_packed.drafts[1].start_ns);
 }
 
 TEST_F(PlantedFit, PassesThatNoLawExplainsArePricedAsTheyWereMeasured) {

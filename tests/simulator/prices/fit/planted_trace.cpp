@@ -170,9 +170,10 @@ class Planter {
   std::int64_t interrupted(std::int64_t ns) {
     if (planted_.interrupted_every_ns <= 0.0) return ns;
     since_interruption_ += static_cast<double>(ns);
-    if (since_interruption_ < planted_.interrupted_every_ns) return ns;
-    since_interruption_ -= planted_.interrupted_every_ns;
-    return ns + static_cast<std::int64_t>(planted_.interruption_ns);
+    for (; since_interruption_ >= planted_.interrupted_every_ns;
+         since_interruption_ -= planted_.interrupted_every_ns)
+      ns += static_cast<std::int64_t>(planted_.interruption_ns);
+    return ns;
   }
 
   const PlantedTrace& planted_;

@@ -3,52 +3,90 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <map>
+#include <string>
+#include <utility>
 
 #include "../fit/planted_trace.h"
+#include "prices/fit/cost_parameters.h"
 
 namespace draftscope::simulator {
 namespace {
 
-/// Wall time of a run's rounds by its specification.
-std::map<std::string, double> wall_ns_by_run(const traces::Recording& recording) {
+/// Measured times of a run, by its specification.
+struct Measured {
+  double all_ns = 0.0;
+  double draft_ns = 0.0;
+  double steps = 0.0;
+  double verify_ns = 0.0;
+  double verifications = 0.0;
+};
+
+std::map<std::string, Measured> measured_by_run(const traces::Recording& recording) {
   std::map<traces::RequestId, std::string> run_of_request;
+  std::map<std::string, Measured> measured;
   for (const traces::Request& request : recording.requests)
     for (const traces::Run& run : recording.runs)
-      if (run.id == request.run_id) run_of_request[request.id] = run.specification;
-  std::map<std::string, double> wall_ns;
-  for (const traces::Round& round : recording.rounds)
-    wall_ns[run_of_request[round.request_id]] += static_cast<double>(round.end_ns - round.start_ns);
-  return wall_ns;
+      if (run.id == request.run_id) {
+        run_of_request[request.id] = run.specification;
+        measured[run.specification].all_ns += static_cast<double>(request.end_ns - request.first_token_ns);
+      }
+  for (const traces::Round& round : recording.rounds) {
+    if (round.drafted == 0) continue;
+    Measured& of = measured[run_of_request[round.request_id]];
+    of.draft_ns += static_cast<double>(round.draft_ns);
+    of.steps += round.tree_depth;
+    of.verify_ns += static_cast<double>(round.verify_ns);
+    of.verifications += 1.0;
+  }
+  return measured;
 }
 
-TEST(WhatIfOfARecordedRun, GivesTheTimeThatWasMeasuredWhateverTheLawMisses) {
+TEST(WhatIfOfARecordedRun, GivesTheTimesThatWereMeasuredWhateverTheLawMissesAndHoweverBusyTheMachineWas) {
   const std::filesystem::path path =
       std::filesystem::temp_directory_path() / fmt::format("draftscope-what-if-{}.dstrace", ::getpid());
-  PlantedTrace planted{.truth = planted_cpu(),
-                       .settings = {{0, 0}, {2, 2}, {4, 4}, {3, 5}, {6, 7}},
-                       .with_operations = false,
-                       .rounds_per_setting = 200};
-  planted.of_rows = {{1, 1.1}, {3, 0.9}, {5, 1.3}, {6, 0.8}};
-  planted.of_exit = {{2, 1.2}, {4, 0.85}};
-  planted.interrupted_every_ns = 100e6;
-  planted.interruption_ns = 50e6;
-  write_planted_trace(planted, path);
-  {
+  // Interruptions of most rounds make no round stand out.
+  constexpr double seldom_ns = 100e6;
+  for (const auto& [every_ns, interruption_ns] : {std::pair{0.0, 0.0}, {seldom_ns, 50e6}, {4e6, 8e6}}) {
+    PlantedTrace planted{.truth = planted_cpu(),
+                         .settings = {{0, 0}, {2, 2}, {4, 4}, {3, 5}, {6, 7}},
+                         .with_operations = false,
+                         .rounds_per_setting = 200};
+    planted.of_rows = {{1, 1.1}, {3, 0.9}, {5, 1.3}, {6, 0.8}};
+    planted.of_exit = {{2, 1.2}, {4, 0.85}};
+    planted.truth.values[draft_start_parameter] = 0.02;
+    planted.interrupted_every_ns = every_ns;
+    planted.interruption_ns = interruption_ns;
+    write_planted_trace(planted, path);
     auto reader = traces::Reader::open(path);
     ASSERT_TRUE(reader) << reader.error().message;
     const auto recording = reader->recording();
     ASSERT_TRUE(recording) << recording.error().message;
     const auto what_if = WhatIf::train(*reader, *recording);
     ASSERT_TRUE(what_if) << what_if.error().message;
-    for (const auto& [run, wall_ns] : wall_ns_by_run(*recording)) {
+    const auto measured = measured_by_run(*recording);
+    const double vanilla_ns = measured.at("vanilla").all_ns;
+    constexpr double rounding = 1e-6;
+    for (const auto& [run, of] : measured) {
       const auto rounds = what_if->rounds(run);
       ASSERT_TRUE(rounds) << rounds.error().message;
       const auto answer =
           ask(what_if->costs().model, *rounds, {"here", what_if->recorded_scenario()}, {.draws = 200});
       ASSERT_TRUE(answer) << answer.error().message;
-      // 200 noisy rounds of one request determine the time to 3 to 5 %, and are shrunk to the law by as much.
-      EXPECT_NEAR(1e9 * answer->tokens / answer->tokens_per_second / wall_ns, 1.0, 0.03) << run;
+      EXPECT_NEAR(1e9 * answer->tokens / answer->tokens_per_second / of.all_ns, 1.0, rounding) << run;
+      EXPECT_NEAR(1e9 * answer->tokens / answer->vanilla_tokens_per_second / vanilla_ns, 1.0, rounding)
+          << run;
+      EXPECT_NEAR(answer->speedup.min_drafted.total.value / (vanilla_ns / of.all_ns), 1.0, rounding) << run;
+      if (of.steps == 0.0) continue;
+      EXPECT_NEAR(answer->c * answer->target_step_ns / (of.draft_ns / of.steps), 1.0, rounding) << run;
+      EXPECT_NEAR(answer->v * answer->target_step_ns / (of.verify_ns / of.verifications), 1.0, rounding)
+          << run;
+      const bool has_note = std::ranges::any_of(answer->cost_notes, [](const CostNote& note) {
+        return note.text.find("the machine was busy") != std::string::npos;
+      });
+      EXPECT_EQ(has_note, every_ns == seldom_ns) << run;
     }
   }
   std::error_code ignored;

@@ -78,7 +78,9 @@ enum class ParameterSource : std::uint8_t {
 
 /// Stability of a machine: the expected difference between two hours on it.
 struct Drift {
-  double sigma = 0.0;    ///< Standard deviation between repeats of ln(time of a strategy / vanilla's).
+  /// Standard deviation between repeats of ln(time of a strategy / vanilla's); of a single repeat, its
+  /// standard error by the differences between requests.
+  double sigma = 0.0;
   double freedom = 0.0;  ///< Degrees of freedom of `sigma`; 0 = not known.
   double repeats = 0.0;  ///< Number of repeats over which times were taken.
 };
@@ -100,9 +102,11 @@ struct CostModel {
   /// Measured auxiliary passes of strategies relative to the law, by kind; used where the scenario is the
   /// recorded one.
   std::vector<MeasuredAuxiliaryPass> auxiliary_passes;
-  double host_ratio = 1.0;   ///< Time of the host's work outside passes / that of the recorded host.
-  double stall_share = 0.0;  ///< Time added by interruptions / uninterrupted time.
-  Drift drift;               ///< Drift of the recorded machine; used where the scenario is the recorded one.
+  double host_ratio = 1.0;  ///< Time of the host's work outside passes / that of the recorded host.
+  /// Time of vanilla decoding as it was measured / by uninterrupted passes − 1: time added by interruptions.
+  double stall_share = 0.0;
+  double interrupted_share = 0.0;  ///< Share of the recorded time that interruptions took.
+  Drift drift;  ///< Drift of the recorded machine; used where the scenario is the recorded one.
   std::int32_t largest_rows = 0;  ///< Maximum rows of a recorded pass; 0 without a trace.
   double largest_context = 0.0;
 };

@@ -30,6 +30,9 @@ struct AffineTime {
 struct DraftPrices {
   AffineTime step;                 ///< One draft step: the layers, the head, the choice of the token.
   std::vector<AffineTime> verify;  ///< [rows], from 2; elements 0 and 1 are unused
+  /// Part of every element of `verify` that belongs to the draft: the additional time of a round's first
+  /// step.
+  double start_ns = 0.0;
 
   friend bool operator==(const DraftPrices&, const DraftPrices&) = default;
 };

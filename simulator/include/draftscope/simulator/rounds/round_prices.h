@@ -10,6 +10,7 @@
 #include <draftscope/simulator/prices/prices.h>
 #include <draftscope/simulator/rounds/strategy_rounds.h>
 #include <cstdint>
+#include <span>
 
 namespace draftscope::simulator {
 
@@ -18,6 +19,19 @@ namespace draftscope::simulator {
 /// scenario that contradicts itself.
 [[nodiscard]] Result<Prices> answer_prices(const CostModel& trained, const StrategyRounds& rounds,
                                            const Machine& machine);
+
+/// Parts of the time of rounds.
+struct PartTimes {
+  double draft_ns = 0.0;      ///< Steps of the target's layers or of another model that drafts.
+  double verify_ns = 0.0;     ///< Verifications of rounds that draft.
+  double auxiliary_ns = 0.0;  ///< Other auxiliary passes, and the host outside rounds.
+  std::int64_t steps = 0;     ///< Draft steps.
+  std::int64_t verifications = 0;
+};
+
+/// Sums over a strategy's rounds; `kinds` are the kinds of its auxiliary passes. The prices must cover them.
+[[nodiscard]] PartTimes part_times(const RoundStatistics& statistics, std::span<const AuxiliaryPass> kinds,
+                                   const Prices& prices);
 
 /// Factor of the strategy's time relative to prices: StrategyRounds::own_ratio where the question is about
 /// the recorded conditions, else 1. Errors: a scenario that contradicts itself.

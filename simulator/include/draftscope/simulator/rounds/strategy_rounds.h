@@ -49,10 +49,12 @@ struct StrategyRounds {
   std::optional<ModelShape> draft_model;  ///< Model that drafts for the target, if another one does.
   bool lacks_draft_model = false;   ///< Whether another model drafts, whose shape is not in the recording.
   std::int32_t longer_context = 0;  ///< K/V rows before passes in addition to the recorded ones.
-  /// Ratio of a recorded run's pass times to those of the same kinds over all runs, as far as it is
-  /// significant. It covers the effect of its rounds on the caches and a lower time outside passes. 1 where
-  /// the run was not recorded.
+  /// Measured time of a recorded run / its time by prices, which are of all runs' passes: the effect of its
+  /// rounds on the caches, and noise. So its answer on the recorded machine is what was measured. 1 where the
+  /// run was not recorded.
   double own_ratio = 1.0;
+  double own_draft_ratio = 1.0;    ///< Measured time of its draft steps / their time by prices.
+  double own_verify_ratio = 1.0;   ///< Measured time of its verifications / their time by prices.
   bool is_of_other_texts = false;  ///< Whether the question is about texts of a kind that was not recorded.
   std::vector<std::string> notes;  ///< Basis of the rounds, one line each.
   std::vector<std::string> categories;  ///< [request]
