@@ -6,6 +6,7 @@
 #include <draftscope/speculation/catalogue/strategy_catalogue.h>
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <tuple>
 #include <unordered_map>
@@ -158,13 +159,15 @@ class CostCollector {
     const std::int64_t rest_ns =
         round.end_ns - round.start_ns - draft_ns - round.verify_ns - round.optimise_ns;
     const auto verify_ns = static_cast<double>(round.verify_ns);
+    const bool is_wider = out_.on_gpu && tiles(round.planned + 1) > tiles(round.verify_rows);
     if (is_round || of.is_vanilla)
-      put({GroupKind::target, round.verify_rows, few, 0, bucket(root)}, root, verify_ns);
+      (is_wider ? wider_groups_ : groups_)[{GroupKind::target, round.verify_rows, few, 0, bucket(root)}]
+          .push_back({static_cast<float>(verify_ns), static_cast<float>(root)});
     if (verify_ns > 0.0)
-      pass_times_[{.is_vanilla = !is_round && of.is_vanilla,
-                   .rows = round.verify_rows,
-                   .one_row = few,
-                   .n_layers = out_.shape.n_layers}]
+      (is_wider ? wider_times_ : pass_times_)[{.is_vanilla = !is_round && of.is_vanilla,
+                                               .rows = round.verify_rows,
+                                               .one_row = few,
+                                               .n_layers = out_.shape.n_layers}]
           .push_back({.ns = verify_ns, .context = root, .run_id = of.run_id, .block = of.block});
     if (is_round ? of.has_usual_rest : of.is_vanilla)
       put({is_round ? GroupKind::drafting_round : GroupKind::step_round, 0, 0, 0, 0}, 0.0,
@@ -202,6 +205,7 @@ class CostCollector {
   }
 
   void finish() {
+    take_wider();
     const bool is_busy = out_.interrupted_share >= thresholds::interrupted_share;
     const double beyond_ns = interruption_ns(pass_times_, is_busy);
     std::map<GroupKey, RegularTime> regular_times;
@@ -237,6 +241,28 @@ class CostCollector {
   }
 
  private:
+  /// Blocks of rows that an engine's products on a GPU take at once.
+  static std::int32_t tiles(std::int32_t rows) {
+    constexpr std::int32_t rows_of_tile = 16;
+    return (rows + rows_of_tile - 1) / rows_of_tile;
+  }
+  /// Uses verifications that were launched for a longer draft only where no others had their rows.
+  void take_wider() {
+    for (auto& [kind, times] : wider_times_) {
+      if (pass_times_.try_emplace(kind, times).second) continue;
+      for (const PassTime& time : times) out_.total_wall_ns -= time.ns;
+    }
+    for (auto& [key, times] : wider_groups_) {
+      GroupKey first = key;
+      first.bucket = std::numeric_limits<std::int64_t>::min();
+      const auto other = groups_.lower_bound(first);
+      const bool has_others = other != groups_.end() && other->first.kind == key.kind &&
+                              other->first.a == key.a && other->first.b == key.b;
+      if (has_others) times.clear();
+    }
+    for (auto& [key, times] : wider_groups_)
+      if (!times.empty()) groups_.emplace(key, std::move(times));
+  }
   void put(const GroupKey& key, double context, double ns) {
     groups_[key].push_back({static_cast<float>(ns), static_cast<float>(context)});
   }
@@ -295,6 +321,9 @@ class CostCollector {
   Passes passes_;
   std::map<GroupKey, std::vector<TimedPass>> groups_;
   PassTimes pass_times_;
+  // Verifications of rounds that planned for more blocks of rows than they had.
+  std::map<GroupKey, std::vector<TimedPass>> wider_groups_;
+  PassTimes wider_times_;
 };
 
 /// Block of each request: one number per prompt and repeat.

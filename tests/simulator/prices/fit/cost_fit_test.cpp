@@ -409,6 +409,27 @@ TEST_F(PlantedFit, KernelsThatStartEarlyCostNoMoreThanOthers) {
   }
 }
 
+TEST_F(PlantedFit, VerificationsLaunchedForMoreRowsThanTheyHaveArePricedOnlyWhereNoOthersWere) {
+  const GpuSpecification gpu = find_gpu("H100-SXM5-80GB").value();
+  PlantedTrace planted{
+      .truth = cost_model_of(gpu, *speculation::find_model_shape("Llama-3.2-1B"), WeightType::bf16),
+      .settings = {{0, 0}, {4, 1}, {4, 1, 18}, {4, 4}, {4, 5, 9}},
+      .device = gpu.name,
+      .with_operations = false,
+      .outliers = 0.0};
+  planted.of_planned = 1.5;
+  const Prices truth = typical(planted.truth);
+  const auto relative = [&](const Prices& found, std::size_t rows) {
+    return found.drafts[4].verify[rows].at(1000) / truth.drafts[4].verify[rows].at(1000);
+  };
+  const Prices with_others = typical(fit(planted).model);
+  EXPECT_NEAR(relative(with_others, 2), 1.0, 0.03);
+  // Nine planned tokens and five take the same block of rows.
+  EXPECT_NEAR(relative(with_others, 6), 1.5, 0.05);
+  planted.settings = {{0, 0}, {4, 1, 18}, {4, 4}};
+  EXPECT_NEAR(relative(typical(fit(planted).model), 2), 1.5, 0.05);
+}
+
 TEST_F(PlantedFit, OneWidthLeavesTheOthersToThePrior) {
   const GpuSpecification gpu = find_gpu("H100-SXM5-80GB").value();
   PlantedTrace planted{

@@ -64,7 +64,8 @@ class Planter {
     if (setting.exit > 0) {
       round.layer_set_id = layer_set(setting.exit);
       round.exit_layer = setting.exit;
-      round.planned = round.drafted = round.tree_depth = setting.gamma;
+      round.drafted = round.tree_depth = setting.gamma;
+      round.planned = std::max(setting.planned, setting.gamma);
       for (int step = 0; step < setting.gamma; ++step)
         draft_ns +=
             prices_.drafts[static_cast<std::size_t>(setting.exit)].step.at(round.root_position + step);
@@ -78,8 +79,9 @@ class Planter {
                                    ? prices_.drafts[1].verify[static_cast<std::size_t>(round.verify_rows)]
                                    : prices_.target_step;
     round.draft_ns = interrupted(noisy(draft_ns));
-    round.verify_ns =
-        interrupted(noisy(verify.at(round.root_position) * factor(planted_.of_rows, round.verify_rows)));
+    const double of_planned = round.planned > round.drafted ? planted_.of_planned : 1.0;
+    round.verify_ns = interrupted(
+        noisy(verify.at(round.root_position) * of_planned * factor(planted_.of_rows, round.verify_rows)));
     if (planted_.with_operations) {
       for (int step = 0; step < setting.gamma; ++step)
         operations(round, traces::Phase::draft, setting.exit, 1, round.root_position + step);
