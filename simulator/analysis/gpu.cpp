@@ -95,12 +95,17 @@ FamilyPrior family_prior(MemoryFamily family) {
   return {6.0, 0.80};
 }
 
+/// Whether products of a narrow type are priced as nvfp4's; those of more bits as fp8's.
+bool has_few_bits(WeightType type) {
+  constexpr double max_bytes = 0.6;
+  return layer_weight_bytes(type) < max_bytes;
+}
+
 /// Parameters of fp8 and nvfp4 products for a GPU that only has a data sheet. No LPDDR GPU was fitted; it
 /// uses those of HBM, whose launches are the slower ones.
 FamilyPrior narrow_prior(MemoryFamily family, WeightType type) {
   const bool is_gddr = family == MemoryFamily::gddr;
-  if (type == WeightType::fp8 || type == WeightType::int8)
-    return is_gddr ? FamilyPrior{2.745, 0.805} : FamilyPrior{7.52, 0.805};
+  if (!has_few_bits(type)) return is_gddr ? FamilyPrior{2.745, 0.805} : FamilyPrior{7.52, 0.805};
   return is_gddr ? FamilyPrior{4.56, 0.64} : FamilyPrior{5.59, 0.69};
 }
 
@@ -304,9 +309,7 @@ ProductLaw GpuSpecification::products(WeightType type) const {
   if (!is_narrow(type)) return {t0_us, efficiency, calibration, t0_sigma(), efficiency_sigma()};
   const auto known = [&](WeightType of) { return narrow_products[static_cast<std::size_t>(of)]; };
   if (const auto law = known(type)) return *law;
-  const WeightType like = type == WeightType::int8   ? WeightType::fp8
-                          : type == WeightType::int4 ? WeightType::nvfp4
-                                                     : type;
+  const WeightType like = has_few_bits(type) ? WeightType::nvfp4 : WeightType::fp8;
   if (const auto law = known(like))
     return narrow_law(law->t0_us, law->efficiency,
                       like == WeightType::fp8 ? Calibration::related : Calibration::family);
@@ -330,7 +333,7 @@ double GpuSpecification::tflops(WeightType type) const {
 
 Result<void> check_number_type(const GpuSpecification& gpu, WeightType type) {
   const std::vector<WeightType>& has = gpu.number_types;
-  if (has.empty() || type == WeightType::fp32 || type == WeightType::int4 ||
+  if (has.empty() || type == WeightType::fp32 || is_widened(type) ||
       std::find(has.begin(), has.end(), type) != has.end())
     return {};
   std::vector<std::string_view> names;

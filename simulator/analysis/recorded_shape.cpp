@@ -11,34 +11,12 @@ namespace draftscope::simulator {
 
 namespace {
 
-using speculation::WeightFormat;
-
 /// The format of most matrices, from "q4_1, q8_0" or "as-stored"; the file's format where older recordings
 /// have no entry.
 std::string held_weights(const traces::Meta& meta) {
   const std::string weights = meta_value(meta, "weights");
   const std::string first = weights.substr(0, weights.find(','));
   return first.empty() || first == "as-stored" ? meta_value(meta, "dtype") : first;
-}
-
-/// The number type whose prices are nearest.
-WeightType priced_as(WeightFormat format) {
-  switch (format) {
-    case WeightFormat::f32:
-      return WeightType::fp32;
-    case WeightFormat::bf16:
-      return WeightType::bf16;
-    case WeightFormat::f16:
-      return WeightType::fp16;
-    case WeightFormat::fp8:
-    case WeightFormat::fp8_block:
-      return WeightType::fp8;
-    case WeightFormat::q8_0:
-    case WeightFormat::q6_k:
-      return WeightType::int8;
-    default:
-      return WeightType::int4;
-  }
 }
 
 struct DriverName {
@@ -56,7 +34,7 @@ constexpr std::array<DriverName, 4> driver_names{{{"H100 80GB HBM3", "H100-SXM5-
 
 Result<WeightType> recorded_weight_type(const traces::Meta& meta) {
   const std::string held = held_weights(meta);
-  if (const auto format = speculation::parse_weight_format(held)) return priced_as(*format);
+  if (const auto format = speculation::parse_weight_format(held)) return weight_type_of(*format);
   return parse_weight_type(held);
 }
 

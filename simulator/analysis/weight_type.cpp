@@ -3,6 +3,9 @@
 
 #include <draftscope/base/quote.h>
 
+#include <algorithm>
+#include <array>
+
 namespace draftscope::simulator {
 
 namespace {
@@ -11,10 +14,20 @@ struct WeightTypeRow {
   std::string_view name;
   std::string_view other_name;
   double layer_bytes;
+  bool is_widened = false;
 };
 
 constexpr double int4_group = 128.0;
 constexpr double nvfp4_block = 16.0;
+
+/// A format of the engine, under its own name.
+constexpr WeightTypeRow packed(speculation::WeightFormat format) {
+  constexpr double bits_per_byte = 8.0;
+  const speculation::WeightFormatRow& row = speculation::weight_format_row(format);
+  return {row.name, row.name, row.bits / bits_per_byte, true};
+}
+
+using speculation::WeightFormat;
 
 /// [WeightType]
 constexpr std::array<WeightTypeRow, weight_type_count> weight_type_rows{
@@ -23,8 +36,21 @@ constexpr std::array<WeightTypeRow, weight_type_count> weight_type_rows{
      {"fp32", "f32", 4.0},
      {"fp8", "fp8", 1.0},
      {"int8", "int8", 1.0},
-     {"int4", "int4", 0.5 + 2.5 / int4_group},
-     {"nvfp4", "nvfp4", 0.5 + 1.0 / nvfp4_block}}};
+     {"int4", "int4", 0.5 + 2.5 / int4_group, true},
+     {"nvfp4", "nvfp4", 0.5 + 1.0 / nvfp4_block},
+     packed(WeightFormat::fp8_block),
+     packed(WeightFormat::q8_0),
+     packed(WeightFormat::q6_k),
+     packed(WeightFormat::q5_1),
+     packed(WeightFormat::q5_0),
+     packed(WeightFormat::q5_k),
+     packed(WeightFormat::q4_1),
+     packed(WeightFormat::q4_0),
+     packed(WeightFormat::q4_k),
+     packed(WeightFormat::iq4_nl),
+     packed(WeightFormat::iq4_xs),
+     packed(WeightFormat::mxfp4),
+     packed(WeightFormat::q3_0)}};
 
 const WeightTypeRow& row_of(WeightType type) {
   return weight_type_rows[static_cast<std::size_t>(type)];
@@ -49,6 +75,19 @@ std::string weight_type_names() {
     names += weight_type_rows[i].name;
   }
   return names;
+}
+
+WeightType weight_type_of(WeightFormat format) {
+  const std::string_view name = speculation::weight_format_name(format);
+  const auto row = std::ranges::find_if(weight_type_rows, [&](const WeightTypeRow& known) {
+    return known.name == name || known.other_name == name;
+  });
+  return row == weight_type_rows.end() ? WeightType::bf16
+                                       : static_cast<WeightType>(row - weight_type_rows.begin());
+}
+
+bool is_widened(WeightType type) {
+  return row_of(type).is_widened;
 }
 
 bool is_narrow(WeightType type) {

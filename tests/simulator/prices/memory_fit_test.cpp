@@ -135,7 +135,21 @@ TEST(NumberTypes, ThatTheGpuLacksAreRefusedByName) {
 
 TEST(NumberTypes, NamesAreReadBack) {
   for (const WeightType type : all_weight_types) EXPECT_EQ(parse_weight_type(weight_type_name(type)), type);
-  EXPECT_THAT(parse_weight_type("int3").error().message, HasSubstr("int4 or nvfp4"));
+  EXPECT_THAT(parse_weight_type("int3").error().message, HasSubstr("int4, nvfp4"));
+}
+
+TEST(NumberTypes, HaveTheBytesOfTheEnginesFormats) {
+  for (const speculation::WeightFormatRow& row : speculation::weight_formats()) {
+    const WeightType type = weight_type_of(row.format);
+    const bool is_plain = row.bits >= 16.0;
+    EXPECT_EQ(is_narrow(type), !is_plain) << row.name;
+    // The 4 bits of AWQ and GPTQ are counted as their files hold them.
+    EXPECT_NEAR(8.0 * layer_weight_bytes(type), row.bits, type == WeightType::int4 ? 0.1 : 1e-9) << row.name;
+    for (const GpuSpecification& gpu : known_gpus()) {
+      EXPECT_EQ(bool(check_number_type(gpu, type)) || is_plain || type == WeightType::fp8, true) << row.name;
+      EXPECT_GT(gpu.products(type).efficiency, 0.0);
+    }
+  }
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 
 #include <draftscope/base/result.h>
 #include <draftscope/speculation/model_shape.h>
+#include <draftscope/speculation/weight_format.h>
 #include <draftscope/traces/writer.h>
 #include <array>
 #include <cstddef>
@@ -31,21 +32,52 @@ namespace draftscope::simulator {
 /// Number type of the layers' weights. Types below 16 bits apply to the layers only: head, embedding and K/V
 /// stay bf16. fp8, int8 and nvfp4 products round their activations to the same type. int4 products widen the
 /// weights, in groups of 128 with a 16-bit scale and a zero (AWQ, GPTQ); nvfp4 has an 8-bit scale every 16.
-enum class WeightType : std::uint8_t { bf16, fp16, fp32, fp8, int8, int4, nvfp4 };
-inline constexpr std::size_t weight_type_count = 7;
-inline constexpr std::array<WeightType, weight_type_count> all_weight_types{
-    WeightType::bf16, WeightType::fp16, WeightType::fp32, WeightType::fp8,
-    WeightType::int8, WeightType::int4, WeightType::nvfp4};
+/// The others are blocks that the engine here packs or ggml files hold (speculation::WeightFormat); their
+/// products widen the weights.
+enum class WeightType : std::uint8_t {
+  bf16,
+  fp16,
+  fp32,
+  fp8,
+  int8,
+  int4,
+  nvfp4,
+  fp8_block,
+  q8_0,
+  q6_k,
+  q5_1,
+  q5_0,
+  q5_k,
+  q4_1,
+  q4_0,
+  q4_k,
+  iq4_nl,
+  iq4_xs,
+  mxfp4,
+  q3_0
+};
+inline constexpr std::size_t weight_type_count = 20;
+inline constexpr auto all_weight_types = [] {
+  std::array<WeightType, weight_type_count> types{};
+  for (std::size_t i = 0; i < weight_type_count; ++i) types[i] = static_cast<WeightType>(i);
+  return types;
+}();
 
 [[nodiscard]] std::string_view weight_type_name(WeightType type);
-/// Parses "bf16", "fp16" or "f16", "fp32" or "f32", "fp8", "int8", "int4", "nvfp4". Errors: anything else.
+/// Parses a type's name; "f16" and "f32" are fp16 and fp32. Errors: anything else.
 [[nodiscard]] Result<WeightType> parse_weight_type(std::string_view text);
 
-/// "bf16, fp16, fp32, fp8, int8, int4 or nvfp4".
+/// "bf16, fp16, fp32, fp8, int8, …".
 [[nodiscard]] std::string weight_type_names();
+
+/// The type of an engine's format.
+[[nodiscard]] WeightType weight_type_of(speculation::WeightFormat format);
 
 /// Whether a type has fewer than 16 bits, so that it applies to the layers only.
 [[nodiscard]] bool is_narrow(WeightType type);
+
+/// Whether products widen the weights, so that any GPU can multiply them.
+[[nodiscard]] bool is_widened(WeightType type);
 
 /// Bytes of one weight of a layer, including its share of scales.
 [[nodiscard]] double layer_weight_bytes(WeightType type);
@@ -95,11 +127,10 @@ struct GpuSpecification {
   std::vector<WeightType> number_types;  ///< Types that the arithmetic supports; empty = not known.
 
   /// Law of products of this type. Where it is unknown, it is the middle of the fitted GPUs of the family,
-  /// with larger uncertainty. int8 products then use fp8's law, whose activations are rounded alike; int4
-  /// products use nvfp4's.
+  /// with larger uncertainty. Products of 5 to 8 bits then use fp8's law, those of fewer bits nvfp4's.
   [[nodiscard]] ProductLaw products(WeightType type) const;
-  /// Dense rate of products of this type; where it is unknown, the rate of fp8 or bf16. int4 uses bf16's
-  /// rate, since its weights are widened.
+  /// Dense rate of products of this type; where it is unknown, the rate of fp8 or bf16. Widened weights have
+  /// bf16's rate.
   [[nodiscard]] double tflops(WeightType type) const;
 
   /// FLOP per byte at which arithmetic takes as long as the memory.
@@ -113,7 +144,7 @@ struct GpuSpecification {
 };
 
 /// Checks that the GPU supports the type; the error lists the supported ones. A GPU with unknown types
-/// supports all; fp32 and int4 are always supported, since any GPU widens or splits them.
+/// supports all; fp32 and widened types are always supported.
 [[nodiscard]] Result<void> check_number_type(const GpuSpecification& gpu, WeightType type);
 
 /// Every GPU in order of the table; empty only if the table did not parse, which find_gpu() reports.
@@ -152,8 +183,7 @@ using speculation::ModelShape;
 /// inconsistent. Thread-safe.
 [[nodiscard]] Result<ModelShape> recorded_shape(const traces::Meta& meta);
 
-/// Number type that prices the target's layers. Packed blocks use int8 or int4, whichever is nearer. Errors:
-/// meta names none.
+/// Number type that prices the target's layers. Errors: meta names none.
 [[nodiscard]] Result<WeightType> recorded_weight_type(const traces::Meta& meta);
 
 /// Bits per weight of the target as the engine stored it. Errors: meta names no format.
