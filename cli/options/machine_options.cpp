@@ -112,13 +112,13 @@ void add_machine_options(CLI::App& command, SimulateOptions& options) {
   command.add_option("--model", options.model,
                      "Another model: a name of models/models.csv, or a config.json");
   command.add_option("--weights", options.weights,
-                     "Another number type of the layers: bf16, fp16, fp32, fp8, int8, int4, nvfp4");
+                     "Another number type of the layers: " + simulator::weight_type_names());
   command.add_option("--regime", options.regime,
                      "How kernels are launched: eager-python, eager-cpp, graph, device-loop, persistent");
   command.add_option(
       "--host", options.host,
-      "What the engine takes beside passes on a specified GPU: graph, serving, eager, or a JSON "
-      "file (docs/predicting.md)");
+      "The engine on a specified GPU: graph, serving, eager, draftscope, draftscope-0.2, or a JSON file "
+      "(docs/predicting.md)");
   CLI::Option* draft_cost = command.add_option("--draft-cost", options.draft_cost,
                                                "Cost of a draft step as an input, for heads that are not run "
                                                "here: a share of a vanilla step, free, or "

@@ -28,19 +28,25 @@ Result<speculation::StrategySpecification> run_specification(const traces::Run& 
   return speculation::parse_strategy_json(run.strategy, run.parameters, n_layers);
 }
 
-DraftWeightsShares::DraftWeightsShares(const traces::Run& run, const traces::Meta& meta,
-                                       std::int32_t n_layers)
+DraftWeights::DraftWeights(const traces::Run& run, const traces::Meta& meta, std::int32_t n_layers)
     : target_bits_(recorded_weight_bits(meta).value_or(0.0)) {
   if (target_bits_ <= 0.0 || run.parameters.find("\"weights\"") == std::string::npos) return;
   const auto specification = run_specification(run, n_layers);
-  if (specification && specification->draft_weights())
-    of_run_ = speculation::weight_format_row(*specification->draft_weights()).bits / target_bits_;
+  if (specification) of_run_ = specification->draft_weights();
 }
 
-double DraftWeightsShares::of(std::string_view origin) const {
-  if (target_bits_ <= 0.0) return 1.0;
+std::optional<speculation::WeightFormat> DraftWeights::format(std::string_view origin) const {
+  if (target_bits_ <= 0.0) return std::nullopt;
   const speculation::WeightFormatRow* row = speculation::find_weight_format(origin);
-  return row == nullptr ? of_run_ : row->bits / target_bits_;
+  const std::optional<speculation::WeightFormat> format =
+      row == nullptr ? of_run_ : std::optional(row->format);
+  const bool is_own = format && speculation::weight_format_row(*format).bits != target_bits_;
+  return is_own ? format : std::nullopt;
+}
+
+double DraftWeights::share(std::string_view origin) const {
+  const auto own = format(origin);
+  return own ? speculation::weight_format_row(*own).bits / target_bits_ : 1.0;
 }
 
 }  // namespace draftscope::simulator

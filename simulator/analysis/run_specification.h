@@ -3,8 +3,10 @@
 
 #include <draftscope/base/result.h>
 #include <draftscope/speculation/catalogue/strategy_specification.h>
+#include <draftscope/speculation/weight_format.h>
 #include <draftscope/traces/reader.h>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 namespace draftscope::simulator {
@@ -14,17 +16,19 @@ namespace draftscope::simulator {
 [[nodiscard]] Result<speculation::StrategySpecification> run_specification(const traces::Run& run,
                                                                            std::int32_t n_layers);
 
-/// Bits of a weight that drafts read / bits of the target's weights. It is 1 where drafts use the target's
-/// weights, or where the recording does not say. Where a run drafts with several kinds of weights (`auto`), a
-/// layer set's origin names them; otherwise the run's specification does.
-class DraftWeightsShares {
+/// Weights of their own that a run's drafts read. There are none where drafts use the target's weights or as
+/// many bits, or where the recording does not say. Where a run drafts with several kinds of weights (`auto`),
+/// a layer set's origin names them; otherwise the run's specification does.
+class DraftWeights {
  public:
-  DraftWeightsShares(const traces::Run& run, const traces::Meta& meta, std::int32_t n_layers);
-  /// Share for drafts with a layer set of this `origin`.
-  [[nodiscard]] double of(std::string_view origin) const;
+  DraftWeights(const traces::Run& run, const traces::Meta& meta, std::int32_t n_layers);
+  /// Format for drafts with a layer set of this `origin`.
+  [[nodiscard]] std::optional<speculation::WeightFormat> format(std::string_view origin) const;
+  /// Bits of that format / bits of the target's weights; 1 on the target's weights.
+  [[nodiscard]] double share(std::string_view origin) const;
 
  private:
-  double of_run_ = 1.0;
+  std::optional<speculation::WeightFormat> of_run_;
   double target_bits_ = 0.0;  // 0 = not recorded
 };
 

@@ -5,7 +5,11 @@
 #include <draftscope/base/json_text.h>
 #include <draftscope/base/quote.h>
 
+#include <algorithm>
 #include <array>
+#include <vector>
+
+#include "prices/fit/engine_law.h"
 
 namespace draftscope::simulator {
 
@@ -14,11 +18,21 @@ namespace {
 constexpr std::array<std::string_view, 6> regime_names{"as-fitted", "eager-python", "eager-cpp",
                                                        "graph",     "device-loop",  "persistent"};
 
-const std::array<HostTime, 3>& known_hosts() {
-  static const std::array<HostTime, 3> hosts{
+const std::array<HostTime, 5>& known_hosts() {
+  static const std::array<HostTime, 5> hosts{
       {{.name = "graph", .min_share = -0.05, .max_share = 0.05, .is_per_pass = true},
        {.name = "serving", .min_share = 0.15, .max_share = 0.27},
-       {.name = "eager", .min_share = 0.53, .max_share = 0.68, .is_per_pass = true}}};
+       {.name = "eager", .min_share = 0.53, .max_share = 0.68, .is_per_pass = true},
+       {.name = "draftscope",
+        .min_share = -0.04,
+        .max_share = 0.04,
+        .is_per_pass = true,
+        .law = &current_engine()},
+       {.name = "draftscope-0.2",
+        .min_share = -0.05,
+        .max_share = 0.05,
+        .is_per_pass = true,
+        .law = &former_engine()}}};
   return hosts;
 }
 
@@ -56,10 +70,16 @@ const HostTime& graph_host() {
   return known_hosts().front();
 }
 
+const HostTime& host_of_engine(const EngineLaw& engine) {
+  return *std::ranges::find(known_hosts(), &engine, &HostTime::law);
+}
+
 Result<HostTime> find_host_time(std::string_view name) {
   for (const HostTime& host : known_hosts())
     if (host.name == name) return host;
-  return fail("host is {}, expected graph, serving, eager or a JSON file", quote(name));
+  std::vector<std::string_view> names;
+  for (const HostTime& host : known_hosts()) names.push_back(host.name);
+  return fail("host is {}, expected {} or a JSON file", quote(name), fmt::join(names, ", "));
 }
 
 Result<HostTime> parse_host_time(std::string_view text, std::string_view file) {

@@ -144,10 +144,10 @@ StrategyRounds for_shape(StrategyRounds rounds, const ModelShape& recorded, cons
     const std::vector<speculation::DraftSublayers> before = rounds.drafts;
     for (speculation::DraftSublayers& draft : rounds.drafts)
       if (exit && draft.attention == draft.mlp)
-        draft = {*exit, *exit, draft.weights_share};
+        draft = {*exit, *exit, draft.weights};
       else
         draft = {same_share(draft.attention, recorded.n_layers, asked.n_layers),
-                 same_share(draft.mlp, recorded.n_layers, asked.n_layers), draft.weights_share};
+                 same_share(draft.mlp, recorded.n_layers, asked.n_layers), draft.weights};
     put_at_depth(rounds.setting.min_drafted, rounds.auxiliary_passes, recorded.n_layers, asked.n_layers);
     put_at_depth(rounds.setting.max_drafted, rounds.auxiliary_passes, recorded.n_layers, asked.n_layers);
     for (AuxiliaryPass& pass : rounds.auxiliary_passes)

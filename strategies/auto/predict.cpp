@@ -225,7 +225,8 @@ DraftSublayers sublayers_of(const AutoDrafter& drafter, double target_bits) {
     sublayers.attention += drafter.mask.runs_attention(layer) ? 1 : 0;
     sublayers.mlp += drafter.mask.runs_mlp(layer) ? 1 : 0;
   }
-  if (drafter.weights) sublayers.weights_share = weight_format_row(*drafter.weights).bits / target_bits;
+  const bool is_own = drafter.weights && weight_format_row(*drafter.weights).bits != target_bits;
+  if (is_own) sublayers.weights = drafter.weights;
   return sublayers;
 }
 

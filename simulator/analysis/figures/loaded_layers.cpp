@@ -37,13 +37,13 @@ std::optional<double> loaded_by_sums(const traces::RequestSum& sum, std::optiona
 }
 
 /// The share that all layer sets have which the run may draft with; absent if they differ.
-std::optional<double> common_share(const traces::Run& run, const DraftWeightsShares& shares,
+std::optional<double> common_share(const traces::Run& run, const DraftWeights& shares,
                                    const traces::Recording& recording) {
   // Sets of several formats are drafted with by strategies that choose among drafters.
-  if (speculation::strategy_row(run.strategy).has_parts()) return shares.of({});
+  if (speculation::strategy_row(run.strategy).has_parts()) return shares.share({});
   std::optional<double> common;
   for (const traces::LayerSet& layer_set : recording.layer_sets) {
-    const double share = shares.of(layer_set.origin);
+    const double share = shares.share(layer_set.origin);
     if (common && *common != share) return std::nullopt;
     common = share;
   }
@@ -79,11 +79,11 @@ LoadedLayers loaded_layers(const RunRows& run, const traces::Recording& recordin
   result.n_layers = model_layers(recording);
   if (result.n_layers == 0) return result;
   const LoadedLayers unknown = result;
-  const DraftWeightsShares shares(*run.run, recording.meta, result.n_layers);
+  const DraftWeights shares(*run.run, recording.meta, result.n_layers);
   const std::optional<double> share = common_share(*run.run, shares, recording);
   LayersOfSet layers_of_set;
   for (const traces::LayerSet& layer_set : recording.layer_sets)
-    layers_of_set.emplace(layer_set.id, shares.of(layer_set.origin) * layers_per_step(layer_set));
+    layers_of_set.emplace(layer_set.id, shares.share(layer_set.origin) * layers_per_step(layer_set));
 
   double etpl_sum = 0.0;
   std::int64_t etpl_count = 0;

@@ -2,11 +2,13 @@
 #include <draftscope/simulator/prices/calibration.h>
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "prices/fit/cost_observations.h"
 #include "prices/fit/cost_parameters.h"
 #include "prices/fit/cost_priors.h"
 #include "prices/fit/cost_work.h"
+#include "prices/fit/pass_corrections.h"
 
 namespace draftscope::simulator {
 
@@ -22,12 +24,8 @@ CostLevel level_of(speculation::KernelKind kind) {
 }
 
 bool is_launch(std::size_t parameter) {
-  return parameter == common_launch_parameter ||
+  return parameter == common_launch_parameter || parameter >= first_layer_width_parameter ||
          (parameter < 2 * speculation::operation_count && parameter % 2 == 0);
-}
-
-bool is_rate(std::size_t parameter) {
-  return parameter == common_per_byte_parameter || (parameter < layer_parameter && !is_launch(parameter));
 }
 
 /// Adds the variance of a factor that some parameters share.
@@ -39,14 +37,14 @@ void widen(CostModel& model, double sigma, Belongs belongs) {
         model.covariance[i * cost_parameter_count + j] += sigma * sigma * model.values[i] * model.values[j];
 }
 
-/// The specification with t0 and efficiency scaled to the measured passes of one row. Its uncertainty is that
-/// of a GPU without measurements, since a few kernels that contradict a narrow prior would look like noise.
-///     t = a · (launches and constants as specified) + b · (bytes as specified)
+/// The engine's law with its times and rates scaled to the measured passes of one row.
+///     t = a · (launches and constants as in the law) + b · (bytes as in the law)
 /// is the affine law of a kernel, divided by its first part.
-GpuSpecification scaled_to_passes(GpuSpecification gpu, const std::vector<const CalibratedShape*>& shapes) {
+EngineLaw scaled_to_passes(const EngineLaw& engine, const GpuSpecification& gpu,
+                           const std::vector<const CalibratedShape*>& shapes) {
   std::vector<KernelTime> passes;
   for (const CalibratedShape* shape : shapes) {
-    const CostVector specified = specified_values(gpu, shape->weights);
+    const CostVector specified = specified_values(gpu, shape->weights, &engine);
     for (const speculation::MeasuredKernel& kernel : shape->kernels) {
       if (level_of(kernel.form.kind) != CostLevel::pass || kernel.form.rows != 1) continue;
       const CostVector coefficients =
@@ -54,23 +52,22 @@ GpuSpecification scaled_to_passes(GpuSpecification gpu, const std::vector<const 
       double constant_ns = 0.0;
       double bytes_ns = 0.0;
       for (std::size_t i = 0; i < cost_parameter_count; ++i)
-        (is_rate(i) ? bytes_ns : constant_ns) += coefficients[i] * specified[i];
+        (is_rate_parameter(i) ? bytes_ns : constant_ns) += coefficients[i] * specified[i];
       passes.push_back({bytes_ns / constant_ns, kernel.ns.median / constant_ns});
     }
   }
-  gpu.calibration = Calibration::family;
-  for (auto& law : gpu.narrow_products)
-    if (law) law->calibration = Calibration::family;
+  EngineLaw law = engine;
   const auto scales = fit_kernel_law(passes);
-  if (!scales || scales->ns_per_byte <= 0.0) return gpu;
-  gpu.t0_us *= scales->launch_ns;
-  gpu.efficiency = std::min(gpu.efficiency / scales->ns_per_byte, 1.0);
-  for (auto& law : gpu.narrow_products) {
-    if (!law) continue;
-    law->t0_us *= scales->launch_ns;
-    law->efficiency = std::min(law->efficiency / scales->ns_per_byte, 1.0);
-  }
-  return gpu;
+  if (!scales || scales->ns_per_byte <= 0.0) return law;
+  for (double* const us : {&law.product_us, &law.head_us, &law.attention_us, &law.pass_us})
+    *us *= scales->launch_ns;
+  const auto slow_down = [&](double& efficiency) {
+    efficiency = std::min(efficiency / scales->ns_per_byte, 1.0 / gpu.read_efficiency);
+  };
+  slow_down(law.head_efficiency);
+  slow_down(law.context_efficiency);
+  for (EngineProducts& products : law.products) slow_down(products.efficiency);
+  return law;
 }
 
 /// Whether a step's weights stay in the last-level cache; false where that is unknown.
@@ -78,19 +75,59 @@ bool stays_in_cache(const MachineCalibration& calibration, const ModelShape& sha
   return weight_bytes_per_step(shape, weights) <= calibration.cache_bytes;
 }
 
-/// The shapes whose kernels price `shape`: those on its side of the last-level cache, or all if there are
-/// none or the cache size is unknown.
+/// The shapes whose kernels price `shape`, the nearest kind that the file has: the shape itself, shapes of
+/// its number type on its side of the last-level cache, shapes of its number type, all.
 std::vector<const CalibratedShape*> pricing_shapes(const MachineCalibration& calibration,
                                                    const ModelShape& shape, WeightType weights) {
   const bool cached = stays_in_cache(calibration, shape, weights);
-  std::vector<const CalibratedShape*> same_side;
-  std::vector<const CalibratedShape*> all;
-  for (const CalibratedShape& measured : calibration.shapes) {
-    all.push_back(&measured);
-    if (stays_in_cache(calibration, measured.shape, measured.weights) == cached)
-      same_side.push_back(&measured);
+  const auto nearness = [&](const CalibratedShape& measured) {
+    if (measured.weights != weights) return 0;
+    if (speculation::same_sizes(measured.shape, shape)) return 3;
+    return stays_in_cache(calibration, measured.shape, measured.weights) == cached ? 2 : 1;
+  };
+  int nearest = 0;
+  for (const CalibratedShape& measured : calibration.shapes) nearest = std::max(nearest, nearness(measured));
+  std::vector<const CalibratedShape*> shapes;
+  for (const CalibratedShape& measured : calibration.shapes)
+    if (nearness(measured) == nearest) shapes.push_back(&measured);
+  return shapes;
+}
+
+/// Kind of the passes that a kernel times; absent for operations, rounds, and passes of some sublayers only.
+std::optional<MeasuredPassKind> pass_kind(const speculation::KernelForm& form, const ModelShape& shape) {
+  const speculation::DraftSublayers& runs = form.sublayers;
+  if (form.kind == speculation::KernelKind::draft_step)
+    return MeasuredPassKind{
+        .is_draft = true, .attention = runs.attention, .mlp = runs.mlp, .n_layers = shape.n_layers};
+  if (form.kind != speculation::KernelKind::target_pass || runs.attention != shape.n_layers ||
+      runs.mlp != shape.n_layers)
+    return std::nullopt;
+  return MeasuredPassKind{.is_vanilla = form.rows == 1, .rows = form.rows, .n_layers = shape.n_layers};
+}
+
+/// Relative error of a median, from its quartiles: at least the machine's deviation between days.
+double median_error(const speculation::Spread& ns) {
+  constexpr double quartiles_to_deviation = 1.349;
+  const double deviation = (ns.high - ns.low) / quartiles_to_deviation / ns.median;
+  return std::max(deviation / std::sqrt(static_cast<double>(ns.samples)), min_sigma);
+}
+
+/// The whole passes of a shape, so that they get their measured prices; of a kind's contexts the middle one.
+std::vector<MeasuredPass> measured_passes(const CalibratedShape& measured, WidthLaw law) {
+  std::map<MeasuredPassKind, std::vector<const speculation::MeasuredKernel*>> kernels;
+  for (const speculation::MeasuredKernel& kernel : measured.kernels)
+    if (const auto kind = pass_kind(kernel.form, measured.shape)) kernels[*kind].push_back(&kernel);
+  std::vector<MeasuredPass> passes;
+  for (auto& [kind, of_kind] : kernels) {
+    std::ranges::stable_sort(of_kind, {}, [](const auto* kernel) { return kernel->form.context; });
+    const speculation::MeasuredKernel& middle = *of_kind[of_kind.size() / 2];
+    passes.push_back({.kind = kind,
+                      .coefficients = kernel_coefficients(middle.form, measured.shape, measured.weights, law),
+                      .ns = middle.ns.median,
+                      .relative_error = median_error(middle.ns),
+                      .passes = static_cast<double>(middle.ns.samples)});
   }
-  return same_side.empty() ? all : same_side;
+  return passes;
 }
 
 /// The fit without one kernel, or with all if `without` is null. Errors: those of fit_calibration().
@@ -121,7 +158,9 @@ Result<CostFit> fit_kernels(const MachineCalibration& calibration,
   if (!has_pass) return fail("calibration: has no draft step and no target pass, expected at least one");
   if (calibration.gpu.empty()) return fit_cost_model(observations);
   DRAFTSCOPE_TRY_ASSIGN(const GpuSpecification gpu, find_gpu(calibration.gpu));
-  return fit_cost_model(observations, scaled_to_passes(gpu, shapes));
+  const EngineLaw& engine = engine_of_version(calibration.engine_version);
+  const EngineLaw expected = scaled_to_passes(engine, gpu, shapes);
+  return fit_cost_model(observations, gpu, &engine, &expected);
 }
 
 }  // namespace
@@ -133,10 +172,18 @@ std::string MachineCalibration::name() const {
 
 Result<CostFit> fit_calibration(const MachineCalibration& calibration, const ModelShape& shape,
                                 WeightType weights) {
-  DRAFTSCOPE_TRY_ASSIGN(CostFit fit,
-                        fit_kernels(calibration, pricing_shapes(calibration, shape, weights), nullptr));
+  const auto shapes = pricing_shapes(calibration, shape, weights);
+  DRAFTSCOPE_TRY_ASSIGN(CostFit fit, fit_kernels(calibration, shapes, nullptr));
+  CostModel& model = fit.model;
+  model.is_calibrated = true;
+  for (const CalibratedShape* const measured : shapes) {
+    if (measured->weights != weights || !speculation::same_sizes(measured->shape, shape)) continue;
+    model.passes = measured_passes(*measured, model.width_law);
+    model.correction_scale = correction_scale(model.passes, model.values);
+    break;
+  }
   // Values apply to bytes and launches of any shape; the weights' type is the measured one.
-  fit.model.shape = shape;
+  model.shape = shape;
   return fit;
 }
 
@@ -147,7 +194,7 @@ Result<CostModel> calibrated_model(const MachineCalibration& calibration, const 
                         leave_one_out(calibration, shape, weights, LeftOut::passes));
   const double sigma = std::max(errors.pass_rms, min_sigma);
   widen(fit.model, sigma, is_launch);
-  widen(fit.model, sigma, is_rate);
+  widen(fit.model, sigma, is_rate_parameter);
   return std::move(fit.model);
 }
 
@@ -156,8 +203,17 @@ Result<std::vector<CostNote>> calibration_notes(const MachineCalibration& calibr
   const auto measured = pricing_shapes(calibration, shape, weights);
   DRAFTSCOPE_TRY_ASSIGN(const LeaveOneOut errors,
                         leave_one_out(calibration, shape, weights, LeftOut::passes));
+  DRAFTSCOPE_TRY_ASSIGN(const CostFit fit, fit_calibration(calibration, shape, weights));
   std::vector<CostNote> notes;
   const bool cached = stays_in_cache(calibration, shape, weights);
+  constexpr double fits_badly = 0.1;
+  if (std::max(errors.pass_rms, fit.report.pass_residual_p90) > fits_badly)
+    notes.push_back(
+        {Provenance::extrapolated, errors.pass_rms,
+         fmt::format("the law fits badly: a tenth of its own passes are off by {:.0f} % or more{}",
+                     100.0 * fit.report.pass_residual_p90,
+                     fit.model.passes.empty() ? "; measure this model there (calibrate --model)"
+                                              : "; passes that were measured are priced as measured")});
   double nearest = 0.0;
   for (const CalibratedShape* one : measured) {
     notes.push_back({Provenance::measured, errors.pass_rms,

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 
 #include "prices/fit/cost_parameters.h"
 #include "prices/fit/cost_priors.h"
@@ -122,6 +123,39 @@ void fill_pass_residuals(const CostObservations& observations, const CostModel& 
     report.conservation_residual = 1.0 - (1.0 + model.stall_share) * modelled_ns / observations.total_wall_ns;
 }
 
+/// Prices drafts on weights of their own by the law of products of their type: their coefficients become
+/// those of the model's values, times what the drafts of a type took more or less than the law.
+void put_draft_types(CostModel& model) {
+  struct Sums {
+    double measured_ns = 0.0;
+    double law_ns = 0.0;
+  };
+  std::map<WeightType, Sums> by_type;
+  for (MeasuredPass& pass : model.passes) {
+    if (!pass.kind.weights) continue;
+    const CostVector ratios = type_ratios(model, model.weights, *pass.kind.weights);
+    Sums& sums = by_type[*pass.kind.weights];
+    sums.measured_ns += pass.passes * pass.ns;
+    for (std::size_t i = 0; i < cost_parameter_count; ++i) {
+      pass.coefficients[i] *= ratios[i];
+      const double ns = pass.passes * pass.coefficients[i] * model.values[i];
+      if (is_of_layer_products(i))
+        sums.law_ns += ns;
+      else
+        sums.measured_ns -= ns;
+    }
+  }
+  constexpr double min_factor = 0.1;
+  constexpr double max_factor = 10.0;
+  for (const auto& [type, sums] : by_type)
+    if (sums.law_ns > 0.0)
+      model.draft_types.push_back({type, std::clamp(sums.measured_ns / sums.law_ns, min_factor, max_factor)});
+  for (MeasuredPass& pass : model.passes)
+    for (const MeasuredDraftType& known : model.draft_types)
+      for (std::size_t i = 0; pass.kind.weights == known.type && i < cost_parameter_count; ++i)
+        if (is_of_layer_products(i)) pass.coefficients[i] *= known.factor;
+}
+
 Result<void> check_groups(const std::vector<CostObservation>& groups) {
   if (groups.empty()) return fail("cost model: the trace has no rounds, expected some to fit to");
   for (const CostObservation& group : groups)
@@ -132,12 +166,13 @@ Result<void> check_groups(const std::vector<CostObservation>& groups) {
 }
 
 CostModel fitted_model(const CostObservations& observations, const std::optional<GpuSpecification>& gpu,
-                       const RobustFit& fit) {
+                       const EngineLaw& engine, const RobustFit& fit) {
   CostModel model;
   model.shape = observations.shape;
   model.weights = observations.weights;
   model.width_law = observations.width_law;
   model.gpu = gpu;
+  if (gpu) model.engine = &engine;
   model.regime = observations.on_gpu ? Regime::graph : Regime::as_fitted;
   model.from_trace = true;
   for (std::size_t i = 0; i < cost_parameter_count; ++i) model.values[i] = fit.x[static_cast<Index>(i)];
@@ -145,6 +180,7 @@ CostModel fitted_model(const CostObservations& observations, const std::optional
   model.largest_rows = observations.largest_rows;
   model.largest_context = observations.largest_context;
   model.passes = observations.passes;
+  put_draft_types(model);
   model.correction_scale = correction_scale(model.passes, model.values);
   model.interrupted_share = observations.interrupted_share;
   const double uninterrupted_ns = observations.total_wall_ns - observations.interruptions_ns;
@@ -173,14 +209,18 @@ FittedParameter fitted_parameter(const CostModel& model, const RobustFit& fit, c
 }  // namespace
 
 Result<CostFit> fit_cost_model(const CostObservations& observations,
-                               const std::optional<GpuSpecification>& gpu) {
+                               const std::optional<GpuSpecification>& gpu, const EngineLaw* engine,
+                               const EngineLaw* expected) {
   DRAFTSCOPE_TRY(check_groups(observations.groups));
+  const EngineLaw& of = engine == nullptr ? current_engine() : *engine;
+  EngineLaw prior = expected == nullptr ? of : *expected;
+  prior.gpu = {};  // The engine may have changed since its law was measured, so that the priors are wide.
   const std::vector<GaussianPrior> priors =
-      gpu ? gpu_priors(*gpu, observations.weights) : scale_priors(observations);
+      gpu ? gpu_priors(*gpu, observations.weights, &prior) : scale_priors(observations);
   const FitData data = fit_data(observations.groups);
   const RobustFit fit = robust_fit(data, priors, lower_bounds(gpu));
 
-  CostFit result{.model = fitted_model(observations, gpu, fit), .report = {}};
+  CostFit result{.model = fitted_model(observations, gpu, of, fit), .report = {}};
   CostModel& model = result.model;
   CostFitReport& report = result.report;
   report.has_gpu_prior = gpu.has_value();
@@ -195,16 +235,18 @@ Result<CostFit> fit_cost_model(const CostObservations& observations,
   return result;
 }
 
-CostModel cost_model_of(const GpuSpecification& gpu, const ModelShape& shape, WeightType weights) {
+CostModel cost_model_of(const GpuSpecification& gpu, const ModelShape& shape, WeightType weights,
+                        const EngineLaw* engine) {
   CostModel model;
   model.shape = shape;
   model.weights = weights;
   model.width_law = WidthLaw::steps;
   model.gpu = gpu;
   model.regime = Regime::graph;
-  model.values = specified_values(gpu, weights);
+  model.engine = engine;
+  model.values = specified_values(gpu, weights, engine);
   model.sources.fill(ParameterSource::prior);
-  model.covariance = row_major(prior_covariance(gpu_priors(gpu, weights), unknowns));
+  model.covariance = row_major(prior_covariance(gpu_priors(gpu, weights, engine), unknowns));
   return model;
 }
 

@@ -46,17 +46,22 @@ class Passes {
  public:
   explicit Passes(const CostObservations& of) : of_(of) {}
 
-  [[nodiscard]] CostCoefficients draft_step(const DraftLayers& layers) {
+  /// Draft step on the target's weights, or on weights of another type.
+  [[nodiscard]] CostCoefficients draft_step(const DraftLayers& layers,
+                                            std::optional<WeightType> weights = std::nullopt) {
     CostCoefficients sum;
-    add(sum, attention(1), layers.attention);
-    add(sum, mlp(1), layers.mlp);
+    const PassForm one_row;
+    add(sum, weights ? attention_coefficients(of_.shape, *weights, of_.width_law, one_row) : attention(1),
+        layers.attention);
+    add(sum, weights ? mlp_coefficients(of_.shape, *weights, of_.width_law, one_row) : mlp(1), layers.mlp);
     add(sum, head(1));
     sum.fixed[draft_step_parameter] += 1.0;
     return sum;
   }
 
-  [[nodiscard]] CostCoefficients draft_start(const DraftLayers& layers) const {
-    return draft_start_coefficients(of_.shape, of_.weights, layers.attention, layers.mlp);
+  [[nodiscard]] CostCoefficients draft_start(const DraftLayers& layers,
+                                             std::optional<WeightType> weights) const {
+    return draft_start_coefficients(of_.shape, weights.value_or(of_.weights), layers.attention, layers.mlp);
   }
 
   /// Coefficients of a target pass whose first `few` layers run one row, the others all.
@@ -129,7 +134,7 @@ struct RoundContext {
   /// or all do.
   bool has_usual_rest = true;
   bool has_draft_model = false;
-  double weights_share = 1.0;  ///< As in speculation::DraftSublayers.
+  std::optional<WeightType> weights;  ///< As in MeasuredPassKind.
 };
 
 /// Relative deviation of one time, over all groups of a kind, since a few times do not determine theirs.
@@ -177,7 +182,7 @@ class CostCollector {
       const std::int32_t steps = round.tree_depth;
       const double middle = root + 0.5 * (steps - 1);
       // The law is for the target's weights; other weights have separate passes.
-      if (of.weights_share == 1.0)
+      if (!of.weights)
         put({GroupKind::draft, steps, of.layers.attention, of.layers.mlp, bucket(middle)}, middle,
             static_cast<double>(draft_ns));
       if (draft_ns > 0)
@@ -185,7 +190,7 @@ class CostCollector {
                      .attention = of.layers.attention,
                      .mlp = of.layers.mlp,
                      .n_layers = out_.shape.n_layers,
-                     .weights_share = of.weights_share}]
+                     .weights = of.weights}]
             .push_back(
                 {static_cast<double>(draft_ns), static_cast<double>(steps), middle, of.run_id, of.block});
     }
@@ -231,7 +236,7 @@ class CostCollector {
     }
     MeasuredPasses measured =
         measure(pass_times_, beyond_ns, [this](const MeasuredPassKind& kind, double steps, double context) {
-          return kind.is_draft ? draft_on(kind.weights_share, steps, {kind.attention, kind.mlp}, context)
+          return kind.is_draft ? draft(steps, {kind.attention, kind.mlp}, context, kind.weights)
                                : at_context(passes_.target(kind.rows, kind.one_row), context);
         });
     std::erase_if(measured.passes, [](const MeasuredPass& pass) { return pass.ns <= 0.0; });
@@ -266,18 +271,13 @@ class CostCollector {
   void put(const GroupKey& key, double context, double ns) {
     groups_[key].push_back({static_cast<float>(ns), static_cast<float>(context)});
   }
-  /// Coefficients of a draft on weights with other bits; the K/V of the context stay unchanged.
-  CostVector draft_on(double weights_share, double steps, const DraftLayers& layers, double context) {
-    CostVector sum = draft(steps, layers, context);
-    if (weights_share != 1.0) add_to(sum, draft(steps, layers, 0.0), weights_share - 1.0);
-    return sum;
-  }
   static std::int64_t bucket(double context) { return static_cast<std::int64_t>(context / 64.0); }
 
-  CostVector draft(double steps, const DraftLayers& layers, double context) {
+  CostVector draft(double steps, const DraftLayers& layers, double context,
+                   std::optional<WeightType> weights = std::nullopt) {
     CostVector sum{};
-    add_to(sum, at_context(passes_.draft_step(layers), context), steps);
-    add_to(sum, passes_.draft_start(layers).fixed);
+    add_to(sum, at_context(passes_.draft_step(layers, weights), context), steps);
+    add_to(sum, passes_.draft_start(layers, weights).fixed);
     return sum;
   }
 
@@ -403,12 +403,12 @@ OperationRounds collect_rounds(const traces::Recording& recording,
   RunOfRequest run_of_request = used_runs(recording, use);
   const auto blocks = blocks_of_requests(recording);
   std::unordered_set<traces::RunId> above_exit;
-  std::unordered_map<traces::RunId, DraftWeightsShares> weights_shares;
+  std::unordered_map<traces::RunId, DraftWeights> draft_weights;
   std::unordered_map<traces::LayerSetId, std::string_view> origins;
   for (const traces::LayerSet& set : recording.layer_sets) origins.emplace(set.id, set.origin);
   for (const traces::Run& run : recording.runs) {
     if (verified_layers(run) == VerifiedLayers::above_exit) above_exit.insert(run.id);
-    weights_shares.emplace(run.id, DraftWeightsShares(run, recording.meta, n_layers));
+    draft_weights.emplace(run.id, DraftWeights(run, recording.meta, n_layers));
   }
   const UsedRounds used = used_rounds(recording, run_of_request);
   const auto with_auxiliary = runs_with_auxiliary_passes(used.rounds, run_of_request);
@@ -424,8 +424,9 @@ OperationRounds collect_rounds(const traces::Recording& recording,
     const bool is_above = above_exit.contains(run.id);
     const DraftLayers of_draft = found != layers.end() ? found->second : DraftLayers{};
     const auto origin = origins.find(round->layer_set_id);
-    const double weights_share =
-        weights_shares.at(run.id).of(origin == origins.end() ? std::string_view() : origin->second);
+    const auto format =
+        draft_weights.at(run.id).format(origin == origins.end() ? std::string_view() : origin->second);
+    const auto weights = format ? std::optional(weight_type_of(*format)) : std::nullopt;
     collector.add_round(*round,
                         {.layers = of_draft,
                          .above_exit = is_above,
@@ -434,8 +435,8 @@ OperationRounds collect_rounds(const traces::Recording& recording,
                          .is_vanilla = is_vanilla,
                          .has_usual_rest = !with_auxiliary.contains(run.id),
                          .has_draft_model = speculation::strategy_row(run.strategy).drafts_with_other_model,
-                         .weights_share = weights_share});
-    if (round->tree_depth != round->drafted || weights_share != 1.0) continue;
+                         .weights = weights});
+    if (round->tree_depth != round->drafted || weights) continue;
     timed_rounds.emplace(round->id, OperationRound{.verify_rows = round->verify_rows,
                                                    .draft_steps = round->drafted,
                                                    .root = round->root_position,

@@ -61,9 +61,12 @@ struct CostObservations {
     traces::Reader& reader, const traces::Recording& recording,
     const std::function<bool(const traces::Run&)>& use = {}, const std::function<bool()>& go_on = {});
 
-/// Fits a cost model. `gpu` is the recorded GPU; its parameters become priors. Errors: no groups, or times
-/// that are not positive.
+/// Fits a cost model. `gpu` is the recorded GPU, and `engine` the law of the engine on it (null = this
+/// version's); its values become priors, or those of `expected`. Errors: no groups, or times that are not
+/// positive.
 [[nodiscard]] Result<CostFit> fit_cost_model(const CostObservations& observations,
-                                             const std::optional<GpuSpecification>& gpu = {});
+                                             const std::optional<GpuSpecification>& gpu = {},
+                                             const EngineLaw* engine = nullptr,
+                                             const EngineLaw* expected = nullptr);
 
 }  // namespace draftscope::simulator

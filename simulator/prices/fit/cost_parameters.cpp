@@ -8,8 +8,34 @@ namespace draftscope::simulator {
 
 namespace {
 
+/// First row of each step; the first term is a ramp.
 constexpr std::array<double, width_terms> steps{2, 9, 17, 33, 65, 129};
+constexpr double ramp_rows = 22.0;
 constexpr std::array<double, width_terms> ramps{1, 2, 4, 8, 16, 32};
+
+/// Share of a layer's time for further rows that an operation takes, as measured in one engine's programs:
+/// products of normalised inputs normalise every row first.
+double share_of_rows(speculation::Operation operation) {
+  switch (operation) {
+    case speculation::Operation::qkv:
+    case speculation::Operation::gate_up:
+      return 0.4;
+    case speculation::Operation::attention:
+      return 0.1;
+    case speculation::Operation::down:
+      return 0.07;
+    case speculation::Operation::output:
+      return 0.03;
+    default:
+      return 0.0;
+  }
+}
+
+void add_layer_width(CostCoefficients& sum, speculation::Operation operation, WidthLaw law, double rows) {
+  if (law != WidthLaw::steps) return;
+  for (std::size_t term = 0; term < width_terms; ++term)
+    sum.fixed[layer_width_parameter(term)] += share_of_rows(operation) * width_basis(law, term, rows);
+}
 
 void add_product(CostCoefficients& sum, speculation::Operation product, const Work& work, WidthLaw law,
                  double rows) {
@@ -33,7 +59,10 @@ void add_attention(CostCoefficients& sum, const Work& one_row, const PassForm& f
 }  // namespace
 
 double width_basis(WidthLaw law, std::size_t term, double rows) {
-  if (law == WidthLaw::steps) return rows >= steps[term] ? 1.0 : 0.0;
+  if (law == WidthLaw::steps) {
+    if (term == 0) return std::clamp(rows - 1.0, 0.0, ramp_rows);
+    return rows >= steps[term] ? 1.0 : 0.0;
+  }
   const double beyond = std::max(rows - ramps[term], 0.0);
   return term + 1 < width_terms ? std::min(beyond, ramps[term + 1] - ramps[term]) : beyond;
 }
@@ -47,11 +76,15 @@ std::string cost_parameter_name(WidthLaw law, std::size_t parameter) {
       return fmt::format("{}, ns a byte", speculation::operation_name(operation));
     for (std::size_t term = 0; i < speculation::product_count && term < width_terms; ++term)
       if (parameter == width_parameter(operation, term))
-        return law == WidthLaw::steps ? fmt::format("{} from {} rows, ns a byte",
-                                                    speculation::operation_name(operation), steps[term])
-                                      : fmt::format("{} beyond {} rows, ns a byte and row",
-                                                    speculation::operation_name(operation), ramps[term]);
+        return law == WidthLaw::steps && term > 0
+                   ? fmt::format("{} from {} rows, ns a byte", speculation::operation_name(operation),
+                                 steps[term])
+                   : fmt::format("{} beyond {} rows, ns a byte and row",
+                                 speculation::operation_name(operation), ramps[term]);
   }
+  for (std::size_t term = 0; term < width_terms; ++term)
+    if (parameter == layer_width_parameter(term))
+      return term == 0 ? "further row of a layer, ns" : fmt::format("layer from {} rows, ns", steps[term]);
   switch (parameter) {
     case attention_row_parameter:
       return "attention of a further row, ns a byte";
@@ -82,6 +115,7 @@ CostCoefficients operation_coefficients(speculation::Operation operation, const 
   const double rows = form.rows * form.batch;
   if (operation == speculation::Operation::attention) {
     add_attention(coefficients, work_of(operation, shape, type, 1.0, form.tensor_parallel), form);
+    add_layer_width(coefficients, operation, law, rows);
     return coefficients;
   }
   const Work work = work_of(operation, shape, type, rows, form.tensor_parallel);
@@ -91,6 +125,7 @@ CostCoefficients operation_coefficients(speculation::Operation operation, const 
     return coefficients;
   }
   add_product(coefficients, operation, work, law, rows);
+  add_layer_width(coefficients, operation, law, rows);
   return coefficients;
 }
 

@@ -10,11 +10,14 @@
 //   small operations: launches · launch + bytes · per_byte
 //   a round's first draft step: its layers' weight bytes · draft_start, since the verification before it has
 //   evicted them from the caches
-//   a layer, a pass and a round add a constant each.
+//   a layer, a pass and a round add a constant each; on a GPU a layer of w rows adds Σ_j layer_width_j ·
+//   φ_j(w),
+//       of which each operation has its share.
 //
-// φ_j is a step at 2, 9, 17, 33, 65 and 129 rows where a library switches kernels (GPU), or a ramp between
-// 1, 2, 4, 8, 16 and 32 rows where each row adds its arithmetic (CPU). Width terms are not negative, so that
-// more rows never cost less. Times are in nanoseconds.
+// On a GPU φ_0 is a ramp from 1 to 23 rows and the others are steps at 9, 17, 33, 65 and 129 rows, where
+// kernels, tiles or passes over the weights change; on a CPU they are ramps between 1, 2, 4, 8, 16 and 32
+// rows, where each row adds its arithmetic. Width terms are not negative, so that more rows never cost less.
+// Times are in nanoseconds.
 
 #include <draftscope/simulator/prices/cost_model.h>
 #include <draftscope/speculation/operation.h>
@@ -38,7 +41,8 @@ inline constexpr std::size_t step_round_parameter = 50;     ///< Round without a
 inline constexpr std::size_t common_launch_parameter = 51;  ///< Part of the launch that all products share.
 inline constexpr std::size_t common_per_byte_parameter = 52;
 inline constexpr std::size_t draft_start_parameter = 53;  ///< ns per weight byte of the draft's layers
-static_assert(draft_start_parameter + 1 == cost_parameter_count);
+inline constexpr std::size_t first_layer_width_parameter = 54;
+static_assert(first_layer_width_parameter + width_terms == cost_parameter_count);
 
 [[nodiscard]] constexpr std::size_t launch_parameter(speculation::Operation operation) {
   return 2 * static_cast<std::size_t>(operation);
@@ -51,9 +55,30 @@ static_assert(draft_start_parameter + 1 == cost_parameter_count);
   return 2 * speculation::operation_count + width_terms * static_cast<std::size_t>(product) + term;
 }
 
+/// Index of a layer's width parameter: ns by which a layer takes longer.
+[[nodiscard]] constexpr std::size_t layer_width_parameter(std::size_t term) {
+  return first_layer_width_parameter + term;
+}
+
 /// Whether a parameter describes growth with rows, including that of attention.
 [[nodiscard]] constexpr bool is_width_parameter(std::size_t parameter) {
-  return parameter >= 2 * speculation::operation_count && parameter <= attention_row_kv_parameter;
+  return (parameter >= 2 * speculation::operation_count && parameter <= attention_row_kv_parameter) ||
+         parameter >= first_layer_width_parameter;
+}
+
+/// Whether a parameter is a product's of the layers: its launch, its bytes or their growth with rows.
+[[nodiscard]] constexpr bool is_of_layer_products(std::size_t parameter) {
+  constexpr auto head = static_cast<std::size_t>(speculation::Operation::head);
+  const std::size_t first_width = 2 * speculation::operation_count;
+  if (parameter < first_width) return parameter / 2 < speculation::product_count && parameter / 2 != head;
+  return parameter < attention_row_parameter && (parameter - first_width) / width_terms != head;
+}
+
+/// Whether a parameter is a time per byte.
+[[nodiscard]] constexpr bool is_rate_parameter(std::size_t parameter) {
+  return parameter == common_per_byte_parameter || parameter == draft_start_parameter ||
+         (parameter < layer_parameter &&
+          (parameter >= 2 * speculation::operation_count || parameter % 2 == 1));
 }
 
 /// φ_term(rows).

@@ -18,9 +18,10 @@ constexpr std::array<speculation::Operation, speculation::product_count> product
     speculation::Operation::qkv, speculation::Operation::output, speculation::Operation::gate_up,
     speculation::Operation::down, speculation::Operation::head};
 
-// Increments of the time at 2, 9, 17, 33, 65 and 129 rows / the time at one row. They are medians over shapes
-// of bf16 products on six GPUs; single shapes scatter by 10–20 % where the library switches kernels.
-constexpr std::array<double, width_terms> width_increments{0.005, 0.015, 0.025, 0.005, 0.025, 0.175};
+// Increments of the time of library kernels / the time at one row: per row of the ramp, and at each step of
+// rows. They are medians over shapes of bf16 products on six GPUs; single shapes scatter by 10–20 % where the
+// library switches kernels.
+constexpr std::array<double, width_terms> width_increments{0.0003, 0.015, 0.023, 0.005, 0.025, 0.175};
 
 struct SmallCosts {
   double attention_ns;  ///< Minimum time of decode attention with a short context.
@@ -39,9 +40,57 @@ SmallCosts small_costs(MemoryFamily family) {
   return {15.0e3, 3.0e3};
 }
 
+// Rests of rounds with and without a draft.
+constexpr double round_ns = 10e3;
+constexpr double step_round_ns = 5e3;
+
+CostVector engine_values(const GpuSpecification& gpu, WeightType weights, const EngineLaw& engine) {
+  const double read_ns = 1.0 / (gpu.read_efficiency * gpu.bandwidth_gb_s);
+  CostVector values{};
+  for (const speculation::Operation product : products) {
+    const bool is_head = product == speculation::Operation::head;
+    const EngineProducts& of = engine_products(engine, is_head ? WeightType::bf16 : weights);
+    values[launch_parameter(product)] = 1e3 * (is_head ? engine.head_us : engine.product_us);
+    values[per_byte_parameter(product)] = read_ns / (is_head ? engine.head_efficiency : of.efficiency);
+    values[width_parameter(product, 0)] = of.row_share * read_ns;
+    for (std::size_t term = 1; term < width_terms; ++term)
+      values[width_parameter(product, term)] = engine.byte_shares[term] * read_ns;
+  }
+  for (std::size_t term = 0; term < width_terms; ++term)
+    values[layer_width_parameter(term)] = 1e3 * engine.layer_us[term];
+  values[launch_parameter(speculation::Operation::attention)] = 1e3 * engine.attention_us;
+  values[per_byte_parameter(speculation::Operation::attention)] = read_ns / engine.context_efficiency;
+  values[attention_row_kv_parameter] = engine.context_row_share * read_ns;
+  values[per_byte_parameter(speculation::Operation::small)] = read_ns;
+  values[draft_step_parameter] = 1e3 * engine.pass_us;
+  values[target_pass_parameter] = 1e3 * engine.pass_us;
+  values[common_launch_parameter] = 1e3 * engine.product_us;
+  values[common_per_byte_parameter] = read_ns / engine_products(engine, weights).efficiency;
+  return values;
+}
+
+/// Standard deviations of how much longer layers and bytes take with more rows.
+struct WidthSigma {
+  std::array<double, width_terms> layer_ns;
+  std::array<double, width_terms> byte_shares;  ///< Shares of a byte's time at one row.
+};
+
+/// Kernels of a library were measured product by product, so that what further rows cost the rest of a layer
+/// is open; those of an engine's law were measured as passes.
+WidthSigma width_sigma(const EngineLaw* engine) {
+  if (engine == nullptr) return {{400.0, 1e3, 2e3, 4e3, 4e3, 8e3}, {0.003, 0.05, 0.05, 0.05, 0.05, 0.05}};
+  return {{800.0, 4e3, 8e3, 20e3, 20e3, 40e3}, {0.01, 0.1, 0.3, 0.5, 0.5, 0.5}};
+}
+
 }  // namespace
 
-CostVector specified_values(const GpuSpecification& gpu, WeightType weights) {
+CostVector specified_values(const GpuSpecification& gpu, WeightType weights, const EngineLaw* engine) {
+  if (engine != nullptr) {
+    CostVector values = engine_values(gpu, weights, *engine);
+    values[round_parameter] = round_ns;
+    values[step_round_parameter] = step_round_ns;
+    return values;
+  }
   const double ns_per_byte = 1.0 / (gpu.efficiency * gpu.bandwidth_gb_s);
   const ProductLaw layers = gpu.products(weights);
   // Streaming K/V reaches slightly more of the bandwidth than products do, on all six.
@@ -64,16 +113,37 @@ CostVector specified_values(const GpuSpecification& gpu, WeightType weights) {
   values[per_byte_parameter(speculation::Operation::small)] = ns_per_byte;
   values[draft_step_parameter] = graph.host_ns_per_draft_step;
   values[target_pass_parameter] = graph.host_ns_per_pass;
-  values[round_parameter] = 10e3;
-  values[step_round_parameter] = 5e3;
+  values[round_parameter] = round_ns;
+  values[step_round_parameter] = step_round_ns;
   values[common_launch_parameter] = 1e3 * layers.t0_us;
   values[common_per_byte_parameter] = 1.0 / (layers.efficiency * gpu.bandwidth_gb_s);
   return values;
 }
 
-std::vector<GaussianPrior> gpu_priors(const GpuSpecification& gpu, WeightType weights) {
-  const CostVector values = specified_values(gpu, weights);
-  const ProductLaw layers = gpu.products(weights);
+CostVector value_ratios(const TypeOnGpu& here, const TypeOnGpu& there, const EngineLaw* engine) {
+  const CostVector from = specified_values(here.gpu, here.weights, engine);
+  const CostVector to = specified_values(there.gpu, there.weights, engine);
+  const double per_byte = to[common_per_byte_parameter] / from[common_per_byte_parameter];
+  CostVector ratios{};
+  for (std::size_t i = 0; i < cost_parameter_count; ++i) {
+    const double unknown = is_rate_parameter(i) ? per_byte : 1.0;
+    ratios[i] = from[i] > 0.0 && to[i] > 0.0 ? to[i] / from[i] : unknown;
+  }
+  return ratios;
+}
+
+CostVector type_ratios(const CostModel& model, WeightType from, WeightType to) {
+  if (model.gpu) return value_ratios({*model.gpu, from}, {*model.gpu, to}, model.engine);
+  CostVector ratios{};
+  ratios.fill(1.0);
+  return ratios;
+}
+
+std::vector<GaussianPrior> gpu_priors(const GpuSpecification& gpu, WeightType weights,
+                                      const EngineLaw* engine) {
+  const CostVector values = specified_values(gpu, weights, engine);
+  const ProductLaw layers = product_law(gpu, weights, engine);
+  const WidthSigma widths = width_sigma(engine);
   const double launch_ns = values[common_launch_parameter];
   const double ns_per_byte = values[common_per_byte_parameter];
   const double launch_scale = std::max(launch_ns, 500.0);
@@ -93,15 +163,17 @@ std::vector<GaussianPrior> gpu_priors(const GpuSpecification& gpu, WeightType we
                       values[per_byte] - ns_per_byte,
                       0.05 * ns_per_byte});
     for (std::size_t term = 0; term < width_terms; ++term)
-      expect(width_parameter(product, term), 0.05 * ns_per_byte);
+      expect(width_parameter(product, term), widths.byte_shares[term] * ns_per_byte);
   }
+  for (std::size_t term = 0; term < width_terms; ++term)
+    expect(layer_width_parameter(term), widths.layer_ns[term]);
   expect(launch_parameter(speculation::Operation::attention),
          0.35 * values[launch_parameter(speculation::Operation::attention)]);
   expect(per_byte_parameter(speculation::Operation::attention), 0.1 * ns_per_byte);
   expect(attention_row_parameter, ns_per_byte);
-  expect(attention_row_kv_parameter, 0.02 * ns_per_byte);
+  expect(attention_row_kv_parameter, std::max(0.02 * ns_per_byte, 0.5 * values[attention_row_kv_parameter]));
   expect(launch_parameter(speculation::Operation::small),
-         0.5 * values[launch_parameter(speculation::Operation::small)]);
+         std::max(0.5 * values[launch_parameter(speculation::Operation::small)], 500.0));
   expect(per_byte_parameter(speculation::Operation::small), ns_per_byte);
   expect(layer_parameter, 500.0);
   expect(draft_step_parameter, 0.5 * values[draft_step_parameter]);
@@ -157,6 +229,9 @@ std::vector<GaussianPrior> scale_priors(const CostObservations& observations) {
   expect(round_parameter, 0.0, 10.0 * launch_ns);
   expect(step_round_parameter, 0.0, 10.0 * launch_ns);
   expect(draft_start_parameter, 0.0, 0.3 * ns_per_byte);
+  // Ramps have no such term: their products have arithmetic enough.
+  for (std::size_t term = 0; term < width_terms; ++term)
+    expect(layer_width_parameter(term), 0.0, 1e-3 * launch_ns);
   return priors;
 }
 

@@ -8,15 +8,32 @@
 #include <vector>
 
 #include "prices/fit/cost_observations.h"
+#include "prices/fit/engine_law.h"
 #include "prices/fit/robust_fit.h"
 
 namespace draftscope::simulator {
 
-/// Values of all parameters that a GPU's specification implies for layers of this number type.
-[[nodiscard]] CostVector specified_values(const GpuSpecification& gpu, WeightType weights);
+/// Values of all parameters that a GPU's specification implies for layers of this number type: with library
+/// kernels in the graph regime (§4 of the published kernel measurements), or by the law of an engine.
+[[nodiscard]] CostVector specified_values(const GpuSpecification& gpu, WeightType weights,
+                                          const EngineLaw* engine = nullptr);
 
-/// Priors from the specification, in the graph regime: §4 of the published kernel measurements.
-[[nodiscard]] std::vector<GaussianPrior> gpu_priors(const GpuSpecification& gpu, WeightType weights);
+/// Priors with these values.
+[[nodiscard]] std::vector<GaussianPrior> gpu_priors(const GpuSpecification& gpu, WeightType weights,
+                                                    const EngineLaw* engine = nullptr);
+
+/// A number type of products on a GPU.
+struct TypeOnGpu {
+  const GpuSpecification& gpu;
+  WeightType weights;
+};
+
+/// [parameter]: value there / value here, by the specifications.
+[[nodiscard]] CostVector value_ratios(const TypeOnGpu& here, const TypeOnGpu& there, const EngineLaw* engine);
+
+/// [parameter]: value of products of a type / those of another, on the model's GPU; 1 without one, where
+/// bytes count as such.
+[[nodiscard]] CostVector type_ratios(const CostModel& model, WeightType from, WeightType to);
 
 /// Priors of an unspecified machine: the scale of the recording itself (time per weight byte), nearly flat.
 [[nodiscard]] std::vector<GaussianPrior> scale_priors(const CostObservations& observations);

@@ -111,6 +111,7 @@ Result<PriceMap> PriceMap::make(const CostModel& model, const Scenario& scenario
   if (scenario.draft_cost && scenario.draft_cost->kind == DraftCostInput::Kind::one_layer)
     made->auxiliary_passes.push_back(
         {.kind = AuxiliaryPassKind::draft_model, .rows = 1, .attention = 1, .mlp = 1, .has_head = true});
+  made->weights = scenario.weights;
   made->n_layers = scenario.shape.n_layers;
   made->widths = scenario.widths;
   made->above_exit = scenario.verified_layers == VerifiedLayers::above_exit && !scenario.draft_cost;
@@ -119,10 +120,11 @@ Result<PriceMap> PriceMap::make(const CostModel& model, const Scenario& scenario
   made->fill_map(scenario, surroundings);
   made->root = covariance_root(here.covariance);
   for (const speculation::DraftSublayers& draft : made->drafts)
-    made->draft_start_bytes.push_back(draft_start_coefficients(scenario.shape, scenario.weights,
-                                                               draft.attention, draft.mlp,
-                                                               scenario.tensor_parallel)
-                                          .fixed[draft_start_parameter]);
+    made->draft_start_bytes.push_back(
+        draft_start_coefficients(scenario.shape,
+                                 PassMap::own_type(draft, scenario.weights).value_or(scenario.weights),
+                                 draft.attention, draft.mlp, scenario.tensor_parallel)
+            .fixed[draft_start_parameter]);
   if (is_recorded(model, scenario, surroundings)) {
     made->correct_passes(model, before == nullptr ? nullptr : before->passes_.get());
     made->correct_own(model);
@@ -246,7 +248,7 @@ void PriceMap::draw(std::span<const double> normal, PriceSources vary, Prices& i
 }
 
 bool PriceMap::is_as_recorded() const {
-  return passes_->corrections != nullptr;
+  return passes_->corrections != nullptr && !passes_->costs.model.is_calibrated;
 }
 
 std::span<const CostNote> PriceMap::notes() const {

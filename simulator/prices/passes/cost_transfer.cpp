@@ -28,11 +28,14 @@ std::string_view law_source(Calibration calibration) {
   return "prior: the middle of fitted GPUs of its memory family";
 }
 
-void note_specification(const GpuSpecification& gpu, WeightType weights, std::vector<CostNote>& notes) {
-  const ProductLaw law = gpu.products(weights);
+void note_specification(const GpuSpecification& gpu, WeightType weights, const EngineLaw* engine,
+                        std::vector<CostNote>& notes) {
+  const ProductLaw law = product_law(gpu, weights, engine);
   const Provenance provenance =
       law.calibration == Calibration::fitted ? Provenance::fitted : Provenance::prior;
-  const std::string_view source = law_source(law.calibration);
+  const std::string source = engine == nullptr
+                                 ? std::string(law_source(law.calibration))
+                                 : fmt::format("fitted to passes of this engine on an {}", engine->gpu);
   notes.push_back({provenance, law.t0_sigma,
                    fmt::format("{}: launch of a {} product {} us, {} ({})", gpu.name,
                                weight_type_name(weights), law.t0_us, percent(law.t0_sigma), source)});
@@ -100,9 +103,15 @@ bool is_on_same_machine(const CostModel& model, const Scenario& scenario) {
 Factor factor_of(std::size_t parameter) {
   if (parameter == common_launch_parameter) return Factor::launch;
   if (parameter == common_per_byte_parameter || parameter == draft_start_parameter) return Factor::bandwidth;
+  if (parameter >= first_layer_width_parameter) return Factor::launch;
   if (parameter >= layer_parameter) return Factor::host;
   if (parameter >= 2 * speculation::operation_count) return Factor::bandwidth;
   return parameter % 2 == 0 ? Factor::launch : Factor::bandwidth;
+}
+
+double draft_type_factor(const CostModel& model, WeightType type) {
+  const auto known = std::ranges::find(model.draft_types, type, &MeasuredDraftType::type);
+  return known == model.draft_types.end() ? 1.0 : known->factor;
 }
 
 TransferredCosts transfer(const CostModel& model, const Scenario& scenario) {
@@ -112,26 +121,23 @@ TransferredCosts transfer(const CostModel& model, const Scenario& scenario) {
   // Products of fewer bits use other kernels.
   const bool is_renewed = model.gpu && model.weights != scenario.weights &&
                           (is_narrow(model.weights) || is_narrow(scenario.weights));
-  const bool specified_only =
-      (is_moved && (!model.from_trace || !model.gpu)) || (is_renewed && !model.from_trace);
+  const bool is_of_other_engine =
+      !model.from_trace && model.gpu && scenario.host && scenario.host->law != model.engine;
+  const bool specified_only = (is_moved && (!model.from_trace || !model.gpu)) ||
+                              (is_renewed && !model.from_trace) || is_of_other_engine;
   if (specified_only) {
     if (model.from_trace)
       costs.notes.push_back(
           {Provenance::prior, 0.0,
            "the recording's machine is no specified GPU: nothing of its costs carries over"});
-    costs.model = cost_model_of(scenario.gpu ? *scenario.gpu : *model.gpu, scenario.shape, scenario.weights);
+    costs.model = cost_model_of(scenario.gpu ? *scenario.gpu : *model.gpu, scenario.shape, scenario.weights,
+                                scenario.host ? scenario.host->law : nullptr);
   } else if (is_moved || is_renewed) {
     const GpuSpecification& there = is_moved ? *scenario.gpu : *model.gpu;
-    const CostVector from = specified_values(*model.gpu, model.weights);
-    const CostVector to = specified_values(there, scenario.weights);
-    const double per_byte = to[common_per_byte_parameter] / from[common_per_byte_parameter];
-    for (std::size_t i = 0; i < cost_parameter_count; ++i) {
-      if (factor_of(i) == Factor::host) continue;
-      costs.ratio[i] = from[i] > 0.0 && to[i] > 0.0 ? to[i] / from[i] : per_byte;
-      costs.model.values[i] *= costs.ratio[i];
-    }
+    costs.ratio = value_ratios({*model.gpu, model.weights}, {there, scenario.weights}, model.engine);
+    for (std::size_t i = 0; i < cost_parameter_count; ++i) costs.model.values[i] *= costs.ratio[i];
     costs.model.gpu = there;
-    const ProductLaw law = there.products(scenario.weights);
+    const ProductLaw law = product_law(there, scenario.weights, model.engine);
     const double other_host = is_moved ? 0.3 : 0.0;
     costs.sigma = {law.t0_sigma, law.efficiency_sigma, other_host, 0.0};
     if (is_moved)
@@ -141,12 +147,20 @@ TransferredCosts transfer(const CostModel& model, const Scenario& scenario) {
                        "host's part, {}",
                        model.gpu->name, there.name, percent(other_host))});
   }
+  if (model.weights != scenario.weights && costs.model.from_trace) {
+    costs.type_factor = draft_type_factor(model, scenario.weights);
+    for (std::size_t i = 0; i < cost_parameter_count; ++i) {
+      if (!is_of_layer_products(i)) continue;
+      costs.ratio[i] *= costs.type_factor;
+      costs.model.values[i] *= costs.type_factor;
+    }
+  }
   if (costs.model.gpu) {
     for (std::size_t i = 0; i < speculation::product_count; ++i)
       costs.floor[per_byte_parameter(static_cast<speculation::Operation>(i))] =
           1.0 / costs.model.gpu->bandwidth_gb_s;
     if (is_moved || is_renewed || !model.from_trace)
-      note_specification(*costs.model.gpu, scenario.weights, costs.notes);
+      note_specification(*costs.model.gpu, scenario.weights, costs.model.engine, costs.notes);
   }
   costs.is_specified = !costs.model.from_trace;
   if (scenario.tensor_parallel > 1 && costs.model.gpu) {

@@ -20,9 +20,14 @@ struct TransferredCosts {
   CostVector ratio;  ///< Factor of a drawn value; 1 on the same machine.
   CostVector floor{};  ///< Lower bound of values.
   std::array<double, factor_count> sigma{};
+  double type_factor =
+      1.0;  ///< Factor of the layers' products, as drafts of the scenario's type were measured.
   bool is_specified = false;  ///< Based on a specification only, so that its spread counts as transfer.
   std::vector<CostNote> notes;
 };
+
+/// MeasuredDraftType::factor of a type; 1 where no draft had it.
+[[nodiscard]] double draft_type_factor(const CostModel& model, WeightType type);
 
 /// Whether the scenario asks about the machine that the model was fitted on.
 [[nodiscard]] bool is_on_same_machine(const CostModel& model, const Scenario& scenario);

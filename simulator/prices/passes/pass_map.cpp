@@ -53,7 +53,7 @@ Surroundings surroundings_of(const CostModel& model, const Scenario& scenario) {
 }
 
 double long_context_ns(const TransferredCosts& costs, const Scenario& scenario, const ModelShape& shape) {
-  if (!costs.is_specified || !costs.model.gpu) return 0.0;
+  if (!costs.is_specified || !costs.model.gpu || costs.model.engine != nullptr) return 0.0;
   constexpr double in_cache = 1.5;  // Multiple of its size up to which K/V are read as if they stayed there.
   constexpr double usual_l2_mb = 50.0;
   constexpr double launch_ns = 26e3;
@@ -77,7 +77,11 @@ void PassMap::put(std::int32_t rows, Part part, const CostCoefficients& coeffici
 
 void PassMap::fill_map(const Scenario& scenario, const Surroundings& surroundings) {
   const CostModel& model = costs.model;
-  const Index rows_of_map = own_row(auxiliary_passes.size());
+  for (const speculation::DraftSublayers& draft : drafts)
+    if (const auto type = own_type(draft, scenario.weights);
+        type && std::ranges::find(draft_types, *type) == draft_types.end())
+      draft_types.push_back(*type);
+  const Index rows_of_map = type_row(draft_types.size());
   map = MatrixXd::Zero(rows_of_map, price_unknowns);
   arithmetic = VectorXd::Zero(rows_of_map);
   link = VectorXd::Zero(rows_of_map);
@@ -118,10 +122,47 @@ void PassMap::fill_map(const Scenario& scenario, const Surroundings& surrounding
     put(rows, target_rest_part, target, rest_ns, sum_ns);
   }
   fill_auxiliary(scenario, surroundings);
+  fill_draft_types(scenario, surroundings);
   if (!surroundings.replaced) return;
   host = host_times(surroundings.costs);
   draft_host_ns = surroundings.costs.host_ns_per_draft_step;
   target_host_ns = surroundings.costs.host_ns_per_pass;
+}
+
+std::optional<WeightType> PassMap::own_type(const speculation::DraftSublayers& draft, WeightType target) {
+  if (!draft.weights) return std::nullopt;
+  const WeightType type = weight_type_of(*draft.weights);
+  return layer_weight_bytes(type) == layer_weight_bytes(target) ? std::nullopt : std::optional(type);
+}
+
+/// Sublayers of one row on weights of another type, in terms of the values of the target's type.
+void PassMap::fill_draft_types(const Scenario& scenario, const Surroundings& surroundings) {
+  const CostModel& model = costs.model;
+  const double gap_ns = surroundings.costs.gap_ns_per_kernel;
+  const PassForm form{.batch = static_cast<double>(scenario.batch),
+                      .tensor_parallel = scenario.tensor_parallel};
+  for (std::size_t i = 0; i < draft_types.size(); ++i) {
+    const WeightType type = draft_types[i];
+    const CostVector ratios = type_ratios(model, scenario.weights, type);
+    const double factor = model.from_trace ? draft_type_factor(model, type) / costs.type_factor : 1.0;
+    const double sum_ns = reduce_ns(model, scenario, form.batch * scenario.shape.d_model);
+    CostCoefficients attention = attention_coefficients(scenario.shape, type, model.width_law, form);
+    CostCoefficients mlp = mlp_coefficients(scenario.shape, type, model.width_law, form);
+    Index row = type_row(i);
+    for (CostCoefficients* const part : {&attention, &mlp}) {
+      replace_surroundings(surroundings, *part, false);
+      for (std::size_t j = 0; j < cost_parameter_count; ++j) {
+        const double of_type = ratios[j] * (is_of_layer_products(j) ? factor : 1.0);
+        map(row, static_cast<Index>(j)) = of_type * part->fixed[j];
+        map(row + 1, static_cast<Index>(j)) = of_type * part->a_context_row[j];
+      }
+      const double kernels = part == &attention ? attention_kernels : mlp_kernels;
+      arithmetic[row] =
+          kernels * gap_ns + (part == &attention ? long_context_ns(costs, scenario, scenario.shape) : 0.0);
+      link[row] = sum_ns;
+      row += 2;
+    }
+  }
 }
 
 /// Composes auxiliary passes from operations once, since each has separate rows. Those with more rows than
@@ -197,7 +238,7 @@ void PassMap::correct_passes(const CostModel& model, const PassMap* before) {
                      .attention = draft.attention,
                      .mlp = draft.mlp,
                      .n_layers = n_layers,
-                     .weights_share = draft.weights_share});
+                     .weights = own_type(draft, model.weights)});
   const std::size_t verifiers = above_exit ? drafts.size() : 1;
   for (std::size_t i = 0; i < verifiers; ++i)
     for (std::int32_t rows = 2; rows <= widths; ++rows)

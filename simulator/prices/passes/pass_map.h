@@ -49,7 +49,8 @@ struct PassMap {
 
   TransferredCosts costs;
   std::vector<speculation::DraftSublayers> drafts;
-  std::vector<std::size_t> priced;  ///< Ascending indices into `drafts`; the others have no prices.
+  std::vector<std::size_t> priced;        ///< Ascending indices into `drafts`; the others have no prices.
+  WeightType weights = WeightType::bf16;  ///< Type of the target's weights.
   std::int32_t n_layers = 0;
   std::int32_t widths = 0;
   bool above_exit = false;
@@ -68,6 +69,8 @@ struct PassMap {
   /// Auxiliary passes of the scenario, then that of a draft of one layer if its cost is an input.
   std::vector<AuxiliaryPass> auxiliary_passes;
   std::size_t auxiliary_count = 0;  ///< Number of auxiliary passes of the scenario.
+  /// [place in the map]: types of drafts on weights of their own, each with an attention and an MLP part.
+  std::vector<WeightType> draft_types;
   std::vector<double> own_repeats;  ///< [auxiliary pass]: number of passes for its rows
   /// [auxiliary pass]: recorded time and its uncertainty; a negative price where it was not recorded.
   std::vector<AffineTime> auxiliary_measured;
@@ -82,6 +85,7 @@ struct PassMap {
            double link_ns);
   void fill_map(const Scenario& scenario, const Surroundings& surroundings);
   void fill_auxiliary(const Scenario& scenario, const Surroundings& surroundings);
+  void fill_draft_types(const Scenario& scenario, const Surroundings& surroundings);
   /// `before`, of the same model, may have the same kinds of passes; null = none.
   void correct_passes(const CostModel& model, const PassMap* before);
   void correct_own(const CostModel& model);
@@ -89,6 +93,13 @@ struct PassMap {
   [[nodiscard]] Eigen::Index own_row(std::size_t own) const {
     return (Eigen::Index{widths} * parts + static_cast<Eigen::Index>(own)) * 2;
   }
+  /// Row of the map for the attention sublayers of a draft type; those of the MLP sublayers follow.
+  [[nodiscard]] Eigen::Index type_row(std::size_t type) const {
+    return own_row(auxiliary_passes.size()) + static_cast<Eigen::Index>(type) * 4;
+  }
+  /// Type of a draft's own weights; absent where they have the bytes of the target's.
+  [[nodiscard]] static std::optional<WeightType> own_type(const speculation::DraftSublayers& draft,
+                                                          WeightType target);
   /// One normal number for each kind of auxiliary passes.
   using AuxiliaryNoise = std::array<double, auxiliary_pass_kind_count>;
   /// The engine's share of a vanilla step and its time per step; `noise` is standard normal.

@@ -59,10 +59,17 @@ class PassMap::PricedPasses {
     }
   }
   [[nodiscard]] AffineTime draft_step(std::size_t draft) const {
-    // Where memory bandwidth is the limit, a step takes as long as its weights do.
-    AffineTime step = pass(1, {}, made_.drafts[draft], draft_rest_part, made_.draft_host_ns);
-    step.ns *= made_.drafts[draft].weights_share;
-    return corrected(step, step_place(draft));
+    const speculation::DraftSublayers& sublayers = made_.drafts[draft];
+    AffineTime sum = part(1, draft_rest_part);
+    if (const auto type = made_.own_type(sublayers, made_.weights)) {
+      const auto place = std::ranges::find(made_.draft_types, *type) - made_.draft_types.begin();
+      const Index row = made_.type_row(static_cast<std::size_t>(place));
+      add_times(sublayers, {part_times_[row], part_times_[row + 1]},
+                {part_times_[row + 2], part_times_[row + 3]}, sum);
+    } else {
+      add_sublayers(sublayers, 1, sum);
+    }
+    return corrected(on_host(sum, sublayers, made_.draft_host_ns), step_place(draft));
   }
   /// Price by the law: the rows and the host's launch time.
   [[nodiscard]] AffineTime auxiliary_pass(std::size_t own) const {
@@ -92,28 +99,31 @@ class PassMap::PricedPasses {
     const Index row = ((rows - 1) * parts + which) * 2;
     return {part_times_[row], part_times_[row + 1]};
   }
+  /// A pass of the target whose sublayers run one row (`few`) or all rows (`all`), on kernels and host.
   [[nodiscard]] AffineTime target_pass(std::int32_t rows, const speculation::DraftSublayers& few,
                                        const speculation::DraftSublayers& all) const {
-    return pass(rows, few, all, target_rest_part, made_.target_host_ns);
-  }
-
-  /// A pass whose sublayers run one row (`few`) or all rows (`all`), on kernels and host.
-  [[nodiscard]] AffineTime pass(std::int32_t rows, const speculation::DraftSublayers& few,
-                                const speculation::DraftSublayers& all, Part rest_part,
-                                double host_ns) const {
-    AffineTime sum = part(rows, rest_part);
+    AffineTime sum = part(rows, target_rest_part);
     add_sublayers(few, 1, sum);
     add_sublayers(all, rows, sum);
-    const HostTimes& on_host = made_.host;
-    const double launches_ns = host_factor_ * ((few.attention + all.attention) * on_host.attention_ns +
-                                               (few.mlp + all.mlp) * on_host.mlp_ns + on_host.rest_ns);
+    return on_host(sum, {few.attention + all.attention, few.mlp + all.mlp}, made_.target_host_ns);
+  }
+
+  /// The time of a pass's kernels, or of their launches by the host if that is longer, and the host's own.
+  [[nodiscard]] AffineTime on_host(AffineTime sum, const speculation::DraftSublayers& count,
+                                   double host_ns) const {
+    const HostTimes& times = made_.host;
+    const double launches_ns =
+        host_factor_ * (count.attention * times.attention_ns + count.mlp * times.mlp_ns + times.rest_ns);
     if (launches_ns > sum.at(made_.context)) sum = {launches_ns, 0.0};
     return {(sum.ns + host_factor_ * host_ns) * made_.share, sum.ns_per_context_row * made_.share};
   }
 
   void add_sublayers(const speculation::DraftSublayers& count, std::int32_t rows, AffineTime& sum) const {
-    const AffineTime attention = part(rows, attention_part);
-    const AffineTime mlp = part(rows, mlp_part);
+    add_times(count, part(rows, attention_part), part(rows, mlp_part), sum);
+  }
+
+  static void add_times(const speculation::DraftSublayers& count, const AffineTime& attention,
+                        const AffineTime& mlp, AffineTime& sum) {
     const auto attention_count = static_cast<double>(count.attention);
     const auto mlp_count = static_cast<double>(count.mlp);
     sum.ns += attention_count * attention.ns + mlp_count * mlp.ns;
@@ -164,9 +174,9 @@ void PassMap::assemble(const CostVector& values, const VectorXd& corrections_of_
     } else {
       draft.verify = whole;
     }
-    const double start_bytes = draft_start_bytes[i] * drafts[i].weights_share;
     draft.start_ns =
-        times.corrected({start_bytes * values[draft_start_parameter] * share, 0.0}, step_place(i)).ns;
+        times.corrected({draft_start_bytes[i] * values[draft_start_parameter] * share, 0.0}, step_place(i))
+            .ns;
     for (std::size_t rows = 2; rows < draft.verify.size(); ++rows) draft.verify[rows].ns += draft.start_ns;
   }
   if (draft_cost) replace_draft_steps(times, into);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <tuple>
@@ -30,7 +31,7 @@ bool is_target_step(const traces::Round& round, std::int32_t steps) {
 /// Numbers every kind of draft from 1 on: the exit layer, or an index into the sublayer counts.
 class DraftNumbers {
  public:
-  DraftNumbers(bool by_exit, const DraftWeightsShares& weights, const LayerSetsById& sets)
+  DraftNumbers(bool by_exit, const DraftWeights& weights, const LayerSetsById& sets)
       : by_exit_(by_exit), weights_(weights), sets_(sets) {}
 
   std::int32_t number(const traces::Round& round) {
@@ -38,19 +39,20 @@ class DraftNumbers {
     if (by_exit_) return set->second->exit_layer;
     const speculation::DraftSublayers sublayers =
         set == sets_.end() ? speculation::DraftSublayers{} : kept(*set->second);
-    const double share = weights_.of(set == sets_.end() ? std::string_view() : set->second->origin);
-    const auto [place, is_new] = numbers_.try_emplace({sublayers.attention, sublayers.mlp, share},
+    const auto weights = weights_.format(set == sets_.end() ? std::string_view() : set->second->origin);
+    const auto [place, is_new] = numbers_.try_emplace({sublayers.attention, sublayers.mlp, weights},
                                                       static_cast<std::int32_t>(drafts_.size()) + 1);
-    if (is_new) drafts_.push_back({sublayers.attention, sublayers.mlp, share});
+    if (is_new) drafts_.push_back({sublayers.attention, sublayers.mlp, weights});
     return place->second;
   }
   [[nodiscard]] std::vector<speculation::DraftSublayers> drafts() && { return std::move(drafts_); }
 
  private:
   bool by_exit_;
-  const DraftWeightsShares& weights_;
+  const DraftWeights& weights_;
   const LayerSetsById& sets_;
-  std::map<std::tuple<std::int32_t, std::int32_t, double>, std::int32_t> numbers_;
+  std::map<std::tuple<std::int32_t, std::int32_t, std::optional<speculation::WeightFormat>>, std::int32_t>
+      numbers_;
   std::vector<speculation::DraftSublayers> drafts_;
 };
 
@@ -78,8 +80,7 @@ void add_draft(RoundStatistics& statistics, const traces::Round& round, std::int
 }
 
 /// Whether every draft runs the complete layers 0 to its exit − 1, on the target's weights.
-Result<bool> drafts_by_exit(const RunRows& run, const LayerSetsById& sets,
-                            const DraftWeightsShares& weights) {
+Result<bool> drafts_by_exit(const RunRows& run, const LayerSetsById& sets, const DraftWeights& weights) {
   bool by_exit = true;
   std::int64_t rounds = 0;
   for (const RequestRows& request : run.requests)
@@ -90,8 +91,7 @@ Result<bool> drafts_by_exit(const RunRows& run, const LayerSetsById& sets,
       if (round.layer_set_id != 0 && set == sets.end())
         return fail("round {}: found no layer set {}, expected it in the recording", round.id,
                     round.layer_set_id);
-      by_exit =
-          by_exit && set != sets.end() && is_exit(*set->second) && weights.of(set->second->origin) == 1.0;
+      by_exit = by_exit && set != sets.end() && is_exit(*set->second) && !weights.format(set->second->origin);
     }
   if (rounds == 0)
     return fail("run {}: found no round of a finished request, expected one", run.run->specification);
@@ -160,7 +160,7 @@ LayerSetsById layer_sets_by_id(const traces::Recording& recording) {
 
 Result<RecordedStatistics> recorded_statistics(const RunRows& run, const LayerSetsById& sets,
                                                const traces::Meta& meta, const ModelShape& shape) {
-  const DraftWeightsShares weights(*run.run, meta, shape.n_layers);
+  const DraftWeights weights(*run.run, meta, shape.n_layers);
   DRAFTSCOPE_TRY_ASSIGN(const bool by_exit, drafts_by_exit(run, sets, weights));
   RecordedStatistics result;
   DraftNumbers numbers(by_exit, weights, sets);

@@ -5,7 +5,9 @@
 // fitted to it. Values; all functions are thread-safe. Times in nanoseconds.
 
 #include <draftscope/speculation/operation.h>
+#include <draftscope/speculation/weight_format.h>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -15,7 +17,7 @@ namespace draftscope::speculation {
 struct DraftSublayers {
   std::int32_t attention = 0;
   std::int32_t mlp = 0;
-  double weights_share = 1.0;  ///< Bits per weight that the draft reads, relative to the target's.
+  std::optional<WeightFormat> weights;  ///< Format of the draft's own weights; absent = the target's weights.
   friend bool operator==(const DraftSublayers&, const DraftSublayers&) = default;
 };
 

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -94,7 +95,7 @@ TEST(CalibratedModel, OfAGpuIsCloserToTheMachineThanItsSpecificationAndSurer) {
   const MachineCalibration machine = planted_calibration({.truth = truth, .with_operations = false});
   for (const char* name : {"Llama-3.2-1B", "Llama-3-8B"}) {
     const ModelShape shape = value_of(speculation::find_model_shape(name));
-    const CostModel specified = cost_model_of(*truth.gpu, shape, WeightType::bf16);
+    const CostModel specified = cost_model_of(*truth.gpu, shape, WeightType::bf16, truth.engine);
     const CostModel model = value_of(calibrated_model(machine, shape, WeightType::bf16));
     const Prices expected = prices_of(truth, shape);
     const double before = greatest_difference(prices_of(specified, shape), expected, 512.0);
@@ -129,7 +130,7 @@ TEST(CalibratedModel, LeavesWhatNobodyMeasuredToTheSpecification) {
            kernel.form.kind == speculation::KernelKind::step_round;
   });
   const CostModel model = value_of(calibrated_model(machine, truth.shape, WeightType::bf16));
-  const CostVector specified = specified_values(*truth.gpu, WeightType::bf16);
+  const CostVector specified = specified_values(*truth.gpu, WeightType::bf16, truth.engine);
   // Widths are as specified, in units of one row's rate.
   const double rate = model.values[common_per_byte_parameter] / specified[common_per_byte_parameter];
   EXPECT_NEAR(rate, 1.25, 0.1);
@@ -137,7 +138,7 @@ TEST(CalibratedModel, LeavesWhatNobodyMeasuredToTheSpecification) {
     for (std::size_t term = 0; term < width_terms; ++term) {
       const std::size_t width = width_parameter(static_cast<speculation::Operation>(product), term);
       EXPECT_EQ(model.sources[width], ParameterSource::prior);
-      EXPECT_NEAR(model.values[width] / specified[width] / rate, 1.0, 0.1);
+      EXPECT_NEAR(model.values[width], specified[width], 0.1 * specified[width]);
     }
   EXPECT_NEAR(model.values[step_round_parameter], specified[step_round_parameter], 1.0);
 }
@@ -167,6 +168,102 @@ TEST(CalibratedModel, TakesTheShapesOnItsSideOfTheLastCache) {
   EXPECT_THAT(notes[0].text, HasSubstr("kernels of planted (bf16) measured there"));
   EXPECT_THAT(notes[1].text, HasSubstr("small stays in the last cache (32 MB), planted does not"));
   EXPECT_THAT(notes[2].text, HasSubstr("times the bytes that were measured there"));
+}
+
+struct TimedPassForm {
+  std::int32_t layers;
+  std::int32_t rows;
+  double context;
+  double ns;
+};
+
+CalibratedShape measured_shape(const char* name, std::initializer_list<TimedPassForm> passes) {
+  CalibratedShape measured{.shape = value_of(speculation::find_model_shape(name)), .kernels = {}};
+  for (const TimedPassForm& pass : passes) {
+    const bool is_whole = pass.layers == measured.shape.n_layers;
+    const auto kind = is_whole ? speculation::KernelKind::target_pass : speculation::KernelKind::draft_step;
+    measured.kernels.push_back(
+        {{.kind = kind, .sublayers = {pass.layers, pass.layers}, .rows = pass.rows, .context = pass.context},
+         {pass.ns, 0.99 * pass.ns, 1.01 * pass.ns, 30}});
+  }
+  return measured;
+}
+
+/// Whole passes and drafts that `calibrate` timed with release 0.2.0 on an H200 on 2026-11-26.
+MachineCalibration h200_of_release_0_2() {
+  MachineCalibration machine{.device = "cuda",
+                             .processor = "NVIDIA H200",
+                             .engine_version = "0.2.0",
+                             .gpu = "H200-SXM5-141GB",
+                             .shapes = {}};
+  machine.shapes.push_back(measured_shape("Llama-3-8B", {{8, 1, 9, 1857845},
+                                                         {16, 1, 7, 3182094},
+                                                         {32, 1, 8.5, 6092162},
+                                                         {32, 1, 64, 6118630},
+                                                         {32, 1, 1024, 6028726},
+                                                         {32, 2, 64, 4927075},
+                                                         {32, 4, 6, 5482306},
+                                                         {32, 4, 64, 5145550},
+                                                         {32, 8, 6, 5539467},
+                                                         {32, 8, 64, 5443068},
+                                                         {32, 8, 1024, 5605203},
+                                                         {32, 16, 64, 6080716}}));
+  machine.shapes.push_back(measured_shape("Llama-3.2-1B", {{4, 1, 9, 403840},
+                                                           {8, 1, 7.5, 633126},
+                                                           {16, 1, 8.5, 1093983},
+                                                           {16, 1, 64, 1090100},
+                                                           {16, 1, 1024, 1137192},
+                                                           {16, 2, 64, 1117507},
+                                                           {16, 4, 6.5, 1094774},
+                                                           {16, 4, 64, 1160992},
+                                                           {16, 8, 6, 1203318},
+                                                           {16, 8, 64, 1283792},
+                                                           {16, 8, 1024, 1376524},
+                                                           {16, 16, 64, 1453033}}));
+  return machine;
+}
+
+TEST(CalibratedModel, GivesBackTheShapesThatWereMeasuredWhateverElseIsInTheFile) {
+  const MachineCalibration both = h200_of_release_0_2();
+  for (const CalibratedShape& measured : both.shapes) {
+    MachineCalibration alone = both;
+    alone.shapes = {measured};
+    MachineCalibration renamed = both;
+    renamed.shapes.push_back(measured);
+    renamed.shapes.back().shape.d_ff *= 2;  // Its passes contradict its shape.
+    for (const MachineCalibration& machine : {alone, both, renamed}) {
+      const CostModel model = value_of(calibrated_model(machine, measured.shape, measured.weights));
+      const Prices found = prices_of(model, measured.shape);
+      const auto measured_ns = [&](std::int32_t rows) {
+        const auto kernel = std::ranges::find_if(measured.kernels, [&](const auto& one) {
+          return one.form.kind == speculation::KernelKind::target_pass && one.form.rows == rows &&
+                 one.form.context == 64.0;
+        });
+        return kernel->ns.median;
+      };
+      EXPECT_NEAR(found.target_step.at(64.0) / measured_ns(1), 1.0, 0.02) << measured.shape.name;
+      for (const std::int32_t rows : {8, 16})
+        EXPECT_NEAR(found.drafts[1].verify[static_cast<std::size_t>(rows)].at(64.0) /
+                        found.target_step.at(64.0) / (measured_ns(rows) / measured_ns(1)),
+                    1.0, 0.03)
+            << measured.shape.name << ", rows " << rows;
+      EXPECT_FALSE(value_of(PriceMap::make(model, fitted_scenario(model))).is_as_recorded());
+    }
+  }
+}
+
+TEST(CalibratedModel, SaysWhereItsLawFitsBadly) {
+  MachineCalibration machine = h200_of_release_0_2();
+  machine.shapes.pop_back();
+  const auto says_so = [&] {
+    const CalibratedShape& measured = machine.shapes.front();
+    const auto notes = value_of(calibration_notes(machine, measured.shape, measured.weights));
+    return std::ranges::any_of(
+        notes, [](const CostNote& note) { return note.text.find("fits badly") != std::string::npos; });
+  };
+  EXPECT_TRUE(says_so());  // Two rows take less time than one.
+  machine = planted_calibration({.truth = planted_gpu(), .with_operations = false});
+  EXPECT_FALSE(says_so());
 }
 
 TEST(LeaveOneOutOfACalibration, IsNoErrorWithoutNoiseAndFindsTheKernelThatContradicts) {

@@ -8,6 +8,7 @@
 
 #include "../fit/planted_trace.h"
 #include "prices/fit/cost_parameters.h"
+#include "prices/fit/engine_law.h"
 
 namespace draftscope::simulator {
 
@@ -92,8 +93,8 @@ CostModel planted_processor() {
 }
 
 CostModel planted_gpu() {
-  CostModel model =
-      cost_model_of(*find_gpu("H200"), *speculation::find_model_shape("Llama-3.2-1B"), WeightType::bf16);
+  CostModel model = cost_model_of(*find_gpu("H200"), *speculation::find_model_shape("Llama-3.2-1B"),
+                                  WeightType::bf16, &current_engine());
   for (std::size_t i = 0; i < speculation::product_count; ++i) {
     model.values[launch_parameter(static_cast<speculation::Operation>(i))] *= 1.5;
     model.values[per_byte_parameter(static_cast<speculation::Operation>(i))] *= 1.25;

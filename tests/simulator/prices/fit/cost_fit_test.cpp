@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/speculation/published_models.h>
+#include <draftscope/speculation/weight_format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -13,6 +14,7 @@
 #include "planted_trace.h"
 #include "prices/fit/cost_observations.h"
 #include "prices/fit/cost_parameters.h"
+#include "prices/fit/engine_law.h"
 #include "prices/fit/pass_corrections.h"
 #include "prices/passes/cost_prices.h"
 #include "prices/passes/normal_draws.h"
@@ -210,9 +212,11 @@ TEST_F(PlantedFit, TheFirstStepOfADraftIsToldFromTheOthers) {
   }
   // The first step of a draft in fewer bits reads fewer bytes, as the others do.
   Scenario packed = fitted_scenario(planted.truth);
-  packed.drafts = {{4, 4, 1.0}, {4, 4, 0.25}};
+  packed.drafts = {{4, 4, {}}, {4, 4, speculation::WeightFormat::q8_0}};
   const Prices of_packed = prices(planted.truth, packed).value();
-  EXPECT_DOUBLE_EQ(of_packed.drafts[2].start_ns, 0.25 * of_packed.drafts[1].start_ns);
+  const double share = layer_weight_bytes(WeightType::q8_0) / layer_weight_bytes(packed.weights);
+  EXPECT_LT(share, 0.6);
+  EXPECT_NEAR(of_packed.drafts[2].start_ns / of_packed.drafts[1].start_ns, share, 1e-9);
 }
 
 TEST_F(PlantedFit, PassesThatNoLawExplainsArePricedAsTheyWereMeasured) {
@@ -394,10 +398,10 @@ TEST(NormalNumbers, AreTheSameWhenTheyAreKept) {
 
 TEST_F(PlantedFit, KernelsThatStartEarlyCostNoMoreThanOthers) {
   const GpuSpecification gpu = find_gpu("H100-SXM5-80GB").value();
-  PlantedTrace planted{
-      .truth = cost_model_of(gpu, *speculation::find_model_shape("Llama-3.2-1B"), WeightType::bf16),
-      .settings = {{0, 0}, {4, 4}},
-      .device = gpu.name};
+  PlantedTrace planted{.truth = cost_model_of(gpu, *speculation::find_model_shape("Llama-3.2-1B"),
+                                              WeightType::bf16, &current_engine()),
+                       .settings = {{0, 0}, {4, 4}},
+                       .device = gpu.name};
   planted.rounds_per_setting = 30;
   const CostFit one_by_one = fit(planted);
   for (const std::int64_t early_ns : {1'000, 20'000}) {
@@ -432,27 +436,28 @@ TEST_F(PlantedFit, VerificationsLaunchedForMoreRowsThanTheyHaveArePricedOnlyWher
 
 TEST_F(PlantedFit, OneWidthLeavesTheOthersToThePrior) {
   const GpuSpecification gpu = find_gpu("H100-SXM5-80GB").value();
-  PlantedTrace planted{
-      .truth = cost_model_of(gpu, *speculation::find_model_shape("Llama-3.2-1B"), WeightType::bf16),
-      .settings = {{0, 0}, {4, 4}},
-      .device = gpu.name};
+  PlantedTrace planted{.truth = cost_model_of(gpu, *speculation::find_model_shape("Llama-3.2-1B"),
+                                              WeightType::bf16, &current_engine()),
+                       .settings = {{0, 0}, {4, 4}},
+                       .device = gpu.name};
   planted.rounds_per_setting = 30;
   const CostFit found = fit(planted, gpu);
   EXPECT_TRUE(found.report.has_gpu_prior);
-  const auto source = [&](std::size_t term) {
-    return found.report.parameters[width_parameter(speculation::Operation::gate_up, term)].source;
-  };
-  EXPECT_EQ(source(0), ParameterSource::trace);
-  for (std::size_t term = 1; term < width_terms; ++term) EXPECT_EQ(source(term), ParameterSource::prior);
+  const auto source = [&](std::size_t parameter) { return found.report.parameters[parameter].source; };
+  EXPECT_EQ(source(layer_width_parameter(0)), ParameterSource::trace);
+  for (std::size_t term = 1; term < width_terms; ++term) {
+    EXPECT_EQ(source(layer_width_parameter(term)), ParameterSource::prior);
+    EXPECT_EQ(source(width_parameter(speculation::Operation::gate_up, term)), ParameterSource::prior);
+  }
 }
 
 TEST_F(PlantedFit, KernelsOfAGpuAreFittedAroundItsSpecification) {
   const GpuSpecification gpu = find_gpu("H100-SXM5-80GB").value();
-  PlantedTrace planted{
-      .truth = cost_model_of(gpu, *speculation::find_model_shape("Llama-3.2-1B"), WeightType::bf16),
-      .settings = {{0, 0}, {2, 2}, {4, 7}},
-      .device = gpu.name,
-      .outliers = 0.0};
+  PlantedTrace planted{.truth = cost_model_of(gpu, *speculation::find_model_shape("Llama-3.2-1B"),
+                                              WeightType::bf16, &current_engine()),
+                       .settings = {{0, 0}, {2, 2}, {4, 7}},
+                       .device = gpu.name,
+                       .outliers = 0.0};
   planted.rounds_per_setting = 30;
   planted.truth.values[launch_parameter(speculation::Operation::down)] *=
       1.5;  // The engine differs from the specification.

@@ -26,13 +26,13 @@
 
 namespace draftscope::simulator {
 
-/// Growth of a product's time with its rows: steps where a library switches kernels (GPU), or a ramp where
-/// each row adds its arithmetic (CPU).
+/// Growth of a time with the rows of a pass: a ramp of the first rows and steps where kernels or tiles change
+/// (GPU), or ramps where each row adds its arithmetic (CPU).
 enum class WidthLaw : std::uint8_t { steps, ramp };
 
 /// Parameters of the cost law, in which times are linear (simulator/prices/fit/cost_parameters.h numbers
 /// them).
-inline constexpr std::size_t cost_parameter_count = 54;
+inline constexpr std::size_t cost_parameter_count = 60;
 
 /// [parameter]: its value, or a pass's coefficient of it.
 using CostVector = std::array<double, cost_parameter_count>;
@@ -44,10 +44,10 @@ struct MeasuredPassKind {
   bool is_vanilla = false;
   std::int32_t attention = 0;  ///< Attention sublayers of a draft step.
   std::int32_t mlp = 0;
-  std::int32_t rows = 1;       ///< Rows of a target pass.
-  std::int32_t one_row = 0;    ///< Layers of a target pass that run one row: those below the exit.
-  std::int32_t n_layers = 1;   ///< Layers of the model.
-  double weights_share = 1.0;  ///< Share of weights of a draft step, as in speculation::DraftSublayers.
+  std::int32_t rows = 1;              ///< Rows of a target pass.
+  std::int32_t one_row = 0;           ///< Layers of a target pass that run one row: those below the exit.
+  std::int32_t n_layers = 1;          ///< Layers of the model.
+  std::optional<WeightType> weights;  ///< Type of a draft's own weights; absent = the target's weights.
 
   // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 takes the 0 of a rewritten comparison for a pointer.
   friend auto operator<=>(const MeasuredPassKind&, const MeasuredPassKind&) = default;
@@ -70,6 +70,12 @@ struct MeasuredPass {
   double passes = 0.0;          ///< Number of passes, including interrupted ones.
 };
 
+/// Layers of drafts on weights of their own, as measured / by the law of products of their type.
+struct MeasuredDraftType {
+  WeightType type = WeightType::bf16;
+  double factor = 1.0;
+};
+
 enum class ParameterSource : std::uint8_t {
   trace,           ///< The data at least halve the prior's standard deviation.
   prior,           ///< Mostly the GPU's specification.
@@ -90,8 +96,10 @@ struct CostModel {
   WeightType weights = WeightType::bf16;
   WidthLaw width_law = WidthLaw::ramp;
   std::optional<GpuSpecification> gpu;  ///< Absent for a CPU, or an unnamed GPU.
+  const EngineLaw* engine = nullptr;    ///< Law of the engine on a GPU; null = library kernels.
   Regime regime = Regime::as_fitted;    ///< as_fitted where unknown
   bool from_trace = false;
+  bool is_calibrated = false;  ///< Whether the fit is to a calibration, which has passes and no runs.
   CostVector values{};
   std::array<ParameterSource, cost_parameter_count> sources{};  ///< Sources of `values`.
   std::vector<double> covariance;  ///< [parameter][parameter]; covariance of `values`
@@ -99,6 +107,7 @@ struct CostModel {
   /// them, it is interpolated.
   std::vector<MeasuredPass> passes;
   CorrectionScale correction_scale;
+  std::vector<MeasuredDraftType> draft_types;  ///< Used wherever the engine is the recorded one.
   /// Measured auxiliary passes of strategies relative to the law, by kind; used where the scenario is the
   /// recorded one.
   std::vector<MeasuredAuxiliaryPass> auxiliary_passes;
@@ -143,9 +152,9 @@ struct CostFit {
 };
 
 /// A model derived from the specification only (graphs; attention and small kernels from the memory family),
-/// with the priors' covariance.
+/// or from the engine's own law, with the priors' covariance.
 [[nodiscard]] CostModel cost_model_of(const GpuSpecification& gpu, const ModelShape& shape,
-                                      WeightType weights);
+                                      WeightType weights, const EngineLaw* engine = nullptr);
 
 /// Basis of a price, from the most to the least certain.
 enum class Provenance : std::uint8_t {

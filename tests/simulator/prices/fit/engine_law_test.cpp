@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Steps of engines on an H200 by their laws, and drafts on weights of their own.
+#include <draftscope/speculation/published_models.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "../../../value_of.h"
+#include "prices/fit/cost_parameters.h"
+#include "prices/fit/engine_law.h"
+#include "prices/passes/cost_prices.h"
+
+namespace draftscope::simulator {
+namespace {
+
+using ::testing::HasSubstr;
+
+const char* const h200 = "H200-SXM5-141GB";
+
+Prices priced(const char* host, const char* gpu, const char* model, WeightType weights,
+              std::vector<speculation::DraftSublayers> drafts = {}) {
+  Scenario scenario{.gpu = find_gpu(gpu).value(),
+                    .shape = speculation::find_model_shape(model).value(),
+                    .weights = weights,
+                    .host = find_host_time(host).value()};
+  scenario.widths = 32;
+  scenario.context = 512.0;
+  scenario.drafts = std::move(drafts);
+  return value_of(prices(cost_model_of(*scenario.gpu, scenario.shape, weights), scenario));
+}
+
+struct MeasuredStep {
+  const char* host;
+  const char* model;
+  WeightType weights;
+  std::int32_t rows;
+  double ms;
+};
+
+/// The bf16 limit is 4 %, that of fewer bits 8 %.
+class StepsOfAnH200 : public ::testing::TestWithParam<MeasuredStep> {};
+
+TEST_P(StepsOfAnH200, AreThoseOfTheEnginesLaw) {
+  const MeasuredStep step = GetParam();
+  const Prices found = priced(step.host, h200, step.model, step.weights);
+  const AffineTime& time =
+      step.rows == 1 ? found.target_step : found.drafts[1].verify[static_cast<std::size_t>(step.rows)];
+  EXPECT_NEAR(1e-6 * time.at(512.0) / step.ms, 1.0, step.weights == WeightType::bf16 ? 0.04 : 0.08)
+      << step.host << ", " << step.model << ", " << weight_type_name(step.weights) << ", " << step.rows;
+}
+
+// One H200, context 512: 2026-11-27 (bench/gpu/measured/h200_programs.csv, the second run).
+INSTANTIATE_TEST_SUITE_P(
+    Programs, StepsOfAnH200,
+    ::testing::Values(MeasuredStep{"draftscope", "Llama-3-8B", WeightType::bf16, 1, 4.377},
+                      MeasuredStep{"draftscope", "Llama-3-8B", WeightType::bf16, 2, 4.415},
+                      MeasuredStep{"draftscope", "Llama-3-8B", WeightType::bf16, 5, 4.645},
+                      MeasuredStep{"draftscope", "Llama-3-8B", WeightType::bf16, 8, 4.793},
+                      MeasuredStep{"draftscope", "Llama-3-8B", WeightType::bf16, 12, 5.376},
+                      MeasuredStep{"draftscope", "Llama-3-8B", WeightType::bf16, 16, 5.663},
+                      MeasuredStep{"draftscope", "Llama-3-8B", WeightType::bf16, 24, 6.744},
+                      MeasuredStep{"draftscope", "Llama-3-8B", WeightType::bf16, 32, 7.059},
+                      MeasuredStep{"draftscope", "Llama-3.2-1B", WeightType::bf16, 1, 1.073},
+                      MeasuredStep{"draftscope", "Llama-3.2-1B", WeightType::bf16, 2, 1.097},
+                      MeasuredStep{"draftscope", "Llama-3.2-1B", WeightType::bf16, 5, 1.186},
+                      MeasuredStep{"draftscope", "Llama-3.2-1B", WeightType::bf16, 8, 1.255},
+                      MeasuredStep{"draftscope", "Llama-3.2-1B", WeightType::bf16, 12, 1.515},
+                      MeasuredStep{"draftscope", "Llama-3.2-1B", WeightType::bf16, 16, 1.617},
+                      MeasuredStep{"draftscope", "Llama-3.2-1B", WeightType::bf16, 24, 1.821},
+                      MeasuredStep{"draftscope", "Llama-3.2-1B", WeightType::bf16, 32, 1.884},
+                      MeasuredStep{"draftscope", "SmolLM2-135M", WeightType::bf16, 1, 0.940},
+                      MeasuredStep{"draftscope", "SmolLM2-135M", WeightType::bf16, 2, 0.977},
+                      MeasuredStep{"draftscope", "SmolLM2-135M", WeightType::bf16, 5, 1.149},
+                      MeasuredStep{"draftscope", "SmolLM2-135M", WeightType::bf16, 8, 1.275},
+                      MeasuredStep{"draftscope", "Llama-3-8B", WeightType::fp8, 1, 4.343},
+                      MeasuredStep{"draftscope", "Llama-3-8B", WeightType::fp8, 8, 4.765},
+                      MeasuredStep{"draftscope", "Llama-3-8B", WeightType::q8_0, 1, 3.648},
+                      MeasuredStep{"draftscope", "Llama-3-8B", WeightType::q8_0, 8, 4.152},
+                      MeasuredStep{"draftscope", "Llama-3-8B", WeightType::q4_0, 1, 3.763},
+                      MeasuredStep{"draftscope", "Llama-3-8B", WeightType::q4_0, 8, 4.687},
+                      MeasuredStep{"draftscope", "Llama-3-8B", WeightType::int4, 1, 4.467},
+                      MeasuredStep{"draftscope", "Llama-3-8B", WeightType::int4, 8, 4.515}));
+
+// One H200, context 512, blocks apart or more than one row: 2026-11-26 (bench/gpu/measured/h200_passes.csv).
+INSTANTIATE_TEST_SUITE_P(
+    Graphs, StepsOfAnH200,
+    ::testing::Values(MeasuredStep{"draftscope-0.2", "Llama-3-8B", WeightType::bf16, 1, 4.783},
+                      MeasuredStep{"draftscope-0.2", "Llama-3-8B", WeightType::bf16, 5, 5.302},
+                      MeasuredStep{"draftscope-0.2", "Llama-3-8B", WeightType::bf16, 8, 5.598},
+                      MeasuredStep{"draftscope-0.2", "Llama-3-8B", WeightType::bf16, 16, 6.278},
+                      MeasuredStep{"draftscope-0.2", "Llama-3-8B", WeightType::bf16, 32, 12.104},
+                      MeasuredStep{"draftscope-0.2", "Llama-3.2-1B", WeightType::bf16, 1, 1.060},
+                      MeasuredStep{"draftscope-0.2", "Llama-3.2-1B", WeightType::bf16, 5, 1.225},
+                      MeasuredStep{"draftscope-0.2", "Llama-3.2-1B", WeightType::bf16, 8, 1.308},
+                      MeasuredStep{"draftscope-0.2", "Llama-3.2-1B", WeightType::bf16, 16, 1.572},
+                      MeasuredStep{"draftscope-0.2", "Llama-3.2-1B", WeightType::bf16, 32, 2.896},
+                      MeasuredStep{"draftscope-0.2", "Llama-3-8B", WeightType::fp8, 5, 4.524},
+                      MeasuredStep{"draftscope-0.2", "Llama-3-8B", WeightType::fp8, 16, 6.007},
+                      MeasuredStep{"draftscope-0.2", "Llama-3-8B", WeightType::q8_0, 5, 4.344},
+                      MeasuredStep{"draftscope-0.2", "Llama-3-8B", WeightType::q8_0, 16, 5.626},
+                      MeasuredStep{"draftscope-0.2", "Llama-3-8B", WeightType::q4_0, 5, 3.790},
+                      MeasuredStep{"draftscope-0.2", "Llama-3-8B", WeightType::q4_0, 16, 4.905},
+                      MeasuredStep{"draftscope-0.2", "Llama-3-8B", WeightType::int4, 5, 3.564},
+                      MeasuredStep{"draftscope-0.2", "Llama-3-8B", WeightType::int4, 16, 4.775}));
+
+TEST(EngineLaws, RefuseAnUnknownNameWithTheKnownOnes) {
+  const auto refused = find_host_time("vllm");
+  ASSERT_FALSE(refused);
+  for (const HostTime& host : known_host_times()) EXPECT_THAT(refused.error().message, HasSubstr(host.name));
+}
+
+TEST(EngineLaws, GrowWithRowsOnEveryGpuAndType) {
+  for (const HostTime& host : known_host_times())
+    for (const char* gpu : {h200, "L40S", "MI300X"})
+      for (const WeightType type : {WeightType::bf16, WeightType::q8_0, WeightType::q4_k}) {
+        const Prices found = priced(host.name.c_str(), gpu, "Llama-3.2-1B", type);
+        const auto& verify = found.drafts[1].verify;
+        EXPECT_GE(verify[2].at(512.0), found.target_step.at(512.0));
+        for (std::size_t rows = 3; rows < verify.size(); ++rows)
+          EXPECT_GE(verify[rows].at(512.0), verify[rows - 1].at(512.0)) << host.name << " " << rows;
+      }
+}
+
+TEST(EngineLaws, OnOtherGpusAreLessSure) {
+  const GpuSpecification gpu = find_gpu(h200).value();
+  const EngineLaw& engine = current_engine();
+  const ProductLaw there = product_law(find_gpu("L40S").value(), WeightType::bf16, &engine);
+  EXPECT_GT(there.t0_sigma, product_law(gpu, WeightType::bf16, &engine).t0_sigma);
+  EXPECT_GT(product_law(gpu, WeightType::q6_k, &engine).efficiency_sigma,
+            product_law(gpu, WeightType::q8_0, &engine).efficiency_sigma);
+}
+
+TEST(EngineLaws, OfARecordingFollowItsVersion) {
+  EXPECT_EQ(&recorded_engine({{"tool_version", "0.2.0"}}), &former_engine());
+  EXPECT_EQ(&recorded_engine({{"tool_version", "0.2.0"}, {"device_trace", "operations"}}), &current_engine());
+  EXPECT_EQ(&recorded_engine({{"tool_version", "0.3.0"}}), &current_engine());
+}
+
+// A draft of all layers in fewer bits is a step of a target in as many bits.
+TEST(DraftsOnTheirOwnWeights, CostWhatATargetOfTheirBitsCosts) {
+  using speculation::WeightFormat;
+  for (const HostTime& host : known_host_times())
+    for (const WeightFormat format :
+         {WeightFormat::fp8, WeightFormat::q8_0, WeightFormat::q4_0, WeightFormat::q4_k})
+      for (const char* model : {"Llama-3-8B", "Llama-3.2-1B"}) {
+        const std::int32_t layers = speculation::find_model_shape(model)->n_layers;
+        const Prices draft = priced(host.name.c_str(), h200, model, WeightType::bf16,
+                                    {{layers, layers, format}, {layers / 2, layers / 2}});
+        const Prices target = priced(host.name.c_str(), h200, model, weight_type_of(format),
+                                     {{layers, layers}, {layers / 2, layers / 2, format}});
+        EXPECT_NEAR(draft.drafts[1].step.at(512.0) / target.drafts[1].step.at(512.0), 1.0, 1e-9) << host.name;
+        // The target's own bits are no bits of the draft's own.
+        EXPECT_NEAR(target.drafts[1].step.at(512.0) / target.target_step.at(512.0), 1.0, 1e-9) << host.name;
+        const Prices own =
+            priced(host.name.c_str(), h200, model, weight_type_of(format), {{layers / 2, layers / 2}});
+        EXPECT_DOUBLE_EQ(target.drafts[2].step.ns, own.drafts[1].step.ns) << host.name;
+      }
+}
+
+TEST(DraftsOnTheirOwnWeights, GainLittleOnASmallModel) {
+  const auto share = [](const char* model) {
+    const std::int32_t layers = speculation::find_model_shape(model)->n_layers;
+    const Prices found = priced("draftscope-0.2", h200, model, WeightType::bf16,
+                                {{layers, layers, speculation::WeightFormat::q8_0}});
+    return found.drafts[1].step.at(512.0) / found.target_step.at(512.0);
+  };
+  EXPECT_GT(share("SmolLM2-135M"), 0.95);  // Its bytes would give 0.53.
+  EXPECT_LT(share("Llama-3-8B"), 0.85);
+}
+
+TEST(DraftsOnTheirOwnWeights, KeepTheirMeasuredRatioToTheLawOnOtherModelsAndAsTargets) {
+  CostModel recorded =
+      cost_model_of(find_gpu(h200).value(), speculation::find_model_shape("Llama-3.2-1B").value(),
+                    WeightType::bf16, &current_engine());
+  recorded.from_trace = true;
+  const auto q8_0 = speculation::WeightFormat::q8_0;
+  Scenario scenario = fitted_scenario(recorded);
+  scenario.shape = speculation::find_model_shape("Llama-3-8B").value();
+  scenario.context = 512.0;
+  scenario.drafts = {{32, 32, q8_0}};
+  const double by_law = value_of(prices(recorded, scenario)).drafts[1].step.at(512.0);
+  recorded.draft_types = {{WeightType::q8_0, 1.5}};
+  const double measured = value_of(prices(recorded, scenario)).drafts[1].step.at(512.0);
+  EXPECT_GT(measured, 1.3 * by_law);
+  EXPECT_LT(measured, 1.5 * by_law);
+  scenario.drafts = {{32, 32}};
+  scenario.weights = WeightType::q8_0;
+  EXPECT_NEAR(value_of(prices(recorded, scenario)).target_step.at(512.0) / measured, 1.0, 1e-9);
+}
+
+TEST(Budget, OfASpecifiedMachineHasAShareOfWidths) {
+  for (const char* host : {"graph", "draftscope"}) {
+    Scenario scenario{.gpu = find_gpu(h200).value(),
+                      .shape = speculation::find_model_shape("SmolLM2-135M").value(),
+                      .host = find_host_time(host).value()};
+    scenario.context = 512.0;
+    const PriceMap map =
+        value_of(PriceMap::make(cost_model_of(*scenario.gpu, scenario.shape, WeightType::bf16), scenario));
+    const Prices mean = map.mean();
+    double square = 0.0;
+    constexpr int draws = 300;
+    for (int i = 0; i < draws; ++i) {
+      Prices drawn;
+      map.draw(5, static_cast<std::uint64_t>(i), {.fit = false, .width = true, .transfer = false}, drawn);
+      const double share = drawn.drafts[1].verify[8].at(512.0) / mean.drafts[1].verify[8].at(512.0) - 1.0;
+      square += share * share;
+      EXPECT_DOUBLE_EQ(drawn.target_step.at(512.0), mean.target_step.at(512.0));
+    }
+    EXPECT_GT(std::sqrt(square / draws), 0.02) << host;
+  }
+}
+
+}  // namespace
+}  // namespace draftscope::simulator
