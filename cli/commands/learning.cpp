@@ -26,12 +26,17 @@ Result<std::optional<simulator::CostModel>> specified_costs(const SimulateOption
     unknown.shape = *std::move(shape);
   }
   DRAFTSCOPE_TRY_ASSIGN(const std::vector<simulator::Machine> machines, swept_machines(options, unknown));
-  const simulator::Scenario& first = machines.front().scenario;
   for (const simulator::Machine& machine : machines)
-    if (!machine.scenario.gpu)
-      return fail("{}: is imported and has no times that costs could be learnt from, expected --gpu",
-                  options.file);
-  return simulator::cost_model_of(*first.gpu, first.shape, first.weights);
+    if (!machine.scenario.gpu && !machine.costs)
+      return fail(
+          "{}: is imported and has no times that costs could be learnt from, expected --gpu or --calibration",
+          options.file);
+  const simulator::Machine& first = machines.front();
+  if (first.scenario.gpu)
+    return simulator::cost_model_of(*first.scenario.gpu, first.scenario.shape, first.scenario.weights);
+  simulator::CostModel costs = *first.costs;
+  costs.from_trace = false;  // They were learnt from no recording, so that none is a recorded machine.
+  return costs;
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "prices/fit/engine_law.h"
 #include "prices/passes/cost_prices.h"
 #include "rounds/drafts/decode_times.h"
 #include "rounds/drafts/drift.h"
@@ -103,6 +104,14 @@ Result<void> put_sets(traces::Reader& reader, TrainedRecording& trained) {
   return {};
 }
 
+/// The GPU that was recorded on: `stated`, or the one that the driver's name finds; absent if neither.
+std::optional<GpuSpecification> recorded_gpu(const traces::Meta& meta,
+                                             const std::optional<GpuSpecification>& stated) {
+  if (stated || !is_gpu_recording(meta)) return stated;
+  auto found = find_gpu_of_driver(recorded_gpu_name(meta));
+  return found ? std::optional(*std::move(found)) : std::nullopt;
+}
+
 }  // namespace
 
 Result<TrainedRecording> train(traces::Reader& reader, const traces::Recording& recording,
@@ -132,7 +141,8 @@ Result<TrainedRecording> train(traces::Reader& reader, const traces::Recording& 
   DRAFTSCOPE_TRY_ASSIGN(CostObservations observations, read_cost_observations(reader, recording, {}, go_on));
   ++done;
   if (!go_on()) return stopped();
-  DRAFTSCOPE_TRY_ASSIGN(trained.costs, fit_cost_model(observations, recorded_on));
+  DRAFTSCOPE_TRY_ASSIGN(trained.costs, fit_cost_model(observations, recorded_gpu(recording.meta, recorded_on),
+                                                      &recorded_engine(recording.meta)));
   DRAFTSCOPE_TRY(put_stability(observations.runs, trained));
   DRAFTSCOPE_TRY_ASSIGN(AuxiliaryTimes own, auxiliary_times(reader, recording, trained.runs,
                                                             trained.costs.model, trained.staged_passes));

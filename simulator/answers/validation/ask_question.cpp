@@ -6,6 +6,7 @@
 #include <draftscope/simulator/analysis/gpu.h>
 #include <draftscope/simulator/analysis/measured_recording.h>
 #include <draftscope/simulator/rounds/strategy_rounds.h>
+#include <draftscope/traces/missing_data.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,6 +17,7 @@
 #include <vector>
 
 #include "answers/validation/round_agreement.h"
+#include "prices/fit/engine_law.h"
 
 namespace draftscope::simulator {
 
@@ -52,18 +54,23 @@ std::optional<std::string> other_kind(const traces::Recording& learnt, const Run
 /// Stores the prediction, or fails with the reason why there is none.
 Result<void> predict(const WhatIf& what_if, const traces::Recording& learnt, const AskedRun& question,
                      const Elsewhere& elsewhere, const SweepOptions& draws, CheckedAnswer& into) {
-  DRAFTSCOPE_TRY_ASSIGN(StrategyRounds rounds, what_if.rounds(question.run.run->specification));
   Machine machine{"as recorded", what_if.recorded_scenario()};
-  const ModelShape learnt_shape = machine.scenario.shape;
+  const std::string& strategy = question.run.run->specification;
+  DRAFTSCOPE_TRY_ASSIGN(StrategyRounds rounds,
+                        elsewhere.shape ? rounds_at_target_exit(what_if, strategy, *elsewhere.shape)
+                                        : what_if.rounds(strategy));
   if (elsewhere.shape) machine.scenario.shape = *elsewhere.shape;
   if (elsewhere.weights) machine.scenario.weights = *elsewhere.weights;
-  if (elsewhere.gpu) machine.scenario.gpu = elsewhere.gpu;
+  if (elsewhere.gpu) {
+    machine.scenario.gpu = elsewhere.gpu;
+    // Nothing of a CPU's or an unknown GPU's engine carries over.
+    if (!what_if.costs().model.gpu) machine.scenario.host = elsewhere.host;
+  }
   // Another model accepts other tokens, whatever the prompts.
   if (!elsewhere.shape)
     into.rounds = compare_rounds(predicted_requests(what_if, learnt, rounds), question.run);
   if (question.kind >= QuestionKind::unseen_task)
     if (const auto difference = other_kind(learnt, question.run)) ask_of_other_texts(rounds, *difference);
-  rounds = for_shape(std::move(rounds), learnt_shape, machine.scenario.shape);
   DRAFTSCOPE_TRY_ASSIGN(const Answer answer, ask(what_if.costs().model, rounds, machine, draws));
   into.predicted = predicted_decoding(answer);
   into.notes.insert(into.notes.end(), answer.notes.begin(), answer.notes.end());
@@ -79,7 +86,7 @@ Result<Elsewhere> elsewhere_of(const traces::Meta& learnt, const traces::Meta& a
   if (is_any_different(learnt, asked, model_keys)) {
     elsewhere.kind = QuestionKind::unseen_shape;
     DRAFTSCOPE_TRY_ASSIGN(elsewhere.shape, recorded_shape(asked));
-    DRAFTSCOPE_TRY_ASSIGN(elsewhere.weights, parse_weight_type(meta_value(asked, "dtype")));
+    DRAFTSCOPE_TRY_ASSIGN(elsewhere.weights, recorded_weight_type(asked));
   }
   if (is_any_different(learnt, asked, machine_keys)) {
     elsewhere.kind = QuestionKind::unseen_machine;
@@ -88,6 +95,7 @@ Result<Elsewhere> elsewhere_of(const traces::Meta& learnt, const traces::Meta& a
                   recorded_gpu_name(learnt));
     if (is_gpu_recording(asked) && recorded_gpu_name(learnt) != recorded_gpu_name(asked)) {
       DRAFTSCOPE_TRY_ASSIGN(elsewhere.gpu, find_gpu_of_driver(recorded_gpu_name(asked)));
+      if (!traces::is_imported(asked)) elsewhere.host = host_of_engine(recorded_engine(asked));
     }
   }
   for (const MetaDifference& difference : meta_differences(Baseline(learnt), Comparison(asked)))

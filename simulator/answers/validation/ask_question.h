@@ -23,6 +23,7 @@ struct Elsewhere {
   std::optional<ModelShape> shape;
   std::optional<WeightType> weights;
   std::optional<GpuSpecification> gpu;
+  std::optional<HostTime> host;    ///< The engine of the asked recording, if it is of another GPU.
   std::vector<std::string> notes;  ///< Differences, one line each.
 };
 

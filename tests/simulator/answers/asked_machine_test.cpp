@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/simulator/answers/what_if.h>
 #include <draftscope/simulator/prices/asked_machine.h>
 #include <draftscope/speculation/published_models.h>
 #include <gmock/gmock.h>
@@ -7,6 +8,7 @@
 #include <thread>
 
 #include "../prices/calibration/planted_calibration.h"
+#include "../prices/fit/planted_trace.h"
 
 namespace draftscope::simulator {
 namespace {
@@ -109,6 +111,31 @@ TEST(AskedMachine, IsNamedForWhatDiffersFromTheRecordedOne) {
   EXPECT_FALSE(machine->cost_notes.empty());
   asked.tensor_parallel = 3;
   EXPECT_THAT(asked_machine(asked, recorded).error().message, HasSubstr("tensor_parallel is 3"));
+}
+
+TEST_F(MachineFiles, OfARecordedGpuAreKnownByTheDriversName) {
+  PlantedTrace planted{
+      .truth = cost_model_of(find_gpu("H200").value(), speculation::find_model_shape("Llama-3.2-1B").value(),
+                             WeightType::bf16),
+      .settings = {{0, 0}, {4, 4}},
+      .device = "NVIDIA H200"};
+  planted.rounds_per_setting = 30;
+  const std::filesystem::path path = folder_ / "planted.dstrace";
+  for (const char* device : {"NVIDIA H200", "NVIDIA Unheard-of"}) {
+    planted.device = device;
+    std::filesystem::remove(path);
+    write_planted_trace(planted, path);
+    traces::Reader reader = traces::Reader::open(path).value();
+    const traces::Recording recording = reader.recording().value();
+    const auto what_if = WhatIf::train(reader, recording);
+    ASSERT_TRUE(what_if) << what_if.error().message;
+    const CostModel& costs = what_if->costs().model;
+    EXPECT_EQ(costs.gpu ? costs.gpu->name : "", planted.device == "NVIDIA H200" ? "H200-SXM5-141GB" : "");
+    if (!costs.gpu) continue;
+    // No product reads faster than the memory.
+    for (std::size_t product = 0; product < 5; ++product)
+      EXPECT_GE(costs.values[2 * product + 1], 1.0 / costs.gpu->bandwidth_gb_s);
+  }
 }
 
 }  // namespace

@@ -173,13 +173,21 @@ TEST_F(AskHeldOut, AcrossRecordingsNamesTheFarthestDifference) {
   other.prompts[0].text = "another prompt";
   EXPECT_EQ(kind_of(other), QuestionKind::unseen_task);
   other.meta["model_shape"] =
-      R"({"n_layers":24,"d_model":512,"n_heads":8,"n_kv_heads":4,"head_dim":64,"d_ff":1536,"vocab":8192})";
+      R"({"n_layers":12,"d_model":512,"n_heads":8,"n_kv_heads":4,"head_dim":64,"d_ff":3072,"vocab":8192})";
   EXPECT_EQ(kind_of(other), QuestionKind::unseen_shape);
   other.meta["threads"] = "64";
   EXPECT_EQ(kind_of(other), QuestionKind::unseen_machine);
   other.meta["device"] = "cuda";
   other.meta["processor"] = "NVIDIA H100 80GB HBM3";
   EXPECT_EQ(kind_of(other), QuestionKind::unseen_machine);
+  // Exit 3 of a model twice as deep is no exit that was recorded, and there are no shadow tokens.
+  traces::Recording deeper = other;
+  deeper.meta["model_shape"] =
+      R"({"n_layers":24,"d_model":512,"n_heads":8,"n_kv_heads":4,"head_dim":64,"d_ff":3072,"vocab":8192})";
+  const auto refused = ask_across(reader, recording_, deeper, {.draws = {.draws = 200, .threads = 1}});
+  ASSERT_TRUE(refused) << refused.error().message;
+  EXPECT_FALSE(refused->front().predicted);
+  EXPECT_NE(refused->front().refusal.find("exit=2"), std::string::npos) << refused->front().refusal;
   other.meta["processor"] = "NVIDIA Unheard-of";
   EXPECT_NE(ask_across(reader, recording_, other).error().message.find("Unheard-of"), std::string::npos);
 }
