@@ -107,8 +107,10 @@ void add_machine_options(CLI::App& command, SimulateOptions& options) {
                      "A GPU of one's own: a JSON or CSV file with the columns of simulator/data/gpus.csv");
   command.add_option("--calibration", options.calibrations,
                      "A machine measured by draftscope calibrate: its file");
-  command.add_option("--recorded-gpu", options.recorded_gpu,
-                     "The GPU of the recording, whose specification fills in what the recording leaves open");
+  command.add_option(
+      "--recorded-gpu", options.recorded_gpu,
+      "The GPU of the recording, if its driver's name does not say: its specification fills in what the "
+      "recording leaves open");
   command.add_option("--model", options.model,
                      "Another model: a name of models/models.csv, or a config.json");
   command.add_option("--weights", options.weights,

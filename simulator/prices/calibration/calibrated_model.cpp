@@ -206,14 +206,6 @@ Result<std::vector<CostNote>> calibration_notes(const MachineCalibration& calibr
   DRAFTSCOPE_TRY_ASSIGN(const CostFit fit, fit_calibration(calibration, shape, weights));
   std::vector<CostNote> notes;
   const bool cached = stays_in_cache(calibration, shape, weights);
-  constexpr double fits_badly = 0.1;
-  if (std::max(errors.pass_rms, fit.report.pass_residual_p90) > fits_badly)
-    notes.push_back(
-        {Provenance::extrapolated, errors.pass_rms,
-         fmt::format("the law fits badly: a tenth of its own passes are off by {:.0f} % or more{}",
-                     100.0 * fit.report.pass_residual_p90,
-                     fit.model.passes.empty() ? "; measure this model there (calibrate --model)"
-                                              : "; passes that were measured are priced as measured")});
   double nearest = 0.0;
   for (const CalibratedShape* one : measured) {
     notes.push_back({Provenance::measured, errors.pass_rms,
@@ -231,6 +223,14 @@ Result<std::vector<CostNote>> calibration_notes(const MachineCalibration& calibr
                        shape.name, cached ? "stays in" : "exceeds", calibration.cache_bytes * 1e-6,
                        one->shape.name)});
   }
+  constexpr double fits_badly = 0.1;
+  if (std::max(errors.pass_rms, fit.report.pass_residual_p90) > fits_badly)
+    notes.push_back(
+        {Provenance::extrapolated, errors.pass_rms,
+         fmt::format("the law fits badly: a tenth of its own passes are off by {:.0f} % or more{}",
+                     100.0 * fit.report.pass_residual_p90,
+                     fit.model.passes.empty() ? "; measure this model there (calibrate --model)"
+                                              : "; passes that were measured are priced as measured")});
   constexpr double same = 1e-9;
   if (std::abs(nearest - 1.0) > same)
     notes.push_back({Provenance::extrapolated, 0.0,

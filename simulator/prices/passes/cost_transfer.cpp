@@ -87,9 +87,10 @@ void note_sources(const CostModel& model, const Scenario& scenario, std::vector<
     const double sigma = std::sqrt(std::max(model.covariance[i * (cost_parameter_count + 1)], 0.0));
     const double relative = model.values[i] > 0.0 ? sigma / model.values[i] : 0.0;
     notes.push_back(
-        {model.sources[i] == ParameterSource::prior ? Provenance::prior : Provenance::undetermined, relative,
-         fmt::format("{}: {:.4g} ± {:.2g}, not determined by the recording, up to {:.0f} rows",
-                     cost_parameter_name(model.width_law, i), model.values[i], sigma, rows)});
+        {Provenance::undetermined, relative,
+         fmt::format("{}: {:.4g} ± {:.2g}, not determined by the recording{}, up to {:.0f} rows",
+                     cost_parameter_name(model.width_law, i), model.values[i], sigma,
+                     model.sources[i] == ParameterSource::prior ? " but by the engine's law" : "", rows)});
   }
 }
 
