@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/simulator/prices/calibration.h>
+#include <draftscope/speculation/published_models.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sqlite3.h>
@@ -8,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <random>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "trace_files.h"
@@ -335,7 +338,27 @@ TEST_F(Simulate, ModelsTheAcceptanceOfImportedAnswers) {
   EXPECT_NEAR(found[0]["tokens_per_round"].get<double>(), 2.533, 0.06);
   EXPECT_NEAR(found[1]["tokens_per_round"].get<double>(), 3.141, 0.12);
 
-  expect_one_line(run_command({"simulate", path, "--model", "Llama-2-7B"}), "expected --gpu");
+  // A calibrated machine has prices, too: here a step takes 8 ms and a pass of 4 rows 9 ms.
+  simulator::MachineCalibration machine{.device = "cpu", .processor = "planted", .shapes = {}};
+  machine.shapes.push_back({.shape = speculation::find_model_shape("Llama-2-7B").value(), .kernels = {}});
+  for (const auto& [layers, rows, ns] :
+       {std::tuple{32, 1, 8e6}, std::tuple{32, 4, 9e6}, std::tuple{8, 1, 2.5e6}})
+    machine.shapes[0].kernels.push_back(
+        {{.kind = layers == 8 ? speculation::KernelKind::draft_step : speculation::KernelKind::target_pass,
+          .sublayers = {layers, layers},
+          .rows = rows,
+          .context = 64.0},
+         {ns, ns, ns, 100}});
+  const std::string calibration = (folder_ / "machine.json").string();
+  std::ofstream(calibration) << simulator::calibration_json(machine);
+  const auto calibrated = answers(path, {"--calibration", calibration, "--model", "Llama-2-7B", "-s",
+                                         "layerskip:exit=8,gamma=3,verify=all-layers"});
+  ASSERT_EQ(calibrated.size(), 1U);
+  EXPECT_NEAR(calibrated[0]["draft_cost"].get<double>(), 2.5 / 8.0, 0.02);
+  EXPECT_NEAR(calibrated[0]["verify_cost"].get<double>(), 9.0 / 8.0, 0.03);
+
+  expect_one_line(run_command({"simulate", path, "--model", "Llama-2-7B"}),
+                  "expected --gpu or --calibration");
   expect_one_line(run_command({"simulate", path, "--gpu", "H200"}), "expected --model");
   Arguments unasked{"simulate", path};
   unasked.insert(unasked.end(), elsewhere.begin(), elsewhere.end());
