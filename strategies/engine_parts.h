@@ -10,6 +10,7 @@
 #include <draftscope/engine/strategy.h>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace draftscope::engine {
@@ -56,7 +57,7 @@ struct Parts {
   std::shared_ptr<LengthChoice> length;
   std::shared_ptr<ThresholdChoice> threshold;        ///< Null = no threshold.
   double entropy_weight = 0.0;                       ///< Value for RoundPlan::entropy_weight.
-  std::vector<BranchWidth> branches;                 ///< Widths of a tree; empty = a chain.
+  std::span<const BranchWidth> branches;             ///< Widths of a tree; empty = a chain.
   std::optional<speculation::WeightFormat> weights;  ///< Value for RoundPlan::weights.
   Verification verification = Verification::all_layers;
   Acceptance acceptance = Acceptance::by_token;

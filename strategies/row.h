@@ -103,11 +103,13 @@ inline ParameterRow unrecorded(ParameterRow row, std::string value) {
 
 /// The parameter `acceptance` of every strategy that drafts a chain with a model.
 inline ParameterRow acceptance_parameter() {
-  return unrecorded(
+  ParameterRow acceptance = unrecorded(
       choice("acceptance", "token", {"token", "block"},
              "of drawn draft tokens, at a temperature without --coupled: token by token, or block: "
              "jointly, which accepts as many or more (Sun et al. 2025)"),
       "token");
+  acceptance.is_of_draws = true;
+  return acceptance;
 }
 
 inline ParameterRow renamed(ParameterRow row, std::string earlier_name) {

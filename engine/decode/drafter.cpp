@@ -144,16 +144,9 @@ Result<void> Drafter::forward_step(const RoundPlan& plan, std::span<const std::i
   return backend_.forward(batch, outputs_);
 }
 
-/// Width of a step. Widths' confidences are compared in the confidence's precision, like the threshold.
-std::int32_t Drafter::width_of(const RoundPlan& plan, double confidence) const {
-  for (const BranchWidth& branch : plan.branches)
-    if (static_cast<float>(confidence) > static_cast<float>(branch.confidence)) return branch.width;
-  return plan.branches.empty() ? 1 : plan.branches.back().width;
-}
-
 void Drafter::add_level(const RoundPlan& plan, std::int32_t step, std::int32_t position, std::int32_t room) {
   const double confidence = static_cast<double>(outputs_.top[0].probability);
-  const std::int32_t width = std::min(width_of(plan, confidence), room);
+  const std::int32_t width = std::min(speculation::width_at(plan.branches, confidence), room);
   if (!request_.sampling.greedy())
     warp(outputs_.logits, request_.sampling, distributions_[static_cast<std::size_t>(step)]);
   choose_tokens(width, position, plan.acceptance);

@@ -66,7 +66,6 @@ class Drafter {
   [[nodiscard]] Result<void> catch_up(DraftModel& model, std::span<const std::int32_t> text);
   void add_level(const RoundPlan& plan, std::int32_t step, std::int32_t position, std::int32_t room);
   void choose_tokens(std::int32_t width, std::int32_t position, Acceptance acceptance);
-  [[nodiscard]] std::int32_t width_of(const RoundPlan& plan, double confidence) const;
 
   [[nodiscard]] Result<bool> run_stage(const DraftStage& stage, std::span<const std::int32_t> text,
                                        const DraftLimits& limits, StageOutcome& outcome);

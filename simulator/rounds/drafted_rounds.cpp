@@ -3,10 +3,12 @@
 #include <draftscope/speculation/catalogue/strategy_specification.h>
 #include <draftscope/speculation/skip_set_text.h>
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <span>
 #include <tuple>
 #include <utility>
 
@@ -17,6 +19,7 @@
 #include "rounds/replay/policy_choice.h"
 #include "rounds/round_sources.h"
 #include "rounds/trained_recording.h"
+#include "strategies/parts/rule.h"
 #include "strategies/predict.h"
 
 namespace draftscope::simulator {
@@ -86,35 +89,60 @@ bool skips_sublayers(const StrategySpecification& strategy) {
   return strategy.drafts_with(MaskLayers::beside_listed_set) || (mask != nullptr && mask->skipped != nullptr);
 }
 
+/// How sure a source of drafts is, by the square root of misfits that tried sets show (set_agreement.h):
+/// errors of the cost −ln(agreement), relative to it.
+constexpr double doubt_of_a_set = 0.2;       // Sets of the same search at another number of sublayers.
+constexpr double doubt_of_a_schedule = 0.3;  // A search that was done at other times, or by other rules.
+
+bool is_of_search(const StrategySpecification& strategy, const std::string& parameter) {
+  return parameter_row(strategy, parameter).is_of_search;
+}
+
+/// Parameters of the search that differ, as "every=4 for 1, window=16 for 32"; empty if none does.
+std::string other_search(const StrategySpecification& asked, const StrategySpecification& recorded) {
+  std::vector<std::string> others;
+  for (const ParameterDifference& other : parameter_differences(asked, recorded))
+    if (is_of_search(asked, other.name))
+      others.push_back(fmt::format("{}={} for {}", other.name, other.asked, other.recorded));
+  return fmt::format("{}", fmt::join(others, ", "));
+}
+
 struct SetSource {
   const RunRows* run = nullptr;
-  bool is_same_search = false;
-  double judged = 0.0;
+  StrategySpecification strategy;
 };
 
-/// The run without some sublayers whose drafts saw most positions; runs of the same search are preferred.
-SetSource set_source_of(const TrainedRecording& trained, const StrategySpecification& strategy) {
-  SetSource best;
+/// The run without some sublayers whose drafts tell most: of the same search, with siblings for a tree, with
+/// the nearest number of sublayers, with most positions.
+std::optional<SetSource> set_source_of(const TrainedRecording& trained, const StrategySpecification& asked) {
+  std::optional<SetSource> best;
+  std::tuple<bool, bool, double, double> rank;
+  const double count = count_of(searched_set(asked, trained.n_layers()));
   for (const RunRows& run : trained.runs) {
-    const auto recorded = run_specification(*run.run, trained.n_layers());
+    auto recorded = run_specification(*run.run, trained.n_layers());
     if (!recorded || !skips_sublayers(*recorded) || run.requests.empty()) continue;
-    const bool is_same = recorded->part(PartKind::mask) == strategy.part(PartKind::mask);
+    const bool is_same = recorded->part(PartKind::mask) == asked.part(PartKind::mask);
     const double judged = seen_of(positions_of_run(*trained.recording, first_repeat(run))).judged;
-    if (judged > 0.0 && std::pair(is_same, judged) > std::pair(best.is_same_search, best.judged))
-      best = {&run, is_same, judged};
+    const std::tuple of_run(
+        is_same, speculation::widths_of(asked).empty() || !speculation::widths_of(*recorded).empty(),
+        -std::abs(count_of(searched_set(*recorded, trained.n_layers())) - count), judged);
+    if (judged > 0.0 && (!best || of_run > rank)) {
+      best = SetSource{&run, *std::move(recorded)};
+      rank = of_run;
+    }
   }
   return best;
 }
 
-/// Agreement of a search that leaves out another number of sublayers. Each sublayer leaves the average share
-/// of tokens right, as in the recorded search; the change has an error of a third.
-ExpectedAgreement of_the_search(const Seen& seen, double recorded_count, double asked_count) {
-  constexpr double doubt = 1.0 / 3.0;
+/// Agreement of a search that leaves out another number of sublayers, or is done at other times. Each
+/// sublayer leaves the average share of tokens right, as in the recorded search; the change has an error of a
+/// third.
+ExpectedAgreement of_the_search(const Seen& seen, double recorded_count, double asked_count, double doubt) {
+  constexpr double doubt_of_change = 1.0 / 3.0;
   const double recorded = -std::log((seen.right + 0.5) / (seen.judged + 1.0));
-  const double change = recorded * (asked_count / std::max(recorded_count, 1.0) - 1.0);
-  const auto share_at = [&](double factor) { return std::exp(-recorded - factor * change); };
-  const auto [low, high] = std::minmax({share_at(1.0 - doubt), share_at(1.0 + doubt)});
-  return {share_at(1.0), low, high};
+  const double cost = recorded * asked_count / std::max(recorded_count, 1.0);
+  const double error = std::hypot(doubt_of_change * (cost - recorded), doubt * cost);
+  return {std::exp(-cost), std::exp(-cost - error), std::exp(-std::max(cost - error, 0.0))};
 }
 
 /// A seen position with the order in which its token turns wrong, or right.
@@ -143,7 +171,11 @@ std::vector<DraftedPositions> shifted(std::vector<DraftedPositions> requests, do
   std::ranges::sort(places, {}, [](const Place& place) {
     return std::tuple(place.confidence, place.request, place.position);
   });
-  for (std::size_t i = 0; i < turned; ++i) requests[places[i].request][places[i].position].bit = to;
+  for (std::size_t i = 0; i < turned; ++i) {
+    DraftedPosition& position = requests[places[i].request][places[i].position];
+    // Nothing is known of the siblings that a wrong token would have.
+    position = {.bit = to, .confidence = position.confidence};
+  }
   return requests;
 }
 
@@ -162,7 +194,22 @@ traces::LayerSetId free_id(const LayerSetsById& sets) {
   return traces::LayerSetId::from(last + 1);
 }
 
-/// Rounds with this share of right tokens, drafted by `set`.
+/// Whether a draft predicts the same at any place as at its place in the recorded draft: an exit uses the
+/// target's keys and values, another model its own.
+bool predicts_alike_everywhere(const StrategySpecification& strategy) {
+  return !strategy.has_parts() || strategy.drafts_with(MaskLayers::below_exit);
+}
+
+/// Lets drafts that go on after a wrong token end as the run's did. Those that predict alike everywhere keep
+/// their bounds, since the rest of their rounds is exact.
+void add_off_text(const TrainedRecording& trained, const StrategySpecification& strategy,
+                  DraftedTexts& texts) {
+  if (predicts_alike_everywhere(strategy)) return;
+  const std::vector<float> off_text = confidences_off_text(*trained.recording, texts.run);
+  for (DraftedTable& drafted : texts.tables) drafted.table.off_text = off_text;
+}
+
+/// Rounds with this share of right tokens.
 Result<Redrafted> redrafted_at(const TrainedRecording& trained, const RunRows& run,
                                const std::vector<DraftedPositions>& positions, double agreement,
                                const StrategySpecification& strategy) {
@@ -172,22 +219,21 @@ Result<Redrafted> redrafted_at(const TrainedRecording& trained, const RunRows& r
   const auto model = fit_markov_acceptance(bits);
   if (!model)
     return fail("run {}: found no draft token that was judged, expected one", run.run->specification);
-  return redraft(trained, drafted_texts(run, asked, *model), strategy);
+  DraftedTexts texts = drafted_texts(run, asked, *model);
+  add_off_text(trained, strategy, texts);
+  return redraft(trained, texts, strategy);
 }
 
-/// The recorded trees, drafted by another number of sublayers; siblings that were not drafted are unknown.
-Result<StrategyRounds> same_trees(const TrainedRecording& trained, const RunRows& run,
-                                  const LayerSetsById& sets, traces::LayerSetId set_id,
-                                  const StrategySpecification& strategy, std::string_view text) {
-  Redrafted redrafted = rescheduled(run, strategy, trained.n_layers());
-  redrafted.least->draft_with(set_id);
-  StrategyRounds rounds = rounds_on_texts(run, text);
-  DRAFTSCOPE_TRY(put_statistics(trained, sets, redrafted, run.run->id, rounds));
-  rounds.notes.push_back(fmt::format(
-      "rounds are those of run {}: another number of sublayers is taken to draft as well, and what "
-      "they take is counted",
-      run.run->specification));
-  return rounds;
+/// Two cases, at both ends of an agreement. Errors: those of redraft().
+Result<Redrafted> redrafted_between(const TrainedRecording& trained, const RunRows& run,
+                                    const std::vector<DraftedPositions>& positions,
+                                    const ExpectedAgreement& agreement,
+                                    const StrategySpecification& strategy) {
+  DRAFTSCOPE_TRY_ASSIGN(Redrafted high, redrafted_at(trained, run, positions, agreement.high, strategy));
+  DRAFTSCOPE_TRY_ASSIGN(Redrafted low, redrafted_at(trained, run, positions, agreement.low, strategy));
+  return Redrafted{.least = std::move(high.least),
+                   .most = std::move(low.most != nullptr ? low.most : low.least),
+                   .status = AnswerStatus::approximate};
 }
 
 /// Drafts of a set of sublayers that was not recorded: those of a run with another set, made right or wrong
@@ -195,36 +241,39 @@ Result<StrategyRounds> same_trees(const TrainedRecording& trained, const RunRows
 /// errors. Errors: no tried set determines the agreement, a set that only a file names, those of redraft().
 Result<StrategyRounds> unrecorded_set_rounds(const TrainedRecording& trained,
                                              const StrategySpecification& strategy, std::string_view text) {
-  const SetSource source = set_source_of(trained, strategy);
   const bool is_listed = strategy.drafts_with(MaskLayers::beside_listed_set);
-  const bool is_modelled = is_listed ? trained.set_agreement != nullptr : source.is_same_search;
-  if (source.run == nullptr || !is_modelled)
+  const std::optional<SetSource> source = set_source_of(trained, strategy);
+  const bool is_modelled =
+      source && (is_listed ? trained.set_agreement != nullptr
+                           : source->strategy.part(PartKind::mask) == strategy.part(PartKind::mask));
+  if (!is_modelled)
     return fail("strategy {}: {} (approximate), expected a recorded run of it, or of {}", text,
                 strategy.no_replay(), is_listed ? "another set" : "the same search");
   if (is_listed && !strategy.text("skip-set").empty())
     return fail("strategy {}: found a file of sets, expected skip-attention and skip-mlp to model a set",
                 text);
-  const RunRows first = first_repeat(*source.run);
+  const RunRows first = first_repeat(*source->run);
   const std::vector<DraftedPositions> positions = positions_of_run(*trained.recording, first);
   const SkippedSublayers set =
       is_listed ? listed_set(strategy, trained.n_layers()) : searched_set(strategy, trained.n_layers());
   if (is_listed && count_of(set) == 0.0)
     return fail("strategy {}: found no sublayer that is skipped, expected skip-attention or skip-mlp", text);
-  DRAFTSCOPE_TRY_ASSIGN(const auto recorded, run_specification(*source.run->run, trained.n_layers()));
+  const std::string schedule = is_listed ? "" : other_search(strategy, source->strategy);
   const ExpectedAgreement agreement =
-      is_listed ? trained.set_agreement->of(set)
-                : of_the_search(seen_of(positions), count_of(searched_set(recorded, trained.n_layers())),
-                                count_of(set));
+      is_listed
+          ? trained.set_agreement->of(set)
+          : of_the_search(seen_of(positions), count_of(searched_set(source->strategy, trained.n_layers())),
+                          count_of(set), schedule.empty() ? doubt_of_a_set : doubt_of_a_schedule);
+  constexpr double too_wide = 0.4;  // Speedups at both ends would differ by about a factor of two.
+  if (is_listed && agreement.high - agreement.low > too_wide)
+    return fail(
+        "strategy {}: the {} sets that were tried say only that this one agrees on {:.0f} to {:.0f} % of the "
+        "tokens, expected a recorded run of it, or of more sets (swift tries many)",
+        text, trained.tried_sets, 100.0 * agreement.low, 100.0 * agreement.high);
   const traces::LayerSet drafts = layer_set_of(set, free_id(trained.layer_sets));
   LayerSetsById sets = trained.layer_sets;
   sets.emplace(drafts.id, &drafts);
-  if (!strategy.part_row(PartKind::shape)->no_replay.empty())
-    return same_trees(trained, first, sets, drafts.id, strategy, text);
-  DRAFTSCOPE_TRY_ASSIGN(Redrafted high, redrafted_at(trained, first, positions, agreement.high, strategy));
-  DRAFTSCOPE_TRY_ASSIGN(Redrafted low, redrafted_at(trained, first, positions, agreement.low, strategy));
-  Redrafted both{.least = std::move(high.least),
-                 .most = std::move(low.most != nullptr ? low.most : low.least),
-                 .status = AnswerStatus::approximate};
+  DRAFTSCOPE_TRY_ASSIGN(Redrafted both, redrafted_between(trained, first, positions, agreement, strategy));
   both.least->draft_with(drafts.id);
   both.most->draft_with(drafts.id);
   StrategyRounds rounds = rounds_on_texts(first, text);
@@ -238,15 +287,15 @@ Result<StrategyRounds> unrecorded_set_rounds(const TrainedRecording& trained,
           ? fmt::format("{} sets that were tried (their sublayers' shares multiply)", trained.tried_sets)
           : "what each sublayer of the recorded search cost",
       first.run->specification));
+  if (!schedule.empty()) rounds.notes.push_back("the search is another one, too: " + schedule);
   return rounds;
 }
 
-using speculation::PartKind;
-using speculation::StrategySpecification;
-
-/// Fills in positions that other runs of the same draft saw in the same texts.
-void fill_from_others(const TrainedRecording& trained, std::span<const RunRows* const> runs,
-                      const RunRows& first, std::vector<DraftedPositions>& positions) {
+/// Positions of a run, [request of `first`], with those that other runs of the same draft saw in the same
+/// texts.
+std::vector<DraftedPositions> positions_of_draft(const TrainedRecording& trained, const RunRows& first,
+                                                 std::span<const RunRows* const> runs) {
+  std::vector<DraftedPositions> positions = positions_of_run(*trained.recording, first);
   for (const RunRows* const other : runs)
     for (const RequestRows& rows : other->requests)
       for (std::size_t i = 0; i < first.requests.size(); ++i) {
@@ -256,80 +305,86 @@ void fill_from_others(const TrainedRecording& trained, std::span<const RunRows* 
           continue;
         fill_unseen(drafted_positions(*trained.recording, rows), positions[i]);
       }
+  return positions;
 }
 
-Result<DraftedTexts> texts_of(const TrainedRecording& trained, const RunRows& run,
-                              std::span<const RunRows* const> runs) {
-  RunRows first = first_repeat(run);
-  std::vector<DraftedPositions> positions = positions_of_run(*trained.recording, first);
-  fill_from_others(trained, runs, first, positions);
-  return drafted_texts(trained, std::move(first), positions);
+/// Acceptance of positions that were not drafted, if they are as hard as the least confident quarter of the
+/// seen ones: a stop rule ends drafts before hard positions, which a model of the seen ones takes as easy.
+/// Absent without confidences.
+std::optional<AcceptanceModel> hard_acceptance(const std::vector<DraftedPositions>& requests) {
+  constexpr std::size_t parts = 4;
+  std::vector<std::pair<double, bool>> seen;
+  for (const DraftedPositions& positions : requests)
+    for (const DraftedPosition& position : positions)
+      if (position.bit != AcceptanceBit::unseen && !std::isnan(position.confidence))
+        seen.emplace_back(position.confidence, position.bit == AcceptanceBit::accepted);
+  if (seen.size() < parts) return std::nullopt;
+  std::ranges::sort(seen);
+  seen.resize(seen.size() / parts);
+  const auto right = static_cast<double>(std::ranges::count(seen, true, &std::pair<double, bool>::second));
+  const double share = right / static_cast<double>(seen.size());
+  return AcceptanceModel{.acceptance = {share, share}, .stay = {0.5, 0.5}, .start = {0.5, 0.5}};
 }
 
-/// Whether the parameter of a searching mask controls when and how it searches, not its draft tokens.
-bool is_of_search(const StrategySpecification& strategy, const std::string& parameter) {
-  const speculation::PartRow* const mask = strategy.part_row(PartKind::mask);
-  return mask != nullptr && std::ranges::any_of(mask->parameters, [&](const speculation::ParameterRow& row) {
-           return row.name == parameter && row.is_of_search;
-         });
-}
-
-/// All rules of a strategy except when its mask searches; strategies with equal rules have the same rounds.
-nlohmann::json rules_beside_search(const StrategySpecification& strategy) {
-  const auto parameters = nlohmann::json::parse(strategy.json());
-  auto rules = nlohmann::json::object();
-  for (const auto& [name, value] : parameters.items())
-    if (!is_of_search(strategy, name)) rules[name] = value;
-  return {{"parts", strategy.parts()}, {"parameters", std::move(rules)}};
+/// Adds the case in which drawn positions are hard, for a draft that reads its own keys and values.
+Result<void> add_hard_case(const TrainedRecording& trained, const RunRows& first,
+                           const std::vector<DraftedPositions>& positions,
+                           const StrategySpecification& strategy, Redrafted& redrafted) {
+  const auto model = hard_acceptance(positions);
+  if (redrafted.drawn_rounds == 0 || predicts_alike_everywhere(strategy) || !model) return {};
+  DraftedTexts texts = drafted_texts(first, positions, *model);
+  add_off_text(trained, strategy, texts);
+  DRAFTSCOPE_TRY_ASSIGN(Redrafted hard, redraft(trained, texts, strategy));
+  redrafted.most = std::move(hard.least);
+  redrafted.has_hard_case = true;
+  return {};
 }
 
 struct DraftSource {
   const RunRows* run = nullptr;
-  bool has_same_rules = false;  ///< Equal except for when it searches.
+  std::string other_search;  ///< Parameters of the search that differ.
 };
 
-/// The run of the same rules if there is one, else the one whose drafts saw most positions.
+/// The run that tells most: of the same search, with siblings for a tree, or the one whose drafts saw most
+/// positions.
 DraftSource draft_source_of(const TrainedRecording& trained, const StrategySpecification& strategy,
                             std::span<const RunRows* const> runs) {
   DraftSource best;
-  std::int64_t max_seen = -1;
+  std::tuple<bool, bool, std::int64_t> rank;
   for (const RunRows* const run : runs) {
     const auto recorded = run_specification(*run->run, trained.n_layers());
-    if (recorded && strategy.has_parts() && recorded->has_parts() &&
-        rules_beside_search(*recorded) == rules_beside_search(strategy))
-      return {run, true};
+    if (!recorded) continue;
+    DraftSource source{run, other_search(strategy, *recorded)};
     std::int64_t seen = 0;
     for (const DraftedPositions& positions : positions_of_run(*trained.recording, first_repeat(*run)))
       seen += std::ranges::count_if(
           positions, [](const DraftedPosition& position) { return position.bit != AcceptanceBit::unseen; });
-    if (seen > max_seen) best = {run, false};
-    max_seen = std::max(max_seen, seen);
+    const bool has_widths =
+        speculation::widths_of(strategy).empty() || !speculation::widths_of(*recorded).empty();
+    const std::tuple of_run(source.other_search.empty(), has_widths, seen);
+    if (best.run != nullptr && of_run <= rank) continue;
+    best = std::move(source);
+    rank = of_run;
   }
   return best;
-}
-
-/// Whether a draft predicts the same at any place as at its place in the recorded draft: an exit uses the
-/// target's keys and values, another model its own.
-bool predicts_alike_everywhere(const StrategySpecification& strategy) {
-  return !strategy.has_parts() || strategy.drafts_with(speculation::MaskLayers::below_exit);
 }
 
 void add_drafted_notes(const Redrafted& redrafted, const DraftSource& source, bool is_exact,
                        StrategyRounds& rounds) {
   const std::string& name = source.run->run->specification;
-  if (source.has_same_rules) {
-    rounds.notes.push_back(fmt::format(
-        "rounds are those of run {}: another schedule of searches is taken to find layers that draft as well",
-        name));
-    return;
-  }
   rounds.notes.push_back(fmt::format("rounds follow from what run {} drafted", name));
+  if (!source.other_search.empty())
+    rounds.notes.push_back(fmt::format(
+        "another search finds other layers ({}): the two cases are layers that cost {:.0f} % more "
+        "and less agreement than that run's",
+        source.other_search, 100.0 * doubt_of_a_schedule));
   if (redrafted.drawn_rounds > 0)
-    rounds.notes.push_back(
-        fmt::format("{} of {} rounds go by positions that were not drafted, drawn from a model of acceptance "
-                    "(two hidden states); record with --shadow to know those of exits",
-                    redrafted.drawn_rounds, redrafted.rounds));
-  if (!is_exact && redrafted.drawn_rounds == 0)
+    rounds.notes.push_back(fmt::format(
+        "{} of {} rounds go by positions that were not drafted, drawn from a model of acceptance "
+        "(two hidden states){}; record with --shadow to know those of exits",
+        redrafted.drawn_rounds, redrafted.rounds,
+        redrafted.has_hard_case ? ", or in the other case as hard as the least confident quarter" : ""));
+  if (!is_exact && redrafted.drawn_rounds == 0 && source.other_search.empty())
     rounds.notes.emplace_back(
         "a draft that begins elsewhere is taken to predict the same, though it reads other keys and values "
         "of its own");
@@ -351,7 +406,9 @@ void fit_acceptance(const TrainedRecording& trained) {
     const auto strategy = run_specification(*run.run, trained.n_layers());
     if (!strategy) continue;
     const auto runs = runs_of_draft(trained.runs, draft_key(*strategy), trained.n_layers());
-    if (std::ranges::find(runs, &run) != runs.end()) (void)texts_of(trained, run, runs);
+    if (std::ranges::find(runs, &run) == runs.end()) continue;
+    const RunRows first = first_repeat(run);
+    (void)drafted_texts(trained, first, positions_of_draft(trained, first, runs));
   }
 }
 
@@ -371,11 +428,16 @@ Result<StrategyRounds> drafted_rounds(const TrainedRecording& trained, std::stri
   StrategyRounds rounds = rounds_on_texts(first, text);
   Redrafted redrafted;
   bool is_exact = false;
-  if (source.has_same_rules) {
-    redrafted = rescheduled(first, strategy, trained.n_layers());
+  if (!source.other_search.empty()) {
+    const std::vector<DraftedPositions> positions = positions_of_run(*trained.recording, first);
+    const ExpectedAgreement agreement = of_the_search(seen_of(positions), 1.0, 1.0, doubt_of_a_schedule);
+    DRAFTSCOPE_TRY_ASSIGN(redrafted, redrafted_between(trained, first, positions, agreement, strategy));
   } else {
-    DRAFTSCOPE_TRY_ASSIGN(const DraftedTexts texts, texts_of(trained, *source.run, runs));
+    const std::vector<DraftedPositions> positions = positions_of_draft(trained, first, runs);
+    DRAFTSCOPE_TRY_ASSIGN(DraftedTexts texts, drafted_texts(trained, first, positions));
+    add_off_text(trained, strategy, texts);
     DRAFTSCOPE_TRY_ASSIGN(redrafted, redraft(trained, texts, strategy));
+    DRAFTSCOPE_TRY(add_hard_case(trained, first, positions, strategy, redrafted));
     is_exact = predicts_alike_everywhere(strategy) && redrafted.drawn_rounds == 0;
     if (!is_exact) redrafted.status = AnswerStatus::approximate;
   }

@@ -140,6 +140,7 @@ Result<double> add_replayed(const TrainedRecording& trained, const RunRows& run,
   DRAFTSCOPE_TRY_ASSIGN(const auto specification, speculation::parse_strategy(strategy, trained.n_layers()));
   DRAFTSCOPE_TRY_ASSIGN(const std::unique_ptr<Policy> policy, chain_policy(specification, drafted_layer));
   DRAFTSCOPE_TRY_ASSIGN(const DraftedTexts texts, imported_texts(trained, run));
+  DRAFTSCOPE_TRY(expect_replayable(texts, specification));
   double drawn = 0.0;
   double all = 0.0;
   for (std::size_t i = 0; i < texts.tables.size(); ++i) {

@@ -2,6 +2,7 @@
 #include "rounds/redraft.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <utility>
 
 #include "rounds/drafts/auxiliary_times.h"
@@ -27,14 +28,39 @@ void add_request(const RequestRows& rows, const std::vector<ReplayedRound>& repl
   redrafted.most->add(rows, std::move(most));
 }
 
-/// Statistics of the run with the most draft tokens. Both ends number their drafts and auxiliary passes in
-/// order of the rounds. If the numbers differ, there is only one end.
+/// Index of a kind, which is appended where it is new.
+template <typename Kind>
+std::size_t index_of(const Kind& kind, std::vector<Kind>& kinds) {
+  const auto found = std::ranges::find(kinds, kind);
+  if (found != kinds.end()) return static_cast<std::size_t>(found - kinds.begin());
+  kinds.push_back(kind);
+  return kinds.size() - 1;
+}
+
+/// Gives a request's drafts and auxiliary passes the numbers that their kinds have in `rounds`.
+void renumber(const RecordedStatistics& other, RoundStatistics& request, StrategyRounds& rounds) {
+  for (DraftStatistics& draft : request.drafts)
+    if (draft.exit > 0 && !other.drafts.empty())
+      draft.exit = static_cast<std::int32_t>(
+                       index_of(other.drafts[static_cast<std::size_t>(draft.exit) - 1], rounds.drafts)) +
+                   1;
+  const std::vector<PassCount> counts = std::exchange(request.auxiliary, {});
+  for (std::size_t kind = 0; kind < counts.size(); ++kind) {
+    const std::size_t place = index_of(other.auxiliary_passes[kind], rounds.auxiliary_passes);
+    if (request.auxiliary.size() <= place) request.auxiliary.resize(place + 1);
+    request.auxiliary[place] = counts[kind];
+  }
+}
+
+/// Adds the statistics of the other end. Exits and counts of sublayers have no numbers in common, so that one
+/// end by each is the only end.
 template <typename StatisticsOf>
 Result<void> put_other_end(const RedraftedRun& other_end, const StatisticsOf& statistics_of,
                            StrategyRounds& rounds) {
   DRAFTSCOPE_TRY_ASSIGN(RecordedStatistics most, statistics_of(other_end));
-  if (most.drafts == rounds.drafts && most.auxiliary_passes == rounds.auxiliary_passes)
-    rounds.setting.max_drafted = std::move(most.requests);
+  if (most.drafts.empty() != rounds.drafts.empty()) return {};
+  for (RoundStatistics& request : most.requests) renumber(most, request, rounds);
+  rounds.setting.max_drafted = std::move(most.requests);
   return {};
 }
 
@@ -61,10 +87,13 @@ Result<DraftedTexts> drafted_texts(const TrainedRecording& trained, RunRows run,
 
 DraftedTexts drafted_texts(RunRows run, const std::vector<DraftedPositions>& positions,
                            const AcceptanceModel& model) {
-  const SeenConfidences confidences = seen_confidences(positions);
-  DraftedTexts texts{.run = std::move(run), .tables = {}, .has_confidences = !confidences.empty()};
+  const SeenSteps seen = seen_steps(positions);
+  DraftedTexts texts{.run = std::move(run),
+                     .tables = {},
+                     .has_confidences = seen.has_confidences(),
+                     .has_siblings = seen.has_siblings};
   for (std::size_t i = 0; i < positions.size(); ++i)
-    texts.tables.push_back(drafted_table(texts.run.requests[i], positions[i], model, confidences));
+    texts.tables.push_back(drafted_table(texts.run.requests[i], positions[i], model, seen));
   return texts;
 }
 
@@ -72,9 +101,21 @@ bool has_drawn(const DraftedTable& table, const ReplayedRound& round) {
   const std::int32_t first = round.root_position + 1 - table.table.first;
   const std::int32_t end = std::min(first + std::min(round.least.drafted, round.least.accepted + 1),
                                     static_cast<std::int32_t>(table.is_drawn.size()));
-  for (std::int32_t i = first; i < end; ++i)
-    if (table.is_drawn[static_cast<std::size_t>(i)]) return true;
+  for (std::int32_t i = first; i < end; ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    if (table.is_drawn[at] || (!round.plan.widths.empty() && table.is_rank_drawn[at])) return true;
+  }
   return false;
+}
+
+Result<void> expect_replayable(const DraftedTexts& texts, const StrategySpecification& strategy) {
+  if (!texts.has_confidences && speculation::threshold_rule(strategy))
+    return fail("strategy {}: run {} has no confidences of draft tokens, expected them for a stop rule",
+                strategy.given(), texts.run.run->specification);
+  if (!texts.has_siblings && !speculation::widths_of(strategy).empty())
+    return fail("strategy {}: run {} drafted no siblings, expected a run of the same draft with shape=tree",
+                strategy.given(), texts.run.run->specification);
+  return {};
 }
 
 Result<Redrafted> redraft(const TrainedRecording& trained, const DraftedTexts& texts,
@@ -82,9 +123,7 @@ Result<Redrafted> redraft(const TrainedRecording& trained, const DraftedTexts& t
   DRAFTSCOPE_TRY_ASSIGN(const std::unique_ptr<Policy> policy, chain_policy(strategy, drafted_layer));
   if (!trained.no_conditions_reason.empty())
     return fail("strategy {}: {}", strategy.given(), trained.no_conditions_reason);
-  if (!texts.has_confidences && speculation::threshold_rule(strategy))
-    return fail("strategy {}: run {} has no confidences of draft tokens, expected them for a stop rule",
-                strategy.given(), texts.run.run->specification);
+  DRAFTSCOPE_TRY(expect_replayable(texts, strategy));
   Redrafted redrafted{.least = std::make_unique<RedraftedRun>(*texts.run.run, strategy),
                       .most = std::make_unique<RedraftedRun>(*texts.run.run, strategy)};
   const std::int64_t searches = ended_searches(texts.run);
@@ -101,18 +140,6 @@ Result<Redrafted> redraft(const TrainedRecording& trained, const DraftedTexts& t
   }
   if (redrafted.status == AnswerStatus::exact) redrafted.most.reset();
   return redrafted;
-}
-
-Redrafted rescheduled(const RunRows& run, const StrategySpecification& strategy, std::int32_t n_layers) {
-  Redrafted same{.least = std::make_unique<RedraftedRun>(*run.run, strategy),
-                 .status = AnswerStatus::approximate};
-  SearchSchedule schedule(strategy, n_layers, ended_searches(run));
-  for (const RequestRows& rows : run.requests) {
-    std::vector<traces::Round> rounds(rows.rounds.begin(), rows.rounds.end());
-    mark_searches(schedule, rounds);
-    same.least->add(rows, std::move(rounds));
-  }
-  return same;
 }
 
 StrategyRounds rounds_on_texts(const RunRows& run, std::string_view strategy) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Rounds of settings that were not recorded, from a run's drafts of its texts. They are replayed with another
-// length or stop rule, or unchanged with another schedule of searches. They have the form of recorded runs,
-// so that the same statistics apply.
+// Rounds of settings that were not recorded, from a run's drafts of its texts, which are replayed with
+// another length, stop rule or tree, or agree less or more often. They have the form of recorded runs, so
+// that the same statistics apply.
 
 #include <cstdint>
 #include <memory>
@@ -21,6 +21,7 @@ struct DraftedTexts {
   RunRows run;                       ///< First repeat of each prompt.
   std::vector<DraftedTable> tables;  ///< [request of the run]
   bool has_confidences = false;
+  bool has_siblings = false;  ///< Whether steps with several tokens were seen.
 };
 
 /// [request of `run`].
@@ -35,25 +36,26 @@ struct DraftedTexts {
 [[nodiscard]] Result<DraftedTexts> drafted_texts(const TrainedRecording& trained, RunRows run,
                                                  const std::vector<DraftedPositions>& positions);
 
+/// Errors: the strategy's stop rule goes by confidences that these drafts lack, or its tree by siblings.
+[[nodiscard]] Result<void> expect_replayable(const DraftedTexts& texts,
+                                             const speculation::StrategySpecification& strategy);
+
 /// Whether a replayed round depends on a randomly drawn position.
 [[nodiscard]] bool has_drawn(const DraftedTable& table, const ReplayedRound& round);
 
-/// Both ends of an uncertain replay, as runs; `most` is null where the replay is certain.
+/// Both ends of an uncertain replay, or both cases, as runs; `most` is null where the replay is certain.
 struct Redrafted {
   std::unique_ptr<RedraftedRun> least, most;
   AnswerStatus status = AnswerStatus::exact;
   std::int64_t drawn_rounds = 0;
   std::int64_t rounds = 0;
+  bool has_hard_case = false;  ///< Whether `most` takes drawn positions as hard.
 };
 
-/// Applies the strategy's lengths and stop rule to these texts. Errors: a rule that a draft's tables can't
-/// replay (chain_policy()), a stop rule without confidences, unknown limits.
+/// Applies the strategy's lengths, stop rule and widths to these texts. Errors: a rule that a draft's tables
+/// can't replay (chain_policy()), a stop rule without confidences, a tree without siblings, unknown limits.
 [[nodiscard]] Result<Redrafted> redraft(const TrainedRecording& trained, const DraftedTexts& texts,
                                         const speculation::StrategySpecification& strategy);
-
-/// The run's rounds, with the searches of the strategy's schedule.
-[[nodiscard]] Redrafted rescheduled(const RunRows& run, const speculation::StrategySpecification& strategy,
-                                    std::int32_t n_layers);
 
 /// Rounds on the texts of a run, with `vanilla` and `categories`; statistics are added later.
 [[nodiscard]] StrategyRounds rounds_on_texts(const RunRows& run, std::string_view strategy);

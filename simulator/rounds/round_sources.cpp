@@ -11,6 +11,7 @@
 #include "analysis/run_specification.h"
 #include "prices/passes/cost_prices.h"
 #include "rounds/drafts/same_draft.h"
+#include "rounds/replay/policy_choice.h"
 #include "rounds/round_sources.h"
 #include "strategies/predict.h"
 
@@ -90,7 +91,16 @@ std::int64_t emitted_tokens(const RequestRows& rows) {
 
 const RunRows* recorded_run(const TrainedRecording& trained, std::string_view strategy) {
   const auto found = trained.first_run.find(specification_key(strategy));
-  return found == trained.first_run.end() ? nullptr : &trained.runs[found->second];
+  if (found != trained.first_run.end()) return &trained.runs[found->second];
+  if (traces::is_imported(trained.recording->meta)) return nullptr;
+  const auto asked = speculation::parse_strategy(strategy, trained.n_layers());
+  if (!asked) return nullptr;
+  const bool draws = text_choice(*trained.recording).status == AnswerStatus::invalid;
+  for (const RunRows& run : trained.runs) {
+    const auto recorded = run_specification(*run.run, trained.n_layers());
+    if (recorded && decodes_alike(*asked, *recorded, draws)) return &run;
+  }
+  return nullptr;
 }
 
 bool goes_by_times(std::string_view strategy) {
@@ -105,7 +115,10 @@ Result<StrategyRounds> rounds_of(const TrainedRecording& trained, std::string_vi
   if (const RunRows* const run = recorded_run(trained, strategy)) {
     if (is_import) return imported_rounds(trained, *run);
     DRAFTSCOPE_TRY_ASSIGN(const bool is_elsewhere, takes_other_times(trained, strategy, machine));
-    return is_elsewhere ? recorded_elsewhere(trained, *run, machine) : recorded_rounds(trained, *run);
+    DRAFTSCOPE_TRY_ASSIGN(StrategyRounds rounds, is_elsewhere ? recorded_elsewhere(trained, *run, machine)
+                                                              : recorded_rounds(trained, *run));
+    rounds.strategy = std::string(strategy);
+    return rounds;
   }
   if (is_import) return modelled_import(trained, strategy);
   DRAFTSCOPE_TRY_ASSIGN(const auto specification, speculation::parse_strategy(strategy, trained.n_layers()));

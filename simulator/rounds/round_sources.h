@@ -27,7 +27,8 @@ class PricedGuard;  // rounds/replay/priced_guard.h
 [[nodiscard]] Result<StrategyRounds> rounds_of(const TrainedRecording& trained, std::string_view strategy,
                                                const Machine* machine = nullptr);
 
-/// The first run of the same setting; null if none was recorded.
+/// The first run of the same setting, by whatever name and with defaults given or not; null if none was
+/// recorded.
 [[nodiscard]] const RunRows* recorded_run(const TrainedRecording& trained, std::string_view strategy);
 
 /// Recorded rounds of the run.

@@ -158,10 +158,10 @@ std::optional<Column> drafted_column(const TrainedRecording& trained, const Rows
   std::ranges::transform(texts, bits.begin(), bits_at);
   const auto model = fit_markov_acceptance(bits);
   if (!model) return std::nullopt;
-  const SeenConfidences confidences = seen_confidences(texts);
+  const SeenSteps seen = seen_steps(texts);
   if (column.behind_wrong.empty()) {
-    column.behind_wrong = confidences.right;
-    column.behind_wrong.insert(column.behind_wrong.end(), confidences.wrong.begin(), confidences.wrong.end());
+    column.behind_wrong = seen.right;
+    column.behind_wrong.insert(column.behind_wrong.end(), seen.wrong.begin(), seen.wrong.end());
   }
   for (std::size_t i = 0; i < texts.size(); ++i) {
     std::vector<ShadowCell>& cells = column.cells.emplace_back();
@@ -174,7 +174,7 @@ std::optional<Column> drafted_column(const TrainedRecording& trained, const Rows
       is_drawn.resize(texts[i].size(), true);
       continue;
     }
-    DraftedTable drafted = drafted_table(own, texts[i], *model, confidences);
+    DraftedTable drafted = drafted_table(own, texts[i], *model, seen);
     for (std::int32_t position = drafted.table.first; position < drafted.table.end(); ++position)
       cells.push_back(drafted.table.cell(position, drafted_layer));
     is_drawn = std::move(drafted.is_drawn);

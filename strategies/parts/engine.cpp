@@ -5,6 +5,7 @@
 #include <draftscope/speculation/skip_set_text.h>
 
 #include "strategies/engine.h"
+#include "strategies/parts/rule.h"
 
 namespace draftscope::engine {
 
@@ -63,10 +64,7 @@ Result<void> add_chain(const StrategySpecification& mix, const ModelShape& /*sha
 
 /// Adds SWIFT's dynamic tree, where a step's confidence determines how many tokens it keeps.
 Result<void> add_tree(const StrategySpecification& mix, const ModelShape& /*shape*/, Parts& parts) {
-  if (mix.text("widths") == "paper")
-    parts.branches = {{0.95, 1}, {0.8, 3}, {0.5, 5}, {-1.0, 10}};
-  else
-    parts.branches = {{0.95, 3}, {0.8, 5}, {0.5, 8}, {-1.0, 10}};
+  parts.branches = speculation::widths_of(mix);
   return {};
 }
 

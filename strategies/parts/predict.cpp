@@ -18,7 +18,8 @@ std::unique_ptr<Policy> fixed_exit(const speculation::StrategySpecification& mix
 StrategyPredictions predict_of_parts() {
   return {.parts = {{.name = "exit", .policy = fixed_exit},
                     {.kind = speculation::PartKind::stop, .name = "none"},
-                    {.kind = speculation::PartKind::shape, .name = "chain"}}};
+                    {.kind = speculation::PartKind::shape, .name = "chain"},
+                    {.kind = speculation::PartKind::shape, .name = "tree"}}};
 }
 
 }  // namespace draftscope::simulator

@@ -3,6 +3,8 @@
 #include <draftscope/speculation/catalogue/strategy_specification.h>
 #include <fmt/format.h>
 
+#include <array>
+
 #include "strategies/parts/rule.h"
 #include "strategies/row.h"
 
@@ -55,6 +57,12 @@ std::optional<ThresholdRule> adaptive_threshold(const StrategySpecification& mix
                             .beta1 = mix.number("beta1"),
                             .beta2 = mix.number("beta2"),
                             .carries = mix.text("carry") == "yes"});
+}
+
+std::span<const BranchWidth> tree_widths(const StrategySpecification& mix) {
+  static constexpr std::array<BranchWidth, 4> paper{{{0.95, 1}, {0.8, 3}, {0.5, 5}, {-1.0, 10}}};
+  static constexpr std::array<BranchWidth, 4> greedy_code{{{0.95, 3}, {0.8, 5}, {0.5, 8}, {-1.0, 10}}};
+  return mix.text("widths") == "paper" ? paper : greedy_code;
 }
 
 std::vector<PartRow> masks() {
@@ -183,7 +191,7 @@ std::vector<PartRow> shapes() {
        .source = "Xia et al. 2025, SWIFT, §4.2",
        .parameters = {choice("widths", "paper", {"paper", "greedy-code"},
                              "1, 3, 5, 10 above 0.95, 0.8, 0.5, 0; greedy-code: 3, 5, 8, 10")},
-       .no_replay = "it drafts siblings, whose tokens and ranks shadow tokens do not hold"}};
+       .widths = tree_widths}};
 }
 
 }  // namespace

@@ -95,6 +95,11 @@ std::optional<LengthRule> length_rule(const StrategySpecification& strategy) {
   return rule == nullptr ? std::nullopt : rule(strategy);
 }
 
+std::span<const BranchWidth> widths_of(const StrategySpecification& strategy) {
+  const PartRow* part = strategy.part_row(PartKind::shape);
+  return part == nullptr || part->widths == nullptr ? std::span<const BranchWidth>() : part->widths(strategy);
+}
+
 std::optional<ThresholdRule> threshold_rule(const StrategySpecification& strategy) {
   const PartRow* part = strategy.part_row(PartKind::stop);
   const auto rule = part == nullptr ? strategy_row(strategy.name()).threshold_rule : part->threshold_rule;

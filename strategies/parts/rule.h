@@ -236,6 +236,8 @@ class ThresholdRule {
 /// The length rule of a strategy, whether a part of a mix or its own; nothing if it has no rule over counts
 /// (DEL's).
 [[nodiscard]] std::optional<LengthRule> length_rule(const StrategySpecification& strategy);
+/// Widths of the steps of a strategy's tree; empty if it drafts chains.
+[[nodiscard]] std::span<const BranchWidth> widths_of(const StrategySpecification& strategy);
 /// The threshold rule of a strategy's stop; nothing if it has no stop, or one that is no rule over counts.
 [[nodiscard]] std::optional<ThresholdRule> threshold_rule(const StrategySpecification& strategy);
 

@@ -46,9 +46,13 @@ struct Asked {
   simulator::WhatIf what_if;
 };
 
-double tokens_per_round(const StrategyRounds& rounds) {
-  const auto all = simulator::sum_of(rounds.setting.min_drafted);
+double tokens_per_round(const std::vector<simulator::RoundStatistics>& requests) {
+  const auto all = simulator::sum_of(requests);
   return static_cast<double>(all.tokens) / static_cast<double>(all.rounds);
+}
+
+double tokens_per_round(const StrategyRounds& rounds) {
+  return tokens_per_round(rounds.setting.min_drafted);
 }
 
 TEST(AskedOtherwise, BlocksKeepWhatTheirLawExpectsOfRecordedDrafts) {
@@ -120,7 +124,11 @@ TEST(AskedOtherwise, SearchesOfKnapSpecAreCountedAnew) {
   const StrategyRounds often = asked.rounds("knapspec:interval=1,gamma=3");
   const StrategyRounds seldom = asked.rounds("knapspec:interval=50,gamma=3");
   EXPECT_EQ(often.setting.status, AnswerStatus::approximate);
-  EXPECT_EQ(tokens_per_round(often), tokens_per_round(recorded));
+  // The layers that another schedule finds may be better or worse: the recorded rounds lie between both
+  // cases.
+  EXPECT_GE(tokens_per_round(often), tokens_per_round(recorded));
+  EXPECT_LE(tokens_per_round(often.setting.max_drafted), tokens_per_round(recorded));
+  EXPECT_THAT(often.notes, Contains(HasSubstr("another search finds other layers (interval=1 for 3)")));
   const auto passes = [](const StrategyRounds& rounds) {
     std::int64_t sum = 0;
     for (const auto& count : simulator::sum_of(rounds.setting.min_drafted).auxiliary) sum += count.passes;
@@ -194,12 +202,13 @@ TEST(AskedOtherwise, CascadesAreTheirRecordedRoundsWithTheirPasses) {
     EXPECT_EQ(pass.attention, pass.mlp);
     EXPECT_TRUE(pass.has_head);
   }
-  const StrategyRounds other = asked.rounds(cascade + ",nodes=16");
-  EXPECT_EQ(other.setting.status, AnswerStatus::approximate);
-  EXPECT_THAT(other.notes, Contains(HasSubstr("rounds are those of run " + cascade)));
-  const auto refused = asked.what_if.rounds("cascade:levels=exit-3");
+  const StrategyRounds same = asked.rounds("cascade:gamma=6,siblings=2,levels=exit-4+exit-8");
+  EXPECT_EQ(same.setting.status, AnswerStatus::exact);
+  EXPECT_EQ(tokens_per_round(same), tokens_per_round(recorded));
+  const auto refused = asked.what_if.rounds("cascade:levels=exit-3,gamma=6,nodes=16");
   ASSERT_FALSE(refused);
-  EXPECT_THAT(refused.error().message, HasSubstr("expected a recorded run with levels=exit-3"));
+  EXPECT_THAT(refused.error().message, HasSubstr("levels=exit-3 (recorded: exit-4+exit-8), nodes=16 "
+                                                 "(recorded: 32)"));
 }
 
 }  // namespace

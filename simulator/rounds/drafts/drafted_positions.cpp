@@ -12,10 +12,12 @@ namespace {
 
 using traces::DraftToken;
 
-/// The tokens that extend `parent`, which has at least one: the first, and the accepted one if there is any.
+/// The tokens that extend `parent`: the first, and the accepted one if there is any.
 struct Siblings {
   const DraftToken* first = nullptr;
   const DraftToken* accepted = nullptr;
+  std::int32_t width = 0;
+  std::int32_t rank = -1;  ///< Rank of the accepted token.
 };
 
 Siblings siblings_behind(std::span<const DraftToken> tokens, std::int32_t parent) {
@@ -23,7 +25,11 @@ Siblings siblings_behind(std::span<const DraftToken> tokens, std::int32_t parent
   for (const DraftToken& token : tokens) {
     if (token.parent != parent) continue;
     if (siblings.first == nullptr) siblings.first = &token;
-    if (token.accepted && siblings.accepted == nullptr) siblings.accepted = &token;
+    if (token.accepted && siblings.accepted == nullptr) {
+      siblings.accepted = &token;
+      siblings.rank = siblings.width;
+    }
+    ++siblings.width;
   }
   return siblings;
 }
@@ -38,6 +44,8 @@ void add_from_tokens(const traces::Round& round, std::span<const DraftToken> tok
     position.bit = siblings.first == siblings.accepted ? AcceptanceBit::accepted : AcceptanceBit::rejected;
     // The best of all tokens has a probability above 0, so 0 means that the file has none.
     if (siblings.first->confidence > 0.0) position.confidence = siblings.first->confidence;
+    position.width = siblings.width;
+    position.rank = siblings.rank;
     if (siblings.accepted == nullptr) return;
     parent = siblings.accepted->index;
   }
@@ -66,6 +74,21 @@ DraftedPositions drafted_positions(const traces::Recording& recording, const Req
     positions.resize(emitted);
   }
   return positions;
+}
+
+std::vector<float> confidences_off_text(const traces::Recording& recording, const RunRows& run) {
+  std::vector<float> confidences;
+  for (const RequestRows& rows : run.requests)
+    for (const traces::Round& round : rows.rounds) {
+      const auto tokens = draft_tokens_of(recording, round.id);
+      const DraftToken* first = siblings_behind(tokens, -1).first;
+      for (bool is_on_text = true; first != nullptr; first = siblings_behind(tokens, first->index).first) {
+        if (!is_on_text && first->confidence > 0.0)
+          confidences.push_back(static_cast<float>(first->confidence));
+        is_on_text = is_on_text && first->accepted;
+      }
+    }
+  return confidences;
 }
 
 AcceptanceBits bits_at(const DraftedPositions& positions) {

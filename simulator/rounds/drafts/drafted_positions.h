@@ -20,6 +20,9 @@ struct DraftedPosition {
   AcceptanceBit bit = AcceptanceBit::unseen;
   /// The draft's probability of its best token; NaN where none was recorded.
   double confidence = std::numeric_limits<double>::quiet_NaN();
+  std::int32_t width = 1;  ///< Tokens that the step kept.
+  /// Rank of the text's token among those that the step kept; -1 = it is none of them, or unseen.
+  std::int32_t rank = -1;
 };
 
 /// [position] of one request, starting at the first position that rounds draft; as many as its rounds emitted
@@ -31,6 +34,9 @@ using DraftedPositions = std::vector<DraftedPosition>;
 /// only.
 [[nodiscard]] DraftedPositions drafted_positions(const traces::Recording& recording, const RequestRows& rows,
                                                  std::optional<std::int32_t> length_of_all = {});
+
+/// Confidences of the run's draft steps that came after a draft's first wrong token.
+[[nodiscard]] std::vector<float> confidences_off_text(const traces::Recording& recording, const RunRows& run);
 
 /// The bits only, for fitting models of acceptance.
 [[nodiscard]] AcceptanceBits bits_at(const DraftedPositions& positions);

@@ -10,6 +10,7 @@ namespace draftscope::simulator {
 namespace {
 
 constexpr std::uint64_t seed = 20240301;
+constexpr std::uint64_t rank_seed = 20261128;
 constexpr std::int32_t no_token = -1;
 
 /// The token ids if the file has them; otherwise zeros, of which only the number matters.
@@ -26,25 +27,37 @@ float drawn_confidence(const std::vector<float>& seen, CounterRandom& random) {
   return seen.empty() ? 1.0F : seen[random.index(seen.size())];
 }
 
-ShadowCell drafted_cell(bool is_right, float confidence, std::int32_t token) {
-  return {.token = is_right ? token : no_token, .true_rank = is_right ? 0 : 1, .probability = confidence};
+ShadowCell drafted_cell(std::int32_t rank, float confidence, std::int32_t token) {
+  return {.token = rank == 0 ? token : no_token, .true_rank = rank, .probability = confidence};
+}
+
+/// Rank of the right token where `width` tokens were not it: that of a step that kept more; -1 = none had it.
+std::int32_t drawn_rank(const std::vector<DraftedPosition>& wider, std::int32_t width,
+                        CounterRandom& random) {
+  std::vector<std::int32_t> ranks;
+  for (const DraftedPosition& step : wider)
+    if (step.width > width && (step.rank < 0 || step.rank >= width)) ranks.push_back(step.rank);
+  return ranks.empty() ? -1 : ranks[random.index(ranks.size())];
 }
 
 }  // namespace
 
-SeenConfidences seen_confidences(std::span<const DraftedPositions> requests) {
-  SeenConfidences seen;
+SeenSteps seen_steps(std::span<const DraftedPositions> requests) {
+  SeenSteps seen;
   for (const DraftedPositions& positions : requests)
     for (const DraftedPosition& position : positions) {
-      if (position.bit == AcceptanceBit::unseen || std::isnan(position.confidence)) continue;
-      (position.bit == AcceptanceBit::accepted ? seen.right : seen.wrong)
-          .push_back(static_cast<float>(position.confidence));
+      if (position.bit == AcceptanceBit::unseen) continue;
+      const bool is_right = position.bit == AcceptanceBit::accepted;
+      seen.has_siblings = seen.has_siblings || position.width > 1;
+      if (!is_right && position.width > 1) seen.with_siblings.push_back(position);
+      if (std::isnan(position.confidence)) continue;
+      (is_right ? seen.right : seen.wrong).push_back(static_cast<float>(position.confidence));
     }
   return seen;
 }
 
 DraftedTable drafted_table(const RequestRows& rows, const DraftedPositions& positions,
-                           const AcceptanceModel& model, const SeenConfidences& confidences) {
+                           const AcceptanceModel& model, const SeenSteps& steps) {
   DraftedTable drafted;
   ShadowTable& table = drafted.table;
   table.request_id = rows.request->id;
@@ -62,13 +75,18 @@ DraftedTable drafted_table(const RequestRows& rows, const DraftedPositions& posi
     // A number is drawn at each position, so that seen positions do not change the draws of others.
     const bool draws_right = random.uniform() < right[i];
     const bool is_right = is_drawn ? draws_right : seen.bit == AcceptanceBit::accepted;
-    const float drawn = drawn_confidence(is_right ? confidences.right : confidences.wrong, random);
+    const float drawn = drawn_confidence(is_right ? steps.right : steps.wrong, random);
+    CounterRandom ranks(rank_seed + i, static_cast<std::uint64_t>(rows.request->id.value()));
+    const bool has_rank = is_right || (!is_drawn && seen.rank > 0);
+    const std::int32_t known = is_right ? 0 : seen.rank;
+    const std::int32_t rank = has_rank ? known : drawn_rank(steps.with_siblings, seen.width, ranks);
     const bool has_confidence = !is_drawn && !std::isnan(seen.confidence);
     const std::int32_t token = table.text[static_cast<std::size_t>(table.first) + i];
     table.cells.push_back(
-        drafted_cell(is_right, has_confidence ? static_cast<float>(seen.confidence) : drawn, token));
-    table.cells.push_back(drafted_cell(true, 1.0F, token));
+        drafted_cell(rank, has_confidence ? static_cast<float>(seen.confidence) : drawn, token));
+    table.cells.push_back(drafted_cell(0, 1.0F, token));
     drafted.is_drawn.push_back(is_drawn);
+    drafted.is_rank_drawn.push_back(!has_rank);
   }
   return drafted;
 }

@@ -21,19 +21,24 @@ inline constexpr std::int32_t drafted_layer = 1;
 struct DraftedTable {
   ShadowTable table;
   std::vector<bool> is_drawn;  ///< [position − table.first]
+  /// [position − table.first]: whether the token was wrong and its right rank, which trees go by, is drawn.
+  std::vector<bool> is_rank_drawn;
 };
 
-/// Confidences of seen positions, by whether the token was right.
-struct SeenConfidences {
+/// Seen positions: confidences by whether the token was right, and wrong ones of steps with siblings.
+struct SeenSteps {
   std::vector<float> right, wrong;
+  std::vector<DraftedPosition> with_siblings;
+  bool has_siblings = false;  ///< Whether any step kept more than one token.
 
-  [[nodiscard]] bool empty() const { return right.empty() && wrong.empty(); }
+  [[nodiscard]] bool has_confidences() const { return !right.empty() || !wrong.empty(); }
 };
-[[nodiscard]] SeenConfidences seen_confidences(std::span<const DraftedPositions> requests);
+[[nodiscard]] SeenSteps seen_steps(std::span<const DraftedPositions> requests);
 
-/// Table of one request. Without any confidence all are 1. The same request of the same recording gives the
+/// Table of one request. Without any confidence all are 1. A wrong token whose right one was beyond the
+/// step's width gets the rank of a wider step's right one. The same request of the same recording gives the
 /// same draws.
 [[nodiscard]] DraftedTable drafted_table(const RequestRows& rows, const DraftedPositions& positions,
-                                         const AcceptanceModel& model, const SeenConfidences& confidences);
+                                         const AcceptanceModel& model, const SeenSteps& seen);
 
 }  // namespace draftscope::simulator

@@ -55,7 +55,8 @@ std::vector<traces::Round> as_recorded(const RequestRows& like, std::span<const 
     row.root_position = round.root_position;
     row.planned = round.plan.length;
     row.threshold = round.plan.threshold;
-    row.drafted = row.tree_depth = outcome.drafted;
+    row.drafted = outcome.drafted;
+    row.tree_depth = outcome.steps();
     row.accepted = outcome.accepted;
     row.emitted = round.emitted;
     row.verify_rows = outcome.drafted + 1;

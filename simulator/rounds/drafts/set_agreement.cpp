@@ -17,7 +17,8 @@ namespace draftscope::simulator {
 namespace {
 
 // Priors of −ln(agreement). Measured models lose 0.01 to 0.15 per sublayer in the middle.
-constexpr double prior_of_a_kind = 0.2;  // Standard deviation of the mean cost of attentions, or of MLPs.
+constexpr double prior_cost = 0.05;       // Mean cost of attentions, and of MLPs.
+constexpr double prior_of_a_kind = 0.05;  // Standard deviation of the mean cost of attentions, or of MLPs.
 constexpr double prior_of_a_sublayer = 0.05;  // Standard deviation of a sublayer's cost around that mean.
 constexpr double smallest_misfit = 0.04;      // Variance relative to the square of a set's cost.
 constexpr double smallest_cost = 0.02;        // Minimum cost of a set, for misfits.
@@ -54,7 +55,8 @@ Regression regression_of(std::span<const TriedSet> tried) {
   return regression;
 }
 
-/// Posterior covariance and mean of the costs under normal priors around 0.
+/// Posterior covariance and mean of the costs under normal priors: of kinds around `prior_cost`, of a
+/// sublayer's difference from its kind around 0.
 struct Posterior {
   Eigen::MatrixXd covariance;
   Eigen::VectorXd mean;
@@ -71,7 +73,9 @@ Posterior posterior_of(const Regression& regression, double misfit) {
   precision.diagonal() += prior;
   Posterior posterior;
   posterior.covariance = precision.ldlt().solve(Eigen::MatrixXd::Identity(costs, costs));
-  posterior.mean = posterior.covariance * (weighted * regression.lost);
+  Eigen::VectorXd towards = weighted * regression.lost;
+  towards.head(kinds) += prior_cost * prior.head(kinds);
+  posterior.mean = posterior.covariance * towards;
   return posterior;
 }
 

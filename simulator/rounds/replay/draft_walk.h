@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// One round of a prefix exit, read from a shadow table.
+// One round of a prefix exit, a chain or a tree, read from a shadow table.
 
 #include <algorithm>
 

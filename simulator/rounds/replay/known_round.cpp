@@ -19,25 +19,53 @@ const ShadowCell* cell_at(const ShadowTable& table, std::int32_t position, std::
   return &table.end_cells[static_cast<std::size_t>(layer - 1)];
 }
 
-std::vector<DraftToken> chain(const ShadowTable& table, const ReplayedRound& round) {
+/// Adds one step's tokens: the first continues the draft, its siblings are leaves. The sibling of rank
+/// `accepted` is the text's token, if there is one.
+void add_step(DraftToken first, std::int32_t siblings, std::int32_t accepted, std::int32_t text_token,
+              std::vector<DraftToken>& tokens) {
+  tokens.push_back(first);
+  for (std::int32_t rank = 1; rank <= siblings; ++rank) {
+    DraftToken sibling = first;
+    sibling.index = first.index + rank;
+    sibling.accepted = rank == accepted;
+    sibling.token = sibling.accepted ? text_token : -1;
+    tokens.push_back(sibling);
+  }
+}
+
+std::vector<DraftToken> drafted_tokens(const ShadowTable& table, const ReplayedRound& round) {
   constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+  const DraftOutcome& outcome = round.least;
   std::vector<DraftToken> tokens;
-  for (std::int32_t k = 0; k < round.least.drafted; ++k) {
-    DraftToken token{.index = k,
-                     .parent = k - 1,
+  std::int32_t parent = -1;
+  std::int32_t siblings_left = outcome.siblings;
+  bool is_on_text = true;
+  for (std::int32_t k = 0; k < outcome.steps(); ++k) {
+    const std::int32_t position = round.root_position + 1 + k;
+    DraftToken first{.index = static_cast<std::int32_t>(tokens.size()),
+                     .parent = parent,
                      .token = -1,
                      .confidence = unknown,
                      .probability = unknown,
-                     .accepted = k < round.least.accepted,
-                     .tested = k <= round.least.accepted};
-    const ShadowCell* const cell =
-        token.tested ? cell_at(table, round.root_position + 1 + k, round.plan.exit) : nullptr;
+                     .tested = is_on_text};
+    const ShadowCell* const cell = is_on_text ? cell_at(table, position, round.plan.exit) : nullptr;
+    std::int32_t siblings = siblings_left / (outcome.steps() - k);
+    std::int32_t accepted = 0;
     if (cell != nullptr) {
-      token.token = cell->token;
-      token.confidence = static_cast<double>(cell->probability);
-      token.probability = 1.0;
+      first.token = cell->token;
+      first.confidence = static_cast<double>(cell->probability);
+      first.probability = 1.0;
+      siblings = std::min(speculation::width_at(round.plan.widths, first.confidence) - 1, siblings_left);
+      accepted = cell->true_rank;
     }
-    tokens.push_back(token);
+    first.accepted = k < outcome.accepted && accepted == 0;
+    if (k + 1 == outcome.steps()) siblings = siblings_left;
+    siblings_left -= siblings;
+    parent = first.index;
+    is_on_text = first.accepted;
+    const std::int32_t text_token =
+        position < table.end() ? table.text[static_cast<std::size_t>(position)] : -1;
+    add_step(first, siblings, k < outcome.accepted ? accepted : 0, text_token, tokens);
   }
   return tokens;
 }
@@ -48,11 +76,11 @@ DraftStop draft_stop(const ReplayedRound& round, const std::vector<DraftToken>& 
   const std::int32_t planned = round.plan.exit > 0 ? round.plan.length : 0;
   if (planned < 1) return DraftStop::no_draft;
   if (tokens.empty()) return DraftStop::budget;
-  const DraftToken& last = tokens.back();
+  const DraftToken& last = *std::ranges::find(tokens, tokens.back().parent, &DraftToken::parent);
   if (std::find(conditions.end_tokens.begin(), conditions.end_tokens.end(), last.token) !=
       conditions.end_tokens.end())
     return DraftStop::eos;
-  if (round.least.drafted == planned) return DraftStop::length;
+  if (round.least.steps() == planned) return DraftStop::length;
   return last.confidence < round.plan.threshold || !(round.least == round.most) ? DraftStop::threshold
                                                                                 : DraftStop::budget;
 }
@@ -62,7 +90,7 @@ DraftStop draft_stop(const ReplayedRound& round, const std::vector<DraftToken>& 
 KnownRound known_round(const ShadowTable& table, const ReplayConditions& conditions,
                        const ReplayedRound& round, std::int32_t index) {
   KnownRound known;
-  known.draft_tokens = chain(table, round);
+  known.draft_tokens = drafted_tokens(table, round);
   const std::int32_t drafted = round.least.drafted;
   const std::int32_t bonus = round.root_position + 1 + round.least.accepted;
   traces::Round& row = known.round;
@@ -70,7 +98,8 @@ KnownRound known_round(const ShadowTable& table, const ReplayConditions& conditi
   row.root_position = round.root_position;
   row.exit_layer = drafted > 0 ? round.plan.exit : 0;
   row.planned = round.plan.exit > 0 ? round.plan.length : 0;
-  row.drafted = row.tree_depth = drafted;
+  row.drafted = drafted;
+  row.tree_depth = round.least.steps();
   row.accepted = round.least.accepted;
   row.emitted = round.emitted;
   row.verify_rows = drafted + 1;
@@ -81,7 +110,7 @@ KnownRound known_round(const ShadowTable& table, const ReplayConditions& conditi
   row.draft_stop = draft_stop(round, known.draft_tokens, conditions);
   row.threshold = round.plan.threshold;
   known.draft = row.exit_layer;
-  known.draft_steps = drafted;
+  known.draft_steps = row.tree_depth;
   return known;
 }
 

@@ -8,7 +8,7 @@ namespace draftscope::simulator {
 namespace {
 
 speculation::RoundCounts counts_of(const ObservedRound& round, const DraftOutcome& outcome) {
-  return {.planned = round.plan.length, .drafted = outcome.drafted, .accepted = outcome.accepted};
+  return {.planned = round.plan.length, .drafted = outcome.steps(), .accepted = outcome.accepted};
 }
 
 /// The length after a round with these counts.
@@ -44,8 +44,9 @@ void ThresholdPolicy::observe(const ObservedRound& round) {
     counts.confidences = confidences_;
     // Whether there is a first rejected token depends on whether the token at the end of the text was
     // drafted.
-    const bool told = std::min(round.least.drafted, round.outcome.accepted + 1) ==
-                      std::min(round.most.drafted, round.outcome.accepted + 1);
+    const bool told =
+        round.plan.widths.empty() && std::min(round.least.drafted, round.outcome.accepted + 1) ==
+                                         std::min(round.most.drafted, round.outcome.accepted + 1);
     is_certain_ = is_certain_ && told && confidences_.size() == known_steps(round.outcome);
   }
   rule_.next(counts);
@@ -53,7 +54,7 @@ void ThresholdPolicy::observe(const ObservedRound& round) {
 
 /// Number of accepted tokens plus the first rejected one, if one was drafted.
 std::size_t ThresholdPolicy::known_steps(const DraftOutcome& outcome) {
-  return static_cast<std::size_t>(std::min(outcome.drafted, outcome.accepted + 1));
+  return static_cast<std::size_t>(std::min(outcome.steps(), outcome.accepted + 1));
 }
 
 /// Lists the confidences from the table; the token after the text may be missing.

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -39,7 +40,7 @@ class LengthPolicy final : public Policy {
 
 /// A threshold by a rule. An adaptive one depends on the number of draft tokens, so it is uncertain after the
 /// first round that the table does not determine. One by confidences is uncertain after a round whose
-/// rejected token is not in the table.
+/// rejected token is not in the table, and after a tree, whose spine may have left the text before.
 class ThresholdPolicy final : public Policy {
  public:
   explicit ThresholdPolicy(const speculation::ThresholdRule& rule) : rule_(rule) {}
@@ -55,6 +56,16 @@ class ThresholdPolicy final : public Policy {
   speculation::ThresholdRule rule_;
   std::vector<double> confidences_;
   bool is_certain_ = true;
+};
+
+/// The widths of a tree's steps.
+class TreePolicy final : public Policy {
+ public:
+  explicit TreePolicy(std::span<const speculation::BranchWidth> widths) : widths_(widths) {}
+  void plan(const RoundState& /*state*/, PlannedRound& plan) override { plan.widths = widths_; }
+
+ private:
+  std::span<const speculation::BranchWidth> widths_;
 };
 
 /// Each of `parts` decides its fields; where two decide the same field, the later one wins.

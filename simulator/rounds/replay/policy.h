@@ -5,7 +5,9 @@
 // outcomes. A policy that decides only a part (an exit, a length, a threshold) leaves the other fields
 // unchanged. So parts can be mixed as the engine's strategies mix theirs (policies.h).
 
+#include <draftscope/speculation/branch_width.h>
 #include <cstdint>
+#include <span>
 
 #include "rounds/replay/shadow_table.h"
 
@@ -24,14 +26,19 @@ struct PlannedRound {
   std::int32_t length = 0;  ///< γ, before the cut at budget, context and width.
   double threshold =
       -1.0;  ///< Draft-exit threshold: a draft token of lower confidence is the last; -1 = none.
+  /// Widths of the draft's steps, which live as long as the program; empty = a chain.
+  std::span<const speculation::BranchWidth> widths;
 };
 
 /// The end of a draft.
 struct DraftOutcome {
   std::int32_t drafted = 0;   ///< Draft tokens.
   std::int32_t accepted = 0;  ///< Accepted tokens, before a cut at the end of the text.
+  std::int32_t siblings = 0;  ///< Draft tokens of a tree beside the first of their step.
+
+  [[nodiscard]] std::int32_t steps() const { return drafted - siblings; }
   friend bool operator==(const DraftOutcome& a, const DraftOutcome& b) {
-    return a.drafted == b.drafted && a.accepted == b.accepted;
+    return a.drafted == b.drafted && a.accepted == b.accepted && a.siblings == b.siblings;
   }
 };
 

@@ -50,7 +50,7 @@ std::string no_chain_reason(const StrategySpecification& strategy) {
   return "";
 }
 
-/// The policy of a length or stop that has a rule; null if it has none.
+/// The policy of a length, stop or tree that has a rule; null if it has none.
 std::unique_ptr<Policy> policy_by_rule(const StrategySpecification& strategy, PartKind kind) {
   if (kind == PartKind::length)
     if (const auto length = speculation::length_rule(strategy))
@@ -58,6 +58,9 @@ std::unique_ptr<Policy> policy_by_rule(const StrategySpecification& strategy, Pa
   if (kind == PartKind::stop)
     if (const auto stop = speculation::threshold_rule(strategy))
       return std::make_unique<ThresholdPolicy>(*stop);
+  if (kind == PartKind::shape)
+    if (const auto widths = speculation::widths_of(strategy); !widths.empty())
+      return std::make_unique<TreePolicy>(widths);
   return nullptr;
 }
 
@@ -103,6 +106,7 @@ Result<std::unique_ptr<Policy>> chain_policy(const StrategySpecification& strate
     policies.push_back(std::make_unique<LengthPolicy>(*length));
   if (auto threshold = speculation::threshold_rule(strategy))
     policies.push_back(std::make_unique<ThresholdPolicy>(*threshold));
+  policies.push_back(std::make_unique<TreePolicy>(speculation::widths_of(strategy)));
   return std::make_unique<MixedPolicy>(std::move(policies));
 }
 

@@ -53,7 +53,7 @@ void GuardedPolicy::plan(const RoundState& state, PlannedRound& plan) {
 }
 
 void GuardedPolicy::observe(const ObservedRound& round) {
-  guard_.end_round(round.state.root_position, round.plan.exit, round.outcome.drafted, round.outcome.drafted,
+  guard_.end_round(round.state.root_position, round.plan.exit, round.outcome.steps(), round.outcome.drafted,
                    emitted_tokens(*round.state.table, round.state.root_position, round.outcome.accepted));
   if (is_inners_) inner_->observe(round);
 }

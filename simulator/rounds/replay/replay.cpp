@@ -53,10 +53,10 @@ void add_round(RoundStatistics& statistics, std::int32_t exit, std::int32_t root
                              [exit](const DraftStatistics& other) { return other.exit == exit; });
   if (drafts == statistics.drafts.end())
     drafts = statistics.drafts.insert(drafts, DraftStatistics{.exit = exit, .steps = {}, .verify = {}});
-  const std::int64_t steps = outcome.drafted;
+  const std::int64_t steps = outcome.steps();
   drafts->steps.passes += steps;
   drafts->steps.context += steps * root + steps * (steps - 1) / 2;
-  const auto rows = static_cast<std::size_t>(steps) + 1;
+  const auto rows = static_cast<std::size_t>(outcome.drafted) + 1;
   if (drafts->verify.size() <= rows) drafts->verify.resize(rows + 1);
   ++drafts->verify[rows].passes;
   drafts->verify[rows].context += root;

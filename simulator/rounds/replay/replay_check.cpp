@@ -56,7 +56,7 @@ class RequestComparison {
     }
     DraftWalk walk = walk_draft(state, plan, conditions_);
     if (walk.is_near_threshold) widen(round, state, plan, walk);
-    const DraftOutcome recorded{round.drafted, round.accepted};
+    const DraftOutcome recorded{round.drafted, round.accepted, round.drafted - round.tree_depth};
     const bool ended_off_text = walk.may_end_early && round.draft_stop == traces::DraftStop::eos &&
                                 round.drafted > round.accepted && round.drafted <= walk.most.drafted;
     if (!ended_off_text && (round.drafted < walk.least.drafted || round.drafted > walk.most.drafted))

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "rounds/replay/draft_walk.h"
 #include "rounds/replay/priced_guard.h"
@@ -129,7 +130,16 @@ class TakenSuccessors {
 
   void begin_request(std::span<const std::int32_t> end_tokens) {
     rule_.begin_request(end_tokens);
-    if (!options_.across_requests) behind_.clear();
+    if (options_.across_requests) return;
+    behind_.clear();
+    shown_.clear();
+    verified_.clear();
+  }
+  /// Notes that a round verifies the root and its guesses, so that their successors are kept.
+  void verify(std::int32_t root, std::span<const speculation::TextGuess> guesses) {
+    if (options_.across_requests) return;
+    verify(root);
+    for (const speculation::TextGuess& guess : guesses) verify(guess.token);
   }
   /// Stores that `next` follows `token` in the text, which makes it the target's best there.
   void see(std::int32_t token, std::int32_t next) {
@@ -138,8 +148,14 @@ class TakenSuccessors {
     known.insert(known.begin(), next);
     keep(token, known);
   }
-  /// Stores the successors in a recorded tree; other known ones stay after them.
+  /// Stores the successors in a recorded tree; other known ones stay after them. Where nothing goes on from
+  /// request to request, the recorded tree may be of an earlier one: it counts once the request has verified
+  /// the token.
   void show(const KeptSuccessors& shown) {
+    if (!options_.across_requests && !verified_.contains(shown.token)) {
+      shown_[shown.token] = shown;
+      return;
+    }
     std::vector<std::int32_t>& known = behind_[shown.token];
     for (auto token = shown.successors.rbegin(); token != shown.successors.rend(); ++token) {
       std::erase(known, *token);
@@ -152,6 +168,10 @@ class TakenSuccessors {
   }
 
  private:
+  void verify(std::int32_t token) {
+    if (!verified_.insert(token).second) return;
+    if (const auto shown = shown_.find(token); shown != shown_.end()) show(shown->second);
+  }
   void keep(std::int32_t token, std::vector<std::int32_t>& known) {
     known.resize(std::min(known.size(), static_cast<std::size_t>(options_.successors)));
     rule_.keep(token, known);
@@ -160,6 +180,9 @@ class TakenSuccessors {
   speculation::RecyclingOptions options_;
   speculation::TokenRecycling rule_;
   std::unordered_map<std::int32_t, std::vector<std::int32_t>> behind_;
+  // Recorded successors of a request's tokens, each to count once the token is verified.
+  std::unordered_map<std::int32_t, KeptSuccessors> shown_;
+  std::unordered_set<std::int32_t> verified_;  // tokens that the request verified
 };
 
 }  // namespace
@@ -182,7 +205,9 @@ std::vector<std::vector<LookupRound>> replay_recycling(std::span<const ShadowTab
       const auto root = static_cast<std::int32_t>(text.size()) - 1;
       for (; shown < kept[request].size() && kept[request][shown].root_position <= root; ++shown)
         taken.show(kept[request][shown]);
-      return taken.guess(text);
+      const auto guesses = taken.guess(text);
+      taken.verify(text.back(), guesses);
+      return guesses;
     }));
     for (; seen + 1 < table.text.size() && !requests.back().empty(); ++seen)
       taken.see(table.text[seen], table.text[seen + 1]);

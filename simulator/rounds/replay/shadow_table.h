@@ -41,6 +41,9 @@ struct ShadowTable {
   std::vector<ShadowCell> prompt_cells;
   /// [layer − 1] for position end(), where the text ended, if recorded (the target's row is the end token).
   std::vector<ShadowCell> end_cells;
+  /// Confidences of steps after a draft's first wrong token, in any order; a walk draws from them how far
+  /// such a draft goes on. Empty = it keeps both bounds.
+  std::vector<float> off_text;
 
   [[nodiscard]] const ShadowCell& cell(std::int32_t position, std::int32_t layer) const {
     return cells[static_cast<std::size_t>(position - first) * static_cast<std::size_t>(n_layers) +

@@ -10,6 +10,7 @@
 #include <draftscope/base/result.h>
 #include <draftscope/engine/backend.h>
 #include <draftscope/engine/probe.h>
+#include <draftscope/speculation/branch_width.h>
 #include <draftscope/speculation/catalogue/strategy_specification.h>
 #include <draftscope/speculation/model_shape.h>
 #include <draftscope/speculation/sublayer_mask.h>
@@ -65,12 +66,7 @@ enum class Acceptance : std::uint8_t {
   by_block,  ///< jointly, never accepting less on average: Sun et al. 2025, Block Verification
 };
 
-/// Width of a draft step whose confidence is above `confidence`: it keeps `width` tokens. The first continues
-/// the draft, and its siblings are verified in the same pass.
-struct BranchWidth {
-  double confidence = 0.0;
-  std::int32_t width = 1;
-};
+using speculation::BranchWidth;
 
 /// A draft token from no model: a guess, verified as a point mass.
 struct Proposal {

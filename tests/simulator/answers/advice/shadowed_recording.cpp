@@ -13,6 +13,7 @@
 #include "../../prices/fit/planted_trace.h"
 #include "prices/passes/cost_prices.h"
 #include "rounds/drafts/auxiliary_work.h"
+#include "rounds/replay/known_round.h"
 #include "rounds/replay/policy_choice.h"
 #include "rounds/replay/replay.h"
 
@@ -45,7 +46,7 @@ ShadowTable text_of(const ShadowedRecording& recording, std::mt19937& random) {
       const std::int32_t truth = table.text[static_cast<std::size_t>(position)];
       const double confidence = std::clamp(0.5 + reach - need + 0.2 * (unit(random) - 0.5), 0.02, 0.99);
       table.cells.push_back({.token = is_right ? truth : truth + 1,
-                             .true_rank = is_right ? 0 : 1,
+                             .true_rank = is_right ? 0 : 1 + (7 * position + 3 * layer) % 12,
                              .probability = static_cast<float>(confidence),
                              .margin = position % 10 == 0 ? 0.05F : 2.0F});
     }
@@ -84,12 +85,21 @@ class Recorder {
     const auto parsed = speculation::parse_strategy(specification, shadowed_layers).value();
     work_ = AuxiliaryWork::of(parsed, planted_cpu().shape);
     draft_model_.reset();
+    drafter_ = Drafter::exits;
     const std::string name = specification.substr(0, specification.find(':'));
-    const traces::RunId run_id = writer_.add(traces::Run{.strategy = name,
-                                                         .specification = specification,
-                                                         .parameters = "{}",
-                                                         .is_baseline = name == "vanilla"});
+    const traces::RunId run_id =
+        writer_.add(traces::Run{.strategy = name,
+                                .specification = specification,
+                                .parameters = recording_.is_complete ? parsed.json() : "{}",
+                                .is_baseline = name == "vanilla"});
     PolicyChoice choice = policy_of_specification(specification, {shadowed_layers, 1.0}).value();
+    if (choice.policy == nullptr && parsed.has_parts()) {
+      drafter_ = Drafter::set;
+      choice.policy = chain_policy(parsed, layers_of_set).value();
+    } else if (choice.policy == nullptr) {
+      drafter_ = Drafter::guesses;
+      choice = policy_of_specification("layerskip:exit=3,gamma=4", {shadowed_layers, 1.0}).value();
+    }
     // Recorded runs are in another order than the shadow tokens.
     const bool is_baseline = name == "vanilla";
     for (std::size_t i = 0; i < tables_.size(); ++i)
@@ -103,6 +113,7 @@ class Recorder {
                                                          .specification = two_models,
                                                          .parameters = R"({"model":"small","gamma":4})"});
     work_.reset();
+    drafter_ = Drafter::exits;
     draft_model_ = small_model();
     PolicyChoice choice = policy_of_specification("layerskip:exit=3,gamma=4", {shadowed_layers, 1.0}).value();
     for (std::size_t i = 0; i < tables_.size(); ++i) request(run_id, i, *choice.policy, false);
@@ -169,7 +180,8 @@ class Recorder {
         .id = writer_.next_round_id(), .request_id = request_id, .index = index, .start_ns = now_};
     round.root_position = replayed.root_position;
     round.verify_rows = drafted + 1;
-    round.drafted = round.tree_depth = drafted;
+    round.drafted = drafted;
+    round.tree_depth = replayed.least.steps();
     round.planned = replayed.plan.length;
     round.accepted = replayed.least.accepted;
     round.emitted = replayed.emitted;
@@ -180,10 +192,10 @@ class Recorder {
       const DraftPrices& draft = prices_.drafts[static_cast<std::size_t>(replayed.plan.exit)];
       if (draft_model_) {
         draft_ns = static_cast<double>(draft_model_ns(round));
-      } else {
-        round.exit_layer = replayed.plan.exit;
-        round.layer_set_id = layer_set(replayed.plan.exit);
-        for (std::int32_t step = 0; step < drafted; ++step)
+      } else if (drafter_ != Drafter::guesses) {
+        round.exit_layer = drafter_ == Drafter::set ? shadowed_layers : replayed.plan.exit;
+        round.layer_set_id = drafter_ == Drafter::set ? set_in_the_middle() : layer_set(replayed.plan.exit);
+        for (std::int32_t step = 0; step < round.tree_depth; ++step)
           draft_ns += draft.step.at(round.root_position + step);
       }
       verify = draft.verify[static_cast<std::size_t>(round.verify_rows)];
@@ -203,19 +215,31 @@ class Recorder {
     round.end_ns = now_;
     constexpr std::int32_t waits_after = 4;
     if (round.index % waits_after == waits_after - 1) now_ += std::llround(1e3 * recording_.wait_us);
-    std::vector<traces::DraftToken> tokens;
-    for (std::int32_t i = 0; i < drafted; ++i)
-      tokens.push_back({.round_id = round.id,
-                        .index = i,
-                        .parent = i - 1,
-                        .confidence = confidence_at(table, round.root_position + 1 + i, replayed.plan.exit),
-                        .accepted = i < round.accepted,
-                        .tested = i <= round.accepted});
+    std::vector<traces::DraftToken> tokens = known_round(table, conditions_, replayed, index).draft_tokens;
+    std::vector<std::int32_t> depths;
+    for (traces::DraftToken& token : tokens) {
+      depths.push_back(token.parent < 0 ? 1 : depths[static_cast<std::size_t>(token.parent)] + 1);
+      token.round_id = round.id;
+      token.token = 0;
+      token.probability = 0.0;
+      token.confidence = confidence_at(table, round.root_position + depths.back(), replayed.plan.exit);
+    }
     writer_.add(round, tokens);
   }
 
   void add_shadow(const ShadowTable& table, traces::RequestId request_id) {
     std::vector<traces::ShadowToken> rows;
+    for (std::int32_t position = recording_.is_complete ? 1 : table.first; position < table.first; ++position)
+      for (std::int32_t layer = 1; layer <= table.n_layers; ++layer) {
+        const bool is_right = layer == table.n_layers || (position + layer) % 3 == 0;
+        rows.push_back({.request_id = request_id,
+                        .position = position,
+                        .layer = layer,
+                        .token = table.text[static_cast<std::size_t>(position)] + (is_right ? 0 : 1),
+                        .probability = is_right ? 0.9 : 0.4,
+                        .margin = 2.0,
+                        .true_rank = is_right ? 0 : 1});
+      }
     for (std::int32_t position = table.first; position < table.end(); ++position)
       for (std::int32_t layer = 1; layer <= table.n_layers; ++layer) {
         const ShadowCell& cell = table.cell(position, layer);
@@ -230,17 +254,29 @@ class Recorder {
     writer_.add(rows);
   }
 
-  traces::LayerSetId layer_set(std::int32_t exit) {
+  traces::LayerSetId layer_set(std::int32_t exit) { return set_without(exit, shadowed_layers, exit); }
+
+  /// All but two layers, which take as long as an exit of so many.
+  traces::LayerSetId set_in_the_middle() {
+    constexpr std::int32_t first = 2;
+    return set_without(first, first + shadowed_layers - layers_of_set, shadowed_layers);
+  }
+
+  traces::LayerSetId set_without(std::int32_t first, std::int32_t end, std::int32_t exit) {
     traces::LayerSet set{.n_layers = shadowed_layers, .exit_layer = exit, .origin = "fixed"};
     set.skipped.resize(shadowed_layers * 2 / 8);
-    for (std::int32_t bit = 2 * exit; bit < 2 * shadowed_layers; ++bit)
+    for (std::int32_t bit = 2 * first; bit < 2 * end; ++bit)
       set.skipped[static_cast<std::size_t>(bit) / 8] =
           static_cast<std::uint8_t>(set.skipped[static_cast<std::size_t>(bit) / 8] | 1U << (bit % 8));
     return writer_.add(set);
   }
 
+  enum class Drafter : std::uint8_t { exits, set, guesses };
+  static constexpr std::int32_t layers_of_set = 6;
+
   const ShadowedRecording& recording_;
   traces::Writer& writer_;
+  Drafter drafter_ = Drafter::exits;  // Drafter of the current run.
   Prices prices_;
   ReplayConditions conditions_;
   std::vector<ShadowTable> tables_;

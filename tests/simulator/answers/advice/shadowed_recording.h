@@ -16,6 +16,8 @@ struct ShadowedRecording {
   double skill = 1.0;  ///< How often early layers predict the text, 0 to 1.
   std::vector<std::string> strategies{"vanilla", "layerskip:exit=3,gamma=4", "layerskip:exit=5,gamma=9"};
   bool with_shadow = true;
+  /// Whether runs state their parameters, and shadow tokens begin with the prompt's second token.
+  bool is_complete = false;
   unsigned seed = 7;
   double auxiliary_factor = 1.0;  ///< Factor of the time of auxiliary passes relative to the law.
   double host_us = 0.0;  ///< Host time outside auxiliary passes, for each round of a strategy that has some.
@@ -32,7 +34,9 @@ inline constexpr const char* two_models = "two-model:model=small,gamma=4";
 /// Layers of planted_cpu().
 inline constexpr int shadowed_layers = 8;
 
-/// Writes the recording. The file must be writable, and all strategies must be replayable exactly.
+/// Writes the recording. The file must be writable. A strategy that no policy replays drafts with its parts'
+/// rules and the predictions of an exit, as a set without two layers in the middle, or without parts a chain
+/// of guesses.
 void write_shadowed_recording(const ShadowedRecording& recording, const std::filesystem::path& path);
 
 }  // namespace draftscope::simulator

@@ -104,7 +104,7 @@ TEST(DraftedTable, KeepsWhatWasSeenAndDrawsTheRestAsTheModelSays) {
   const traces::Request request{.tokens = std::vector<std::int32_t>(6001, 7)};
   const RequestRows rows{.request = &request, .prompt = &prompt, .rounds = rounds};
   const DraftedTable drafted =
-      drafted_table(rows, positions, model, seen_confidences(std::vector<DraftedPositions>{positions}));
+      drafted_table(rows, positions, model, seen_steps(std::vector<DraftedPositions>{positions}));
   int drawn_right = 0;
   for (int i = 0; i < 6000; ++i) {
     const ShadowCell& cell = drafted.table.cell(drafted.table.first + i, drafted_layer);

@@ -70,6 +70,67 @@ TEST(DraftedRounds, AreNearTheReplayedOnesWhereSomeAreDrawn) {
   }
 }
 
+/// The recording's swift drafts as exit 6 does, which shadow tokens replay.
+TEST(DraftedRounds, OfTreesAreNearTheReplayedOnes) {
+  ShadowedRecording what = with_shadow;
+  what.strategies = {"vanilla", "swift"};
+  const Learnt learnt(what);
+  for (const char* const setting :
+       {"gamma=25,threshold=0.95", "gamma=25,threshold=0.7", "gamma=3,threshold=0.8",
+        "gamma=25,threshold=0.8,widths=greedy-code", "gamma=6,threshold=0.9,widths=greedy-code"}) {
+    const auto replayed =
+        learnt.what_if().rounds(fmt::format("mix:mask=exit,exit=6,stop=threshold,shape=tree,{}", setting));
+    const auto drafted = learnt.what_if().rounds(fmt::format("swift:{}", setting));
+    ASSERT_TRUE(replayed) << replayed.error().message;
+    ASSERT_TRUE(drafted) << drafted.error().message;
+    const RoundStatistics truth = all_of(*replayed);
+    const RoundStatistics found = all_of(*drafted);
+    EXPECT_EQ(found.tokens, truth.tokens);
+    EXPECT_NEAR(static_cast<double>(found.rounds), static_cast<double>(truth.rounds),
+                0.1 * static_cast<double>(truth.rounds))
+        << setting;
+  }
+}
+
+TEST(DraftedRounds, OfTheRecordedRulesAreTheRecordedOnesByAnyName) {
+  ShadowedRecording what = without_shadow();
+  what.strategies = {"vanilla", "swift", "layerskip:exit=3,gamma=4"};
+  const Learnt learnt(what);
+  for (const auto& [asked, recorded] :
+       {std::pair("swift:gamma=25,ratio=0.45", "swift"),
+        std::pair("mix:mask=swift,shape=tree,stop=threshold,threshold=0.8,gamma=25", "swift"),
+        std::pair("layerskip:acceptance=block,exit=3,gamma=4", "layerskip:exit=3,gamma=4")}) {
+    const auto rounds = learnt.what_if().rounds(asked);
+    ASSERT_TRUE(rounds) << rounds.error().message;
+    EXPECT_EQ(rounds->strategy, asked);
+    EXPECT_EQ(rounds->setting.status, AnswerStatus::exact) << asked;
+    EXPECT_EQ(all_of(*rounds).drafted, all_of(learnt.what_if().rounds(recorded).value()).drafted);
+  }
+}
+
+TEST(DraftedRounds, OfAnotherSearchLieAroundTheRecordedOnes) {
+  ShadowedRecording what = without_shadow();
+  what.strategies = {"vanilla", "swift"};
+  const Learnt learnt(what);
+  const std::int64_t recorded = all_of(learnt.what_if().rounds("swift").value()).rounds;
+  const auto rounds = learnt.what_if().rounds("swift:every=4,window=16");
+  ASSERT_TRUE(rounds) << rounds.error().message;
+  EXPECT_TRUE(has_note(*rounds, "(every=4 for 1, window=16 for 32)"));
+  EXPECT_EQ(rounds->setting.status, AnswerStatus::approximate);
+  EXPECT_LT(sum_of(rounds->setting.min_drafted).rounds, recorded);
+  EXPECT_GT(sum_of(rounds->setting.max_drafted).rounds, recorded);
+}
+
+TEST(DraftedRounds, OfATreeNeedARecordedOne) {
+  ShadowedRecording what = without_shadow();
+  what.strategies = {"vanilla", "clasp"};
+  const Learnt learnt(what);
+  EXPECT_TRUE(learnt.what_if().rounds("clasp:threshold=0.5"));
+  const auto tree = learnt.what_if().rounds("mix:mask=clasp,shape=tree,gamma=8");
+  ASSERT_FALSE(tree);
+  EXPECT_THAT(tree.error().message, HasSubstr("run clasp drafted no siblings, expected a run of the same"));
+}
+
 TEST(DraftedRounds, OfAnotherLengthOfTwoModelsKeepTheDraftModelsPrice) {
   ShadowedRecording what = without_shadow();
   what.with_two_models = true;

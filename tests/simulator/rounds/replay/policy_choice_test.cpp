@@ -63,7 +63,7 @@ TEST(PolicyChoice, ReadsWhatARunRecorded) {
 TEST(PolicyChoice, SaysWhyThereIsNone) {
   for (const char* specification :
        {"swift", "clasp:skip=3", "draft-verify:skip-set=a.json", "two-model:model=b", "jacobi", "lookahead",
-        "prompt-lookup", "mix:mask=swift", "mix:mask=clasp,shape=chain", "mix:shape=tree"}) {
+        "prompt-lookup", "mix:mask=swift", "mix:mask=clasp,shape=chain", "mix:mask=swift,shape=tree"}) {
     const auto choice = policy_of_specification(specification, model);
     ASSERT_TRUE(choice) << specification << ": " << choice.error().message;
     EXPECT_EQ(choice->policy, nullptr) << specification;

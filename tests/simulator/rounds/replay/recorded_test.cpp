@@ -65,7 +65,11 @@ const std::vector<std::string>& strategies() {
                                             "del:prompt-window=0,exits=2-5",
                                             "mix:mask=exit,exit=4,stop=del,prompt-window=0",
                                             "mix:mask=exit,exit=5,stop=roc,gamma=12",
-                                            "dv:exit=3,carry=no"};
+                                            "dv:exit=3,carry=no",
+                                            "mix:mask=exit,exit=4,gamma=8,shape=tree",
+                                            "mix:mask=exit,exit=6,gamma=12,stop=threshold,threshold=0.8,"
+                                            "shape=tree,widths=greedy-code",
+                                            "mix:mask=exit,exit=3,length=fs,stop=adaptive,shape=tree"};
   return all;
 }
 

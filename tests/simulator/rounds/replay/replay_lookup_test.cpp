@@ -129,5 +129,25 @@ TEST(ReplayedLookup, EndsWithTheText) {
   }
 }
 
+/// A recorded tree shows what was kept for the first root, which the request itself has not verified yet.
+TEST(ReplayedRecycling, GuessesWhatEarlierRequestsKeptOnlyIfThatGoesOn) {
+  const ReplayConditions conditions{.max_new_tokens = 20, .context_rows = 64};
+  const std::vector<ShadowTable> tables{
+      ShadowTable{.prompt_tokens = 2, .first = 3, .text = {5, 6, 7, 8, 1, 7, 8, 2, 7, 8, 3}}};
+  const std::vector<std::vector<KeptSuccessors>> kept{{{.root_position = 2, .token = 7, .successors = {8}},
+                                                       {.root_position = 5, .token = 8, .successors = {2}}}};
+  for (const bool across : {true, false}) {
+    const auto rounds =
+        replay_recycling(tables, kept, {.successors = 2, .nodes = 4, .depth = 2, .across_requests = across},
+                         conditions, vocab)
+            .front();
+    EXPECT_EQ(rounds.front().outcome.accepted, across ? 1 : 0);
+    // By now the request has verified 7 and 8 either way.
+    const auto later = std::ranges::find(rounds, 5, &LookupRound::root_position);
+    ASSERT_NE(later, rounds.end());
+    EXPECT_EQ(later->outcome.accepted, 2);
+  }
+}
+
 }  // namespace
 }  // namespace draftscope::simulator

@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <random>
+#include <span>
+#include <vector>
 
+#include "rounds/replay/known_round.h"
 #include "rounds/replay/near_ties.h"
 #include "rounds/replay/policies.h"
 #include "toy_model.h"
@@ -10,10 +15,16 @@
 namespace draftscope::simulator {
 namespace {
 
-/// A policy with any exit, length and threshold, which depend on the root's position only.
+/// Widths of a wide tree, and of one whose narrowest steps are chains'.
+constexpr std::array<speculation::BranchWidth, 2> wide{{{0.5, 3}, {-1.0, 7}}};
+constexpr std::array<speculation::BranchWidth, 3> narrow{{{0.7, 1}, {0.3, 2}, {-1.0, 4}}};
+
+/// A policy with any exit, length and threshold, and of trees any widths, which depend on the root's position
+/// only.
 class ErraticPolicy final : public Policy {
  public:
-  ErraticPolicy(unsigned seed, bool has_thresholds) : seed_(seed), has_thresholds_(has_thresholds) {}
+  ErraticPolicy(unsigned seed, bool has_thresholds, bool has_trees = false)
+      : seed_(seed), has_thresholds_(has_thresholds), has_trees_(has_trees) {}
   void plan(const RoundState& state, PlannedRound& plan) override {
     std::minstd_rand random(seed_ + 7919U * static_cast<unsigned>(state.root_position));
     random.discard(3);
@@ -21,11 +32,14 @@ class ErraticPolicy final : public Policy {
     plan.length = std::uniform_int_distribution(0, 9)(random);
     // These are even millionths; no confidence of the toy equals one.
     if (has_thresholds_) plan.threshold = std::uniform_int_distribution(0, 4)(random) * 0.2;
+    if (has_trees_ && random() % 3 != 0)
+      plan.widths = random() % 2 == 0 ? std::span<const speculation::BranchWidth>(wide) : narrow;
   }
 
  private:
   unsigned seed_;
   bool has_thresholds_;
+  bool has_trees_;
 };
 
 struct Case {
@@ -44,17 +58,48 @@ Case random_case(unsigned seed) {
   made.prompt.assign(static_cast<std::size_t>(draw(1, 9)), 1);
   made.conditions = {.max_new_tokens = draw(1, 60), .context_rows = draw(12, 70)};
   if (draw(0, 2) > 0) made.conditions.end_tokens = {0};
+  if (draw(0, 2) == 0) made.conditions.verify_rows = draw(2, 20);
   return made;
+}
+
+/// Checks a round as a row: its draft tokens make a tree of that size and depth with so many accepted.
+void expect_row(const KnownRound& known, const DraftOutcome& outcome) {
+  EXPECT_EQ(known.round.drafted, outcome.drafted);
+  EXPECT_EQ(known.round.tree_depth, outcome.steps());
+  EXPECT_EQ(static_cast<std::int32_t>(known.draft_tokens.size()), outcome.drafted);
+  std::vector<std::int32_t> depths;
+  std::int32_t accepted = 0;
+  for (const traces::DraftToken& token : known.draft_tokens) {
+    const auto parent = static_cast<std::size_t>(token.parent);
+    EXPECT_EQ(token.index, static_cast<std::int32_t>(depths.size()));
+    EXPECT_LT(token.parent, token.index);
+    EXPECT_EQ(token.tested, token.parent < 0 || known.draft_tokens[parent].accepted);
+    EXPECT_TRUE(token.tested || !token.accepted);
+    depths.push_back(token.parent < 0 ? 1 : depths[parent] + 1);
+    accepted += token.accepted ? 1 : 0;
+  }
+  EXPECT_EQ(accepted, outcome.accepted);
+  EXPECT_EQ(depths.empty() ? 0 : *std::max_element(depths.begin(), depths.end()), outcome.steps());
+}
+
+/// Whether the last accepted token was not the first of its step.
+bool accepts_sibling(const ShadowTable& table, const ReplayedRound& round) {
+  const std::int32_t last = round.root_position + round.least.accepted;
+  return round.least.accepted > 0 && last < table.end() && table.cell(last, round.plan.exit).true_rank > 0;
 }
 
 TEST(Replay, IsWhatDecodingStepByStepDoes) {
   std::int64_t bounded = 0;
   std::int64_t rounds = 0;
+  std::int64_t accepted_siblings = 0;
   for (unsigned seed = 1; seed <= 600; ++seed) {
     Case made = random_case(seed);
+    const bool has_trees = seed % 4 >= 2;
+    // A step keeps as many tokens as its width says, which takes as large a vocabulary.
+    if (has_trees) made.model.vocab = std::max(made.model.vocab, wide.back().width + 1);
     const ShadowTable table = shadow_table(made.model, made.prompt, made.conditions, seed % 2 == 0);
     if (table.end() < table.first) continue;  // The prefill ended it.
-    ErraticPolicy policy(seed, seed % 3 == 0);
+    ErraticPolicy policy(seed, seed % 3 == 0, has_trees);
     const ToyDecoding decoded = decode(made.model, made.prompt, policy, made.conditions);
     ASSERT_EQ(decoded.text, table.text) << "seed " << seed;
     made.conditions.may_end_off_text = true;
@@ -66,14 +111,16 @@ TEST(Replay, IsWhatDecodingStepByStepDoes) {
         const ToyRound& real = decoded.rounds[i];
         ASSERT_EQ(round.root_position, real.root_position) << "seed " << seed;
         EXPECT_EQ(round.emitted, real.emitted) << "seed " << seed;
-        EXPECT_GE(real.drafted, round.least.drafted) << "seed " << seed << " round " << i;
-        EXPECT_LE(real.drafted, round.most.drafted) << "seed " << seed << " round " << i;
+        EXPECT_GE(real.outcome.drafted, round.least.drafted) << "seed " << seed << " round " << i;
+        EXPECT_LE(real.outcome.drafted, round.most.drafted) << "seed " << seed << " round " << i;
         if (round.status == AnswerStatus::exact) {
-          EXPECT_EQ(round.least, (DraftOutcome{real.drafted, real.accepted})) << "seed " << seed;
+          EXPECT_EQ(round.least, real.outcome) << "seed " << seed;
+          expect_row(known_round(table, made.conditions, round, static_cast<std::int32_t>(i)), real.outcome);
         }
         if (round.least.accepted == round.most.accepted) {
-          EXPECT_EQ(round.least.accepted, real.accepted) << "seed " << seed;
+          EXPECT_EQ(round.least.accepted, real.outcome.accepted) << "seed " << seed;
         }
+        accepted_siblings += real.outcome.siblings > 0 && accepts_sibling(table, round) ? 1 : 0;
         EXPECT_NE(round.status, AnswerStatus::approximate);
         bounded += round.status == AnswerStatus::bounded ? 1 : 0;
         ++rounds;
@@ -82,6 +129,7 @@ TEST(Replay, IsWhatDecodingStepByStepDoes) {
   }
   EXPECT_GT(bounded, 100);
   EXPECT_GT(rounds - bounded, 1000);
+  EXPECT_GT(accepted_siblings, 100);
 }
 
 TEST(Replay, OfFixedLengthsIsExactWhereNothingEndsTheText) {
@@ -100,19 +148,21 @@ TEST(Replay, EmitsTheTextAndSumsItsRounds) {
     const Case made = random_case(seed);
     const ShadowTable table = shadow_table(made.model, made.prompt, made.conditions);
     if (table.end() < table.first) continue;
-    ErraticPolicy policy(seed, true);
+    ErraticPolicy policy(seed, true, seed % 2 == 0);
     const auto rounds = replay_rounds(table, policy, made.conditions);
     const ReplayTotals sum = totals(rounds);
     EXPECT_EQ(sum.least.tokens, table.end() - table.first) << "seed " << seed;
     EXPECT_EQ(sum.most.tokens, sum.least.tokens);
     EXPECT_EQ(sum.least.rounds, static_cast<std::int64_t>(rounds.size()));
     std::int64_t drafted = 0;
+    std::int64_t draft_steps = 0;
     std::int64_t context = 0;
     std::int64_t step_context = 0;
     for (const ReplayedRound& round : rounds) {
       drafted += round.most.drafted;
+      draft_steps += round.most.steps();
       context += round.root_position;
-      for (std::int32_t k = 0; k < round.most.drafted; ++k) step_context += round.root_position + k;
+      for (std::int32_t k = 0; k < round.most.steps(); ++k) step_context += round.root_position + k;
     }
     std::int64_t passes = sum.most.target_steps.passes;
     std::int64_t contexts = sum.most.target_steps.context;
@@ -130,7 +180,7 @@ TEST(Replay, EmitsTheTextAndSumsItsRounds) {
       }
     }
     EXPECT_EQ(sum.most.drafted, drafted);
-    EXPECT_EQ(steps, drafted);
+    EXPECT_EQ(steps, draft_steps);
     EXPECT_EQ(step_contexts, step_context);
     EXPECT_EQ(passes, sum.most.rounds);
     EXPECT_EQ(contexts, context);

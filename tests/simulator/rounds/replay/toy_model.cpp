@@ -2,6 +2,8 @@
 #include "toy_model.h"
 
 #include <algorithm>
+#include <numeric>
+#include <utility>
 
 #include "rounds/replay/policies.h"
 
@@ -25,6 +27,10 @@ bool ends(const ReplayConditions& conditions, std::int32_t token) {
          conditions.end_tokens.end();
 }
 
+std::int32_t rank_of(std::int32_t token, const std::vector<std::int32_t>& ranking) {
+  return static_cast<std::int32_t>(std::find(ranking.begin(), ranking.end(), token) - ranking.begin());
+}
+
 }  // namespace
 
 ToyModel::Prediction ToyModel::predict(std::span<const std::int32_t> text, std::int32_t layer) const {
@@ -41,6 +47,21 @@ ToyModel::Prediction ToyModel::predict(std::span<const std::int32_t> text, std::
   // Confidences are whole millionths, as in a file, and never equal a threshold of the tests.
   const auto millionths = static_cast<std::int64_t>(uniform(layered + 1) * 499'999.0) * 2 + 1;
   return {is_own ? own : token_of(layered + 2), static_cast<double>(millionths) * 1e-6};
+}
+
+std::vector<std::int32_t> ToyModel::ranking(std::span<const std::int32_t> text, std::int32_t layer) const {
+  const std::int32_t best = predict(text, layer).token;
+  std::uint64_t hash = mix(seed ^ static_cast<std::uint64_t>(layer));
+  for (const std::int32_t token : text.last(std::min<std::size_t>(text.size(), 4)))
+    hash = mix(hash ^ static_cast<std::uint64_t>(token));
+  std::vector<std::int32_t> tokens(static_cast<std::size_t>(vocab));
+  std::iota(tokens.begin(), tokens.end(), 0);
+  const auto place = [&](std::int32_t token) {
+    return std::pair(token != best, mix(hash + static_cast<std::uint64_t>(token)));
+  };
+  std::sort(tokens.begin(), tokens.end(),
+            [&](std::int32_t a, std::int32_t b) { return place(a) < place(b); });
+  return tokens;
 }
 
 ToyDecoding decode(const ToyModel& model, std::span<const std::int32_t> prompt, Policy& policy,
@@ -67,28 +88,37 @@ ToyDecoding decode(const ToyModel& model, std::span<const std::int32_t> prompt, 
                            conditions.max_new_tokens - emitted};
     PlannedRound plan;
     policy.plan(state, plan);
-    std::vector<std::int32_t> drafts;
+    const std::int32_t rows = std::min(conditions.context_rows - root, conditions.verify_rows) - 1;
+    std::vector<std::vector<std::int32_t>> steps;
     std::vector<std::int32_t> path = text;
-    while (plan.exit > 0 && static_cast<std::int32_t>(drafts.size()) <
-                                std::min({plan.length, state.remaining - 1,
-                                          conditions.context_rows - root - 1, conditions.verify_rows - 1})) {
+    DraftOutcome outcome;
+    while (plan.exit > 0 && outcome.drafted < rows &&
+           static_cast<std::int32_t>(steps.size()) < std::min({plan.length, state.remaining - 1, rows})) {
       const ToyModel::Prediction next = model.predict(path, plan.exit);
-      drafts.push_back(next.token);
+      const std::int32_t width = std::min(
+          {speculation::width_at(plan.widths, next.confidence), rows - outcome.drafted, model.vocab});
+      steps.push_back(model.ranking(path, plan.exit));
+      steps.back().resize(static_cast<std::size_t>(width));
+      outcome.drafted += width;
+      outcome.siblings += width - 1;
       path.push_back(next.token);
       if (ends(conditions, next.token) || next.confidence < plan.threshold) break;
     }
-    std::size_t accepted = 0;
     std::vector<std::int32_t> verified = text;
     std::int32_t own = model.predict(verified, model.n_layers).token;
-    while (accepted < drafts.size() && drafts[accepted] == own) {
-      verified.push_back(drafts[accepted++]);
+    for (const std::vector<std::int32_t>& step : steps) {
+      const auto found = std::find(step.begin(), step.end(), own);
+      if (found == step.end()) break;
+      ++outcome.accepted;
+      verified.push_back(own);
       own = model.predict(verified, model.n_layers).token;
+      if (found != step.begin()) break;
     }
     const std::int32_t before = emitted;
-    for (std::size_t k = 0; k < accepted; ++k) emit(drafts[k]);
+    const std::vector<std::int32_t> accepted(verified.begin() + std::ssize(text), verified.end());
+    for (const std::int32_t token : accepted) emit(token);
     emit(own);
-    decoding.rounds.push_back({root, plan.exit, static_cast<std::int32_t>(drafts.size()),
-                               static_cast<std::int32_t>(accepted), emitted - before});
+    decoding.rounds.push_back({root, plan.exit, outcome, emitted - before});
   }
   return decoding;
 }
@@ -113,8 +143,8 @@ ShadowTable shadow_table(const ToyModel& model, std::span<const std::int32_t> pr
     for (std::int32_t layer = 1; layer <= model.n_layers; ++layer) {
       const ToyModel::Prediction next = model.predict(before, layer);
       (position < table.end() ? table.cells : table.end_cells)
-          .push_back({next.token, next.token == own ? 0 : 1, static_cast<float>(next.confidence),
-                      static_cast<float>(next.confidence)});
+          .push_back({next.token, rank_of(own, model.ranking(before, layer)),
+                      static_cast<float>(next.confidence), static_cast<float>(next.confidence)});
     }
   }
   return table;

@@ -25,13 +25,15 @@ struct ToyModel {
   /// Prediction of layer boundary `layer` for the token after `text`; n_layers is the target. Deeper layers
   /// agree with it more often.
   [[nodiscard]] Prediction predict(std::span<const std::int32_t> text, std::int32_t layer) const;
+  /// The vocabulary by the layer's prediction, best first.
+  [[nodiscard]] std::vector<std::int32_t> ranking(std::span<const std::int32_t> text,
+                                                  std::int32_t layer) const;
 };
 
 struct ToyRound {
   std::int32_t root_position = 0;
   std::int32_t exit = 0;
-  std::int32_t drafted = 0;
-  std::int32_t accepted = 0;
+  DraftOutcome outcome;
   std::int32_t emitted = 0;
 };
 
@@ -41,8 +43,8 @@ struct ToyDecoding {
   std::vector<ToyRound> rounds;
 };
 
-/// Decodes like a decode loop: drafts token by token with the policy's exit, and verifies each with the
-/// target.
+/// Decodes like a decode loop: drafts step by step with the policy's exit, and verifies each token with the
+/// target. Siblings of a step's first token are leaves.
 [[nodiscard]] ToyDecoding decode(const ToyModel& model, std::span<const std::int32_t> prompt, Policy& policy,
                                  const ReplayConditions& conditions);
 

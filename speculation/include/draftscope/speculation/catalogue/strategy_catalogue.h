@@ -9,6 +9,7 @@
 // Values; the functions are thread-safe. References into a catalogue live until something is added to it.
 
 #include <draftscope/base/result.h>
+#include <draftscope/speculation/branch_width.h>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -52,6 +53,8 @@ struct ParameterRow {
   std::string unrecorded;
   /// Whether it controls when or how a part searches, not the sublayers of the draft.
   bool is_of_search = false;
+  /// Whether it matters only where tokens are drawn, at a temperature.
+  bool is_of_draws = false;
 };
 
 enum class PartKind : std::uint8_t { mask, length, stop, shape };
@@ -100,6 +103,8 @@ struct PartRow {
   // Returns the part's length rule over counts; null = it has none.
   std::optional<LengthRule> (*length_rule)(const StrategySpecification& mix) = nullptr;
   std::optional<ThresholdRule> (*threshold_rule)(const StrategySpecification& mix) = nullptr;
+  /// Returns the widths of a tree's steps, which live as long as the program; null = it drafts chains.
+  std::span<const BranchWidth> (*widths)(const StrategySpecification& mix) = nullptr;
   /// Describes the draft; null = the parameters say enough.
   DraftDescription (*describe)(const StrategySpecification& mix, const ModelShape& shape) = nullptr;
 };
