@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "prices/passes/cost_prices.h"
@@ -53,11 +54,12 @@ constexpr std::uint64_t seed = 20261123;
 class Simulator {
  public:
   Simulator(const AutoTexts& texts, const speculation::AutoOptions& options,
-            const ReplayConditions& conditions, const Prices& prices, double host_ns)
+            const ReplayConditions& conditions, const Prices& prices, double host_ns, NoisyClock clock)
       : texts_(texts),
         conditions_(conditions),
         prices_{.prices = prices, .optimise_ns = host_ns * prices.host_ratio},
         host_ns_(host_ns),
+        clock_(std::move(clock)),
         guess_draft_(static_cast<std::int32_t>(texts.drafters.size()) + 1),
         rule_(options) {
     result_.counts.by_drafter.resize(texts.drafters.size());
@@ -161,7 +163,7 @@ class Simulator {
   }
 
   [[nodiscard]] speculation::RoundTimes times(std::int32_t root, const AutoChoice& choice,
-                                              const DraftOutcome& outcome) const {
+                                              const DraftOutcome& outcome) {
     const bool has_draft = outcome.drafted > 0;
     const bool is_model = has_draft && choice.kind == AutoChoice::Kind::model;
     KnownRound round;
@@ -170,12 +172,13 @@ class Simulator {
     round.draft = has_draft ? draft_of(choice) : 0;
     round.draft_steps = is_model ? outcome.drafted : 0;
     const RoundTimes priced = round_times(round, prices_);
+    const double noise = clock_.next();
     return {.rows = round.round.verify_rows,
             .steps = round.draft_steps,
             .drafter = choice.drafter,
-            .round_ns = std::llround(priced.control_ns + priced.draft_ns + priced.verify_ns +
-                                     priced.accept_ns + priced.optimise_ns),
-            .draft_ns = std::llround(priced.draft_ns)};
+            .round_ns = std::llround(noise * (priced.control_ns + priced.draft_ns + priced.verify_ns +
+                                              priced.accept_ns + priced.optimise_ns)),
+            .draft_ns = std::llround(noise * priced.draft_ns)};
   }
 
   void count(std::size_t text, std::int32_t root, const AutoChoice& choice, const DraftOutcome& outcome) {
@@ -201,6 +204,7 @@ class Simulator {
   const ReplayConditions& conditions_;
   RoundPrices prices_;
   double host_ns_;
+  NoisyClock clock_;
   std::int32_t guess_draft_;
   AutoRule rule_;
   std::vector<JudgedToken> judged_;
@@ -212,8 +216,9 @@ class Simulator {
 /// of one row more than the longest draft. `host_ns`: time that the recorded machine's host takes outside
 /// passes, per round. O(text · drafters · longest draft).
 SimulatedAuto simulate_auto(const AutoTexts& texts, const speculation::AutoOptions& options,
-                            const ReplayConditions& conditions, const Prices& prices, double host_ns) {
-  return Simulator(texts, options, conditions, prices, host_ns).run();
+                            const ReplayConditions& conditions, const Prices& prices, double host_ns,
+                            NoisyClock clock) {
+  return Simulator(texts, options, conditions, prices, host_ns, std::move(clock)).run();
 }
 
 using speculation::AutoDrafter;
@@ -284,10 +289,17 @@ Result<StrategyRounds> auto_rounds(const TrainedRecording& trained,
   scenario.widths = options.max_length + 1;
   DRAFTSCOPE_TRY_ASSIGN(const Prices priced,
                         prices(machine == nullptr ? recorded : machine->costs_or(recorded), scenario));
-  SimulatedAuto simulated =
-      simulate_auto(texts, options, trained.conditions, priced, recorded_host_ns(trained, automatic.name()));
+  const auto simulated_with = [&](NoisyClock clock) {
+    return simulate_auto(texts, options, trained.conditions, priced,
+                         recorded_host_ns(trained, automatic.name()), std::move(clock));
+  };
+  SimulatedAuto simulated = simulated_with(NoisyClock({}));
   rounds.setting = {
       .status = AnswerStatus::approximate, .min_drafted = std::move(simulated.requests), .max_drafted = {}};
+  if (std::vector<double> noise = recorded_noise(trained.runs, machine); !noise.empty()) {
+    rounds.setting.max_drafted = simulated_with(NoisyClock(std::move(noise))).requests;
+    rounds.notes.emplace_back("in the second case its clock has the noise of recorded vanilla rounds");
+  }
   add_notes(texts, simulated.counts, rounds);
   const auto is_in_fewer_bits = [](const AutoDrafter& drafter) { return drafter.weights.has_value(); };
   if (scenario.gpu && std::ranges::any_of(texts.drafters, is_in_fewer_bits))

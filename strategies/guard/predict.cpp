@@ -6,8 +6,11 @@
 #include <draftscope/speculation/strategy_text.h>
 #include <fmt/format.h>
 
+#include <cstdint>
 #include <memory>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "prices/passes/cost_prices.h"
 #include "rounds/priced_scenario.h"
@@ -30,14 +33,33 @@ Result<Prices> prices_of(const TrainedRecording& trained, const StrategyRounds& 
   return prices(machine == nullptr ? recorded : machine->costs_or(recorded), scenario);
 }
 
+/// Rounds under a guard, and how many of them are vanilla.
+struct Guarded {
+  StrategyRounds rounds;
+  std::int64_t vanilla = 0;
+  std::int64_t all = 0;
+};
+
+Result<Guarded> guarded_by(const TrainedRecording& trained, std::string_view strategy,
+                           const std::string& alone, PricedGuard guard) {
+  if (follows_from_texts(strategy)) {
+    DRAFTSCOPE_TRY_ASSIGN(StrategyRounds rounds, lookup_rounds(trained, strategy, &guard));
+    return Guarded{std::move(rounds), guard.vanilla_rounds(), guard.rounds()};
+  }
+  DRAFTSCOPE_TRY_ASSIGN(std::unique_ptr<Policy> replayed, replayed_policy(trained, alone));
+  GuardedPolicy policy(std::move(replayed), std::move(guard));
+  DRAFTSCOPE_TRY_ASSIGN(StrategyRounds rounds, replayed_rounds(trained, strategy, policy));
+  return Guarded{std::move(rounds), policy.guard().vanilla_rounds(), policy.guard().rounds()};
+}
+
 /// Adds the status of guarded rounds, and their note after those of the strategy alone.
-void add_note(const PricedGuard& guard, const StrategyRounds& unguarded, StrategyRounds& rounds) {
+void add_note(const Guarded& guarded, const StrategyRounds& unguarded, StrategyRounds& rounds) {
   rounds.notes = unguarded.notes;
   rounds.source = RoundSource::modelled;
   rounds.setting.status = AnswerStatus::approximate;
   rounds.setting.max_drafted.clear();
   rounds.notes.push_back(fmt::format("its guard goes by predicted times: {} of {} rounds are vanilla",
-                                     guard.vanilla_rounds(), guard.rounds()));
+                                     guarded.vanilla, guarded.all));
 }
 
 }  // namespace
@@ -55,17 +77,20 @@ Result<StrategyRounds> guarded_rounds(const TrainedRecording& trained, std::stri
         strategy);
   if (!unguarded.auxiliary_passes.empty())
     return fail("strategy {}: its guard goes by the time of its own passes, too, expected guard=0", strategy);
-  DRAFTSCOPE_TRY_ASSIGN(Prices priced, prices_of(trained, unguarded, machine));
-  PricedGuard guard(guarded.guard(), std::move(priced));
-  if (is_text) {
-    DRAFTSCOPE_TRY_ASSIGN(StrategyRounds rounds, lookup_rounds(trained, strategy, &guard));
-    add_note(guard, unguarded, rounds);
-    return rounds;
-  }
-  DRAFTSCOPE_TRY_ASSIGN(std::unique_ptr<Policy> replayed, replayed_policy(trained, alone));
-  GuardedPolicy policy(std::move(replayed), std::move(guard));
-  DRAFTSCOPE_TRY_ASSIGN(StrategyRounds rounds, replayed_rounds(trained, strategy, policy));
-  add_note(policy.guard(), unguarded, rounds);
+  DRAFTSCOPE_TRY_ASSIGN(const Prices priced, prices_of(trained, unguarded, machine));
+  const auto guarded_with = [&](NoisyClock clock) {
+    return guarded_by(trained, strategy, alone, PricedGuard(guarded.guard(), priced, std::move(clock)));
+  };
+  DRAFTSCOPE_TRY_ASSIGN(Guarded quiet, guarded_with(NoisyClock({})));
+  StrategyRounds rounds = std::move(quiet.rounds);
+  add_note(quiet, unguarded, rounds);
+  std::vector<double> noise = recorded_noise(trained.runs, machine);
+  if (noise.empty()) return rounds;
+  DRAFTSCOPE_TRY_ASSIGN(Guarded noisy, guarded_with(NoisyClock(std::move(noise))));
+  rounds.setting.max_drafted = std::move(noisy.rounds.setting.min_drafted);
+  rounds.notes.push_back(fmt::format(
+      "in the second case its clock has the noise of recorded vanilla rounds: {} of {} are vanilla",
+      noisy.vanilla, noisy.all));
   return rounds;
 }
 

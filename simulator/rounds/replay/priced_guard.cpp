@@ -8,8 +8,8 @@
 
 namespace draftscope::simulator {
 
-PricedGuard::PricedGuard(double min_speed, Prices prices)
-    : prices_{.prices = std::move(prices)}, guard_(min_speed) {}
+PricedGuard::PricedGuard(double min_speed, Prices prices, NoisyClock clock)
+    : prices_{.prices = std::move(prices)}, clock_(std::move(clock)), guard_(min_speed) {}
 
 void PricedGuard::begin_request() {
   guard_.begin_request();
@@ -37,7 +37,8 @@ void PricedGuard::end_round(std::int32_t root_position, std::int32_t draft, std:
     round.round.verify_rows = std::min(round.round.verify_rows, widths - 1);
   }
   const RoundTimes times = round_times(round, prices_);
-  round_ns_ = std::llround(times.control_ns + times.draft_ns + times.verify_ns + times.accept_ns);
+  round_ns_ =
+      std::llround(clock_.next() * (times.control_ns + times.draft_ns + times.verify_ns + times.accept_ns));
   emitted_ = emitted;
 }
 

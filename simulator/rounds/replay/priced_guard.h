@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Applies `guard=` (strategies/guard/rule.h) to replayed rounds with times from prices. As in the engine, it
-// observes a round when the next one is planned.
+// Applies `guard=` (strategies/guard/rule.h) to replayed rounds with times from prices and a clock's noise.
+// As in the engine, it observes a round when the next one is planned.
 
 #include <draftscope/simulator/prices/prices.h>
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace draftscope::simulator {
 
 class PricedGuard {
  public:
-  PricedGuard(double min_speed, Prices prices);
+  PricedGuard(double min_speed, Prices prices, NoisyClock clock);
 
   void begin_request();
   /// Whether the next round uses the strategy; otherwise it is a vanilla one.
@@ -32,6 +32,7 @@ class PricedGuard {
 
  private:
   RoundPrices prices_;
+  NoisyClock clock_;
   speculation::SpeedGuard guard_;
   speculation::SpeedGuard::Round kind_ = speculation::SpeedGuard::Round::strategy;
   std::int64_t round_ns_ = -1;  // Time of the previous round; -1 if the request has had none.

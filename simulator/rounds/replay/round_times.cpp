@@ -29,6 +29,23 @@ RoundTimes round_times(const KnownRound& round, const RoundPrices& prices) {
   return times;
 }
 
+std::vector<double> recorded_noise(std::span<const RunRows> runs, const Machine* machine) {
+  std::vector<double> times;
+  if (machine != nullptr && machine->scenario.gpu) return times;
+  for (const RunRows& run : runs)
+    if (run.run->is_baseline)
+      for (const RequestRows& request : run.requests)
+        for (const traces::Round& round : request.rounds)
+          if (round.end_ns > round.start_ns)
+            times.push_back(static_cast<double>(round.end_ns - round.start_ns));
+  if (times.empty()) return times;
+  std::vector<double> sorted = times;
+  std::ranges::sort(sorted);
+  const double median = sorted[sorted.size() / 2];
+  for (double& time : times) time /= median;
+  return times;
+}
+
 double recorded_accept_share(std::span<const traces::Round> rounds) {
   double accept_ns = 0.0;
   double control_ns = 0.0;

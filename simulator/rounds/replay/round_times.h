@@ -2,10 +2,16 @@
 #pragma once
 
 // Time of one known round at given prices. Its sum over the rounds equals time_ns() (prices.h) of their
-// statistics.
+// statistics. A strategy that decides by clocks also sees their noise.
 
+#include <draftscope/base/counter_random.h>
+#include <draftscope/simulator/analysis/run_rows.h>
+#include <draftscope/simulator/prices/asked_machine.h>
 #include <draftscope/simulator/prices/prices.h>
+#include <cstdint>
 #include <span>
+#include <utility>
+#include <vector>
 
 #include "rounds/replay/known_round.h"
 
@@ -30,6 +36,24 @@ struct RoundPrices {
 
 /// The prices must cover the round's draft and width.
 [[nodiscard]] RoundTimes round_times(const KnownRound& round, const RoundPrices& prices);
+
+/// Time of each recorded vanilla round / their median; empty without any, and on another machine than the
+/// recorded one. A null machine means the recorded one.
+[[nodiscard]] std::vector<double> recorded_noise(std::span<const RunRows> runs, const Machine* machine);
+
+/// A clock that strategies read: predicted times, each multiplied by a drawn factor of recorded noise, or as
+/// they are without any.
+class NoisyClock {
+ public:
+  explicit NoisyClock(std::vector<double> noise) : noise_(std::move(noise)), random_(seed, 0) {}
+  /// Factor of the next round's times.
+  [[nodiscard]] double next() { return noise_.empty() ? 1.0 : noise_[random_.index(noise_.size())]; }
+
+ private:
+  static constexpr std::uint64_t seed = 20261129;
+  std::vector<double> noise_;
+  CounterRandom random_;
+};
 
 /// accept / (accept + control) of the recorded rounds; 1 if neither took time.
 [[nodiscard]] double recorded_accept_share(std::span<const traces::Round> rounds);
