@@ -39,8 +39,11 @@ TEST(GuardedRounds, DecodeTheRecordedTexts) {
     ASSERT_TRUE(rounds) << rounds.error().message;
     EXPECT_EQ(rounds->setting.status, AnswerStatus::approximate);
     EXPECT_THAT(rounds->notes, Contains(HasSubstr("rounds are vanilla")));
-    for (std::size_t i = 0; i < rounds->vanilla.size(); ++i)
+    ASSERT_EQ(rounds->setting.max_drafted.size(), rounds->vanilla.size()) << "the case of a noisy clock";
+    for (std::size_t i = 0; i < rounds->vanilla.size(); ++i) {
       EXPECT_EQ(rounds->setting.min_drafted[i].tokens, rounds->vanilla[i].passes) << strategy;
+      EXPECT_EQ(rounds->setting.max_drafted[i].tokens, rounds->vanilla[i].passes) << strategy;
+    }
   }
 }
 
