@@ -18,11 +18,14 @@ QString html(const std::string& sentence) {
 
 QString headline(const simulator::Figures& figures) {
   if (!figures.speedup) return {};
-  QString words = WhyCard::tr("<b style='font-size:large'>%1</b> with the prefill")
-                      .arg(speedup_text(figures.speedup->value));
-  if (figures.speedup->interval)
-    words += WhyCard::tr(" (95 % interval over prompts: %1)")
-                 .arg(range_text(figures.speedup->interval->low, figures.speedup->interval->high));
+  const bool has_decode = figures.speedup->decode_value.has_value();
+  const auto& interval = has_decode ? figures.speedup->decode_interval : figures.speedup->interval;
+  QString words =
+      QStringLiteral("<b style='font-size:large'>%1</b> ")
+          .arg(speedup_text(has_decode ? *figures.speedup->decode_value : figures.speedup->value));
+  words += has_decode ? WhyCard::tr("after the first token") : WhyCard::tr("with the prefill");
+  if (interval)
+    words += WhyCard::tr(" (95 % interval over prompts: %1)").arg(range_text(interval->low, interval->high));
   return words + QStringLiteral(". ");
 }
 
@@ -31,8 +34,7 @@ QString finding_text(const simulator::Finding& finding, Remedies remedies) {
   if (!finding.cost_sentence.empty()) said += u' ' + html(finding.cost_sentence);
   QStringList lines{said};
   if (!finding.row->look.empty()) lines << WhyCard::tr("Look: %1").arg(html(std::string(finding.row->look)));
-  if (!finding.row->remedy.empty())
-    lines << WhyCard::tr("Try: %1").arg(html(std::string(finding.row->remedy)));
+  lines << WhyCard::tr("Try: %1").arg(html(finding.remedy));
   if (remedies == Remedies::simulated && !finding.simulation.empty()) lines << html(finding.simulation);
   return QStringLiteral("<li>%1</li>").arg(lines.join(QStringLiteral("<br>")));
 }

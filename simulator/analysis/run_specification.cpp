@@ -10,6 +10,14 @@
 
 namespace draftscope::simulator {
 
+namespace {
+
+bool names_above_exit(const nlohmann::json& parameters) {
+  return parameters.is_object() && parameters.value("verify", nlohmann::json()) == "above-exit";
+}
+
+}  // namespace
+
 Result<speculation::StrategySpecification> run_specification(const traces::Run& run, std::int32_t n_layers) {
   if (speculation::strategy_row(run.strategy).names_another) {
     const auto json = nlohmann::json::parse(run.parameters, nullptr, false);
@@ -26,6 +34,12 @@ Result<speculation::StrategySpecification> run_specification(const traces::Run& 
   if (run.parameters == "{}" || run.parameters.empty())
     return speculation::parse_strategy(run.specification, n_layers);
   return speculation::parse_strategy_json(run.strategy, run.parameters, n_layers);
+}
+
+bool verifies_above_exit(const traces::Run& run) {
+  const auto parameters = nlohmann::json::parse(run.parameters, nullptr, false);
+  if (!parameters.is_object()) return false;
+  return names_above_exit(parameters) || names_above_exit(parameters.value("parameters", nlohmann::json()));
 }
 
 DraftWeights::DraftWeights(const traces::Run& run, const traces::Meta& meta, std::int32_t n_layers)

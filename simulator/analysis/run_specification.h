@@ -16,6 +16,10 @@ namespace draftscope::simulator {
 [[nodiscard]] Result<speculation::StrategySpecification> run_specification(const traces::Run& run,
                                                                            std::int32_t n_layers);
 
+/// Whether verifications of the run's drafts ran only the layers above the exit, by its parameter "verify" or
+/// that of the strategy inside a tuned one; no where neither says.
+[[nodiscard]] bool verifies_above_exit(const traces::Run& run);
+
 /// Weights of their own that a run's drafts read. There are none where drafts use the target's weights or as
 /// many bits, or where the recording does not say. Where a run drafts with several kinds of weights (`auto`),
 /// a layer set's origin names them; otherwise the run's specification does.

@@ -71,6 +71,7 @@ TEST(ExplainCommand, PrintsTheSameFiguresAsJson) {
       expect_equal(runs[i]["round"]["yields"], round.yields);
       expect_equal(runs[i]["round"]["speedup"], round.speedup);
       EXPECT_EQ(runs[i]["round"]["parts"]["verify"], round.parts->verify);
+      EXPECT_EQ(runs[i]["faster_run"].is_null(), !diagnoses[i].faster);
       ASSERT_EQ(runs[i]["findings"].size(), diagnoses[i].findings.size());
       for (std::size_t k = 0; k < diagnoses[i].findings.size(); ++k) {
         const simulator::Finding& finding = diagnoses[i].findings[k];
@@ -78,6 +79,7 @@ TEST(ExplainCommand, PrintsTheSameFiguresAsJson) {
         EXPECT_EQ(printed["key"], finding.row->key);
         EXPECT_EQ(printed["sentence"], finding.sentence);
         EXPECT_EQ(printed["figure"]["value"], finding.figure);
+        EXPECT_EQ(printed["try"], finding.remedy);
         EXPECT_EQ(printed["judged_by"]["value"], finding.threshold);
         expect_equal(printed["cost"]["per_round"], finding.cost);
         expect_equal(printed["cost"]["share"], finding.cost_share);

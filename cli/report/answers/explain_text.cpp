@@ -47,7 +47,7 @@ std::string finding_text(std::size_t number, const simulator::Finding& finding, 
   const std::string judged = fmt::format("{}: {}", finding.row->figure, finding.row->threshold);
   return text + wrapped(indent + "judged by  ", judged, columns) +
          wrapped(indent + "look at    ", finding.row->look, columns) +
-         wrapped(indent + "try        ", finding.row->remedy, columns) +
+         wrapped(indent + "try        ", finding.remedy, columns) +
          wrapped(indent + "simulate   ", printable(finding.simulation), columns);
 }
 
@@ -159,7 +159,7 @@ Json finding_json(const Finding& finding) {
                   {"share", json_or_null(finding.cost_share)},
                   {"speedup_without", json_or_null(finding.speedup_without)}};
   json["look"] = finding.row->look;
-  json["try"] = finding.row->remedy;
+  json["try"] = finding.remedy;
   json["simulated"] = simulated_json(finding);
   return json;
 }
@@ -169,6 +169,10 @@ Json diagnosis_json(const Diagnosis& diagnosis) {
   add_run(json, *diagnosis.run);
   json["summary"] = diagnosis.summary;
   json["round"] = round_json(diagnosis.round);
+  json["faster_run"] = nullptr;
+  if (diagnosis.faster)
+    json["faster_run"] = {{"specification", diagnosis.faster->run->specification},
+                          {"speedup", diagnosis.faster->speedup}};
   json["findings"] = Json::array();
   json["not_judged"] = Json::array();
   for (const Finding& finding : diagnosis.findings) json["findings"].push_back(finding_json(finding));

@@ -69,12 +69,15 @@ PositionAcceptance tail_of(const std::vector<PositionAcceptance>& positions, std
   return tail;
 }
 
-/// "none of 1440 draft tokens was", "only 3 of 1440 draft tokens were", "no draft token was".
+/// "none of 1440 draft tokens was", "only 3 of 1440 draft tokens were", "no draft token was". Where drafts
+/// branch, one token of each step can be accepted at most.
 std::string accepted_text(const Acceptance& acceptance, bool knows_lengths) {
   const std::int64_t accepted = acceptance.accepted_tokens;
   if (!knows_lengths && accepted == 0) return "no draft token was";
-  const std::string of_drafted = knows_lengths ? " of " + count_text(acceptance.drafted_tokens, "draft token")
-                                               : std::string(" draft tokens");
+  const bool branches = acceptance.draft_steps < acceptance.drafted_tokens;
+  const std::string of_drafted =
+      knows_lengths ? " of " + count_text(acceptance.draft_steps, branches ? "draft step" : "draft token")
+                    : std::string(" draft tokens");
   if (accepted == 0) return "none" + of_drafted + " was";
   return fmt::format("only {}{} {}", accepted, of_drafted, accepted == 1 ? "was" : "were");
 }
@@ -117,7 +120,7 @@ Judgement judge_nothing_accepted(const Evidence& of) {
   if (has_too_few_rounds(of)) return too_few_rounds(of);
   const bool knows_lengths = !acceptance.draft_lengths.empty();
   if (knows_lengths && acceptance.drafted_tokens == 0) return {};
-  const double rate = knows_lengths ? acceptance.acceptance_rate.value_or(0.0)
+  const double rate = knows_lengths ? acceptance.step_acceptance.value_or(0.0)
                                     : per_round(acceptance.accepted_tokens, of.round);
   if (rate > thresholds::nothing_accepted_rate) return {};
   Judgement found{.outcome = Outcome::found,
@@ -170,6 +173,25 @@ Judgement judge_tail_rejected(const Evidence& of) {
                      {"rate", share_text(tail.of_drafted())},
                      {"share", share_text(share)}},
           .settings = with_length(*of.figures.run, first)};
+}
+
+Judgement judge_draft_step_dear(const Evidence& of) {
+  const RoundAccount& round = of.round;
+  if (!round.parts) return unjudged("how a round's time splits is not in the recording");
+  if (!round.speedup) return no_speedup();
+  if (of.figures.acceptance.draft_steps < 1) return {};
+  const double steps = per_round(of.figures.acceptance.draft_steps, round);
+  const double step = round.parts->draft / steps;
+  const double passes = round.parts->draft + round.parts->verify + round.parts->accept;
+  const double lost = passes - *round.yields;
+  if (step < thresholds::dear_step || !(lost >= thresholds::min_cost_share * *round.takes)) return {};
+  return {.outcome = Outcome::found,
+          .figure = step,
+          .threshold = thresholds::dear_step,
+          .cost = lost,
+          .values = {{"step", steps_text(step, round.unit)},
+                     {"all", speedup_text((1.0 + steps) / passes, Characters::ascii)}},
+          .wants_alternatives = true};
 }
 
 Judgement judge_too_few_accepted(const Evidence& of) {

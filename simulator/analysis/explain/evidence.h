@@ -20,6 +20,7 @@ struct Evidence {
   const Figures& figures;
   const Figures* baseline = nullptr;  ///< Null without a vanilla run.
   const RunRows& rows;
+  const traces::Meta& meta;
   const RoundAccount& round;
   const TargetPasses& passes;  ///< Passes of the whole recording.
   /// Times of the run's verifications; null where a device did not time its operations.
@@ -46,6 +47,8 @@ struct Judgement {
 
 // Checks in order of the table. These judge whether the unit is fair:
 [[nodiscard]] Judgement judge_slow_baseline(const Evidence& of);
+// This one judges whether a draft step can pay at all:
+[[nodiscard]] Judgement judge_draft_step_dear(const Evidence& of);
 // These judge drafts:
 [[nodiscard]] Judgement judge_nothing_drafted(const Evidence& of);
 [[nodiscard]] Judgement judge_nothing_accepted(const Evidence& of);
@@ -57,6 +60,7 @@ struct Judgement {
 /// Time per round in which the device idles, in nanoseconds; absent where it was not recorded.
 [[nodiscard]] std::optional<double> idle_device_ns(const Figures* figures);
 [[nodiscard]] Judgement judge_deciding_dear(const Evidence& of);
+[[nodiscard]] Judgement judge_narrow_pass_slow(const Evidence& of);
 [[nodiscard]] Judgement judge_verification_dear(const Evidence& of);
 [[nodiscard]] Judgement judge_time_outside_passes(const Evidence& of);
 [[nodiscard]] Judgement judge_device_below_reading(const Evidence& of);

@@ -12,6 +12,7 @@
 #include "analysis/explain/phrases.h"
 #include "analysis/explain/remedies.h"
 #include "analysis/explain/round_account.h"
+#include "analysis/explain/thresholds.h"
 
 namespace draftscope::simulator {
 
@@ -28,10 +29,14 @@ std::string filled_in(std::string_view sentence,
 
 /// "It costs 0.37 vanilla steps per round (11 % of its time); without that the speedup would be 1.06x."
 std::string cost_sentence_of(const Finding& finding, const RoundAccount& round) {
-  if (finding.row->is_about_unit && finding.speedup_without)
-    return fmt::format("Over steps as fast as that verification the speedup would be {}, not {}.",
-                       speedup_text(*finding.speedup_without, Characters::ascii),
-                       speedup_text(*round.speedup, Characters::ascii));
+  if (finding.row->is_about_unit && finding.speedup_without) {
+    std::string text = fmt::format("Over steps as fast as that verification the speedup would be {}, not {}.",
+                                   speedup_text(*finding.speedup_without, Characters::ascii),
+                                   speedup_text(*round.speedup, Characters::ascii));
+    if (*round.takes < 1.0)
+      text += fmt::format(" Drafts did not bring it: a round yields {} tokens.", amount_text(*round.yields));
+    return text;
+  }
   if (!finding.cost) return "What it costs can't be told from this recording.";
   std::string text = fmt::format("It costs {} per round", steps_text(*finding.cost, round.unit));
   if (finding.cost_share) text += fmt::format(" ({} of its time)", share_text(*finding.cost_share));
@@ -41,9 +46,11 @@ std::string cost_sentence_of(const Finding& finding, const RoundAccount& round) 
   return text + ".";
 }
 
-Finding finding_of(const FindingRow& row, const Judgement& judgement, const RoundAccount& round) {
+Finding finding_of(const FindingRow& row, const Judgement& judgement, const Evidence& of) {
+  const RoundAccount& round = of.round;
   Finding finding{.row = &row,
                   .sentence = filled_in(row.sentence, judgement.values),
+                  .remedy = remedies_for(row, of),
                   .figure = judgement.figure,
                   .threshold = judgement.threshold,
                   .cost = judgement.cost,
@@ -70,9 +77,9 @@ bool is_covered(const Finding& finding, const std::vector<Finding>& others) {
   });
 }
 
-Finding nothing_wrong(std::size_t unjudged) {
+Finding nothing_wrong(std::size_t unjudged, const Evidence& of) {
   const std::size_t checks = finding_table().size() - 1;
-  Finding finding{.row = &finding_table().back()};
+  Finding finding{.row = &finding_table().back(), .remedy = remedies_for(finding_table().back(), of)};
   finding.sentence = filled_in(finding.row->sentence, {{"made", fmt::format("{}", checks - unjudged)},
                                                        {"checks", fmt::format("{}", checks)}});
   finding.simulation = fmt::format("No answer: {}.", finding.row->no_simulation);
@@ -95,11 +102,20 @@ class Diagnostician {
       if (run.all.run == measured.figures.baseline) baseline_ = &run.all;
     passes_ = target_passes(runs, baseline_, recording_.meta);
     device_ = times_of(measured.operations);
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+      const std::optional<double> speedup =
+          round_account(measured.figures.runs[i].all, runs[i], recording_.meta).speedup;
+      if (!runs[i].run->is_baseline && speedup.value_or(1.0) > (fastest_ ? fastest_->speedup : 1.0))
+        fastest_ = FasterRun{runs[i].run, *speedup};
+    }
   }
 
   [[nodiscard]] Diagnosis diagnosis_of(const Figures& figures, const RunRows& rows) {
     Diagnosis diagnosis{.run = figures.run, .round = round_account(figures, rows, recording_.meta)};
-    diagnosis.summary = summary_of(diagnosis.round, figures, recording_.meta);
+    const std::optional<double> speedup = diagnosis.round.speedup;
+    if (fastest_ && speedup && fastest_->speedup > (1.0 + thresholds::min_cost_share) * *speedup)
+      diagnosis.faster = fastest_;
+    diagnosis.summary = summary_of(diagnosis, figures, recording_.meta);
     if (diagnosis.round.rounds < 1) return diagnosis;
     const auto verification = std::find_if(device_.begin(), device_.end(), [&](const TimeOfOperations& time) {
       return time.run == figures.run->id && time.phase == traces::Phase::verify;
@@ -107,6 +123,7 @@ class Diagnostician {
     const Evidence evidence{.figures = figures,
                             .baseline = baseline_,
                             .rows = rows,
+                            .meta = recording_.meta,
                             .round = diagnosis.round,
                             .passes = passes_,
                             .verification = verification == device_.end() ? nullptr : &*verification,
@@ -118,11 +135,12 @@ class Diagnostician {
     for (const auto& [finding, judgement] : found) all.push_back(finding);
     for (auto& [finding, judgement] : found) {
       if (is_covered(finding, all)) continue;
-      remedies_.add_to(finding, judgement, *figures.run, diagnosis.round.speedup);
+      remedies_.add_to(finding, judgement, diagnosis);
       diagnosis.findings.push_back(std::move(finding));
     }
     std::stable_sort(diagnosis.findings.begin(), diagnosis.findings.end(), is_said_before);
-    if (diagnosis.findings.empty()) diagnosis.findings.push_back(nothing_wrong(diagnosis.unjudged.size()));
+    if (diagnosis.findings.empty())
+      diagnosis.findings.push_back(nothing_wrong(diagnosis.unjudged.size(), evidence));
     return diagnosis;
   }
 
@@ -136,12 +154,13 @@ class Diagnostician {
     if (judgement.outcome == Judgement::Outcome::unjudged)
       diagnosis.unjudged.push_back({&row, std::move(judgement.reason)});
     else if (judgement.outcome == Judgement::Outcome::found)
-      found.emplace_back(finding_of(row, judgement, diagnosis.round), std::move(judgement));
+      found.emplace_back(finding_of(row, judgement, evidence), std::move(judgement));
   }
 
   const traces::Recording& recording_;
   const Figures* baseline_ = nullptr;
   TargetPasses passes_;
+  std::optional<FasterRun> fastest_;  // Absent where no run is faster than vanilla.
   std::vector<TimeOfOperations> device_;
   Remedies remedies_;
 };

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "analysis/explain/evidence.h"
+#include "analysis/explain/settings.h"
 
 namespace draftscope::simulator {
 
@@ -21,19 +22,40 @@ std::vector<FindingRow> rows_of_drafts() {
        .threshold =
            "below 0.97, the upper quartile of the one below the lower quartile of the other; on a device, "
            "where a draft by layers and its verification are launched together, less the idle time of the "
-           "device in a vanilla round (60 us without a device trace)",
+           "device in a vanilla round (60 us without a device trace). Or the run's rounds take less than "
+           "0.97 "
+           "steps, so that its speedup is above the tokens that a round yields",
        .because = "a pass over several rows does all that a pass over one row does: it takes less only where "
                   "the engine's pass over one row is slow, or was slowed while vanilla ran",
        .sentence = "Verification is cheaper than a step (v = {ratio}): {rows} rows take {pass}{run}, the one "
                    "row of a vanilla step {step}, so that speedups here are over a slow baseline.",
        .look = "v in draftscope report; view Breakdown, verify of vanilla beside that of the run",
-       .remedy = "mend the engine's pass over one row before any other setting; until then take no speedup "
-                 "from this recording",
+       .remedies = {{.words =
+                         "mend the engine's pass over one row before any other setting; until then take no "
+                         "speedup from this recording"}},
        .no_simulation = "costs that were learnt from this recording have the same fault",
        .needs = {MissingData::rounds, MissingData::phase_times},
        .covered_by = {},
        .judge = judge_slow_baseline,
        .is_about_unit = true},
+      {.key = "draft_step_dear",
+       .title = "a draft step as dear as a vanilla step",
+       .figure = "vanilla steps of a draft step",
+       .threshold =
+           "at least 0.9, and the passes of a round take longer than its tokens are worth, by 3 % of "
+           "the round's time",
+       .because = "a draft step brings one token at most, and its row of the verification costs too: only "
+                  "drafts that are right in nine tokens of ten could pay, and none from one step on",
+       .sentence = "A draft step takes {step} and brings one token at most: if every draft token were kept, "
+                   "the speedup would be {all}.",
+       .look = "c in draftscope report; view Breakdown, draft beside verify of vanilla",
+       .remedies = {{.words = "a draft of fewer layers; in fewer bits, kernels that gain from them"},
+                    {.words = "vanilla decoding"}},
+       .no_simulation = {},
+       .needs = {MissingData::rounds, MissingData::accepted_lengths, MissingData::draft_lengths,
+                 MissingData::phase_times},
+       .covered_by = {},
+       .judge = judge_draft_step_dear},
       {.key = "nothing_drafted",
        .title = "hardly a draft",
        .figure = "share of rounds without a draft token",
@@ -41,8 +63,11 @@ std::vector<FindingRow> rows_of_drafts() {
        .because = "the strategy then decodes as vanilla does and pays for deciding so",
        .sentence = "It drafted nothing in {without} of {rounds} ({share}).",
        .look = "draft lengths in draftscope report; view Rounds, column drafted",
-       .remedy =
-           "a setting that does not decide by itself (layerskip, or what draftscope tune finds), or vanilla",
+       .remedies =
+           {{.words = "a setting that does not decide by itself (layerskip, or what draftscope tune finds)",
+             .runs = "runs of this engine",
+             .can_take = is_own_run},
+            {.words = "vanilla decoding"}},
        .no_simulation = {},
        .needs = {MissingData::rounds, MissingData::accepted_lengths, MissingData::draft_lengths,
                  MissingData::plain_steps},
@@ -50,15 +75,16 @@ std::vector<FindingRow> rows_of_drafts() {
        .judge = judge_nothing_drafted},
       {.key = "nothing_accepted",
        .title = "no draft accepted",
-       .figure = "accepted / drafted tokens; where draft lengths are not known, accepted tokens per round",
+       .figure =
+           "accepted tokens / draft steps; where draft lengths are not known, accepted tokens per round",
        .threshold = "at most 1 %",
        .because = "even an exit that was never trained for it has one or two tokens in a hundred right; with "
                   "fewer, draft and target do not belong together",
        .sentence = "In {rounds} {accepted} accepted.",
        .look = "acceptance by draft position in draftscope report; view Text replay",
-       .remedy =
-           "check that the draft belongs to the target: the same tokenizer, the right checkpoint, exit or "
-           "method name; if it does, another draft",
+       .remedies =
+           {{.words = "check that the draft belongs to the target: the same tokenizer, the right checkpoint, "
+                      "exit or method name; if it does, another draft"}},
        .no_simulation = {},
        .needs = {MissingData::rounds, MissingData::accepted_lengths},
        .covered_by = {},
@@ -73,10 +99,13 @@ std::vector<FindingRow> rows_of_drafts() {
        .sentence = "Drafts go on past position {position}, where acceptance has fallen: of the draft tokens "
                    "after it {rate} are accepted, and drafting one pays from {even} on.",
        .look = "acceptance by draft position in draftscope report; view Confidence",
-       .remedy = "a smaller speculation length, or a stop by confidence (mix:stop=threshold)",
+       .remedies = {{.words = "shorter drafts"},
+                    {.words = "a stop by confidence (mix:stop=threshold)",
+                     .runs = "drafts of layers that nothing stops",
+                     .can_take = can_stop_by_confidence}},
        .no_simulation = {},
        .needs = {MissingData::rounds, MissingData::accepted_lengths, MissingData::draft_lengths},
-       .covered_by = {"nothing_accepted"},
+       .covered_by = {"nothing_accepted", "draft_step_dear"},
        .judge = judge_draft_too_long},
       {.key = "tail_rejected",
        .title = "far positions rejected",
@@ -88,7 +117,10 @@ std::vector<FindingRow> rows_of_drafts() {
        .sentence = "Drafts go on past position {position}, where acceptance has fallen: {share} of the "
                    "draft tokens come after it, and {rate} of those are accepted.",
        .look = "acceptance by draft position in draftscope report",
-       .remedy = "a smaller speculation length, or a stop by confidence",
+       .remedies = {{.words = "shorter drafts"},
+                    {.words = "a stop by confidence",
+                     .runs = "drafts of a model that nothing stops",
+                     .can_take = can_stop_by_confidence}},
        .no_simulation = {},
        .needs = {MissingData::rounds, MissingData::accepted_lengths, MissingData::draft_lengths},
        .covered_by = {"nothing_accepted"},
@@ -103,11 +135,17 @@ std::vector<FindingRow> rows_of_drafts() {
            "Too few draft tokens are kept for what drafting and verifying take: {kept} per round, where "
            "{needed} would break even.",
        .look = "M beside c and v in draftscope report; simulate --ladder",
-       .remedy = "a better draft (draftscope tune searches one), a cheaper one, or vanilla; draftscope "
-                 "advise compares",
+       .remedies = {{.words = "a better draft, a cheaper one, or vanilla decoding"},
+                    {.words = "draftscope tune, which searches a better one",
+                     .runs = "drafts of layers",
+                     .can_take = can_be_tuned},
+                    {.words = "draftscope advise, which compares",
+                     .runs = "runs of this engine",
+                     .can_take = is_own_run}},
        .no_simulation = {},
        .needs = {MissingData::rounds, MissingData::accepted_lengths, MissingData::wall_times},
-       .covered_by = {"nothing_drafted", "nothing_accepted", "text_does_not_repeat", "batch_too_large"},
+       .covered_by = {"nothing_drafted", "nothing_accepted", "draft_step_dear", "text_does_not_repeat",
+                      "batch_too_large"},
        .judge = judge_too_few_accepted},
       {.key = "text_does_not_repeat",
        .title = "text that does not repeat",
@@ -118,8 +156,10 @@ std::vector<FindingRow> rows_of_drafts() {
            "fewer than one round in four the rows are seldom paid",
        .sentence = "The text hardly repeats: {share} of {rounds} kept a guess.",
        .look = "view Text replay; draftscope report --by category",
-       .remedy = "guesses from text only for prompts that repeat (code, editing, summaries); otherwise a "
-                 "draft of the model",
+       .remedies =
+           {{.words =
+                 "guesses from text only for prompts that repeat (code, editing, summaries); otherwise a "
+                 "draft of the model"}},
        .no_simulation = {},
        .needs = {MissingData::rounds, MissingData::accepted_lengths},
        .covered_by = {},
@@ -137,12 +177,36 @@ std::vector<FindingRow> rows_of_times() {
        .sentence =
            "Deciding what to draft takes {decide} per round, and drafting saves {saved} before that is paid.",
        .look = "phases optimise and control in draftscope report; view Breakdown",
-       .remedy = "the setting that it found, as a fixed one (draftscope tune writes it), or longer requests "
+       .remedies =
+           {{.words =
+                 "the setting that it found, as a fixed one (draftscope tune writes it), or longer requests "
                  "that spread a search",
+             .runs = "runs that search",
+             .can_take = searches},
+            {.words = "a strategy that decides less"}},
        .no_simulation = {},
        .needs = {MissingData::rounds, MissingData::accepted_lengths},
        .covered_by = {},
        .judge = judge_deciding_dear},
+      {.key = "narrow_pass_slow",
+       .title = "verification slower than a wider one",
+       .figure =
+           "median time of the run's verifications over so many rows / of a faster verification of this "
+           "recording over more, of as many layers or more",
+       .threshold = "above 1, quartiles apart; together at least 3 % of the round's time",
+       .because =
+           "a pass over more rows does all that a pass over fewer does, so that it is not the rows that "
+           "cost",
+       .sentence =
+           "Verification is slower than a wider one: {rows} rows take {pass}, {wide} rows {less}{run}.",
+       .look = "rows and verify of both runs in view Rounds; columns planned and drafted",
+       .remedies =
+           {{.words =
+                 "of an engine: a pass over the rows that are verified, not over those that were planned"}},
+       .no_simulation = "costs that were learnt from this recording have the same fault",
+       .needs = {MissingData::rounds, MissingData::phase_times},
+       .covered_by = {},
+       .judge = judge_narrow_pass_slow},
       {.key = "verification_dear",
        .title = "verification dear",
        .figure = "vanilla steps that each row of a verification beyond the first costs",
@@ -154,11 +218,17 @@ std::vector<FindingRow> rows_of_times() {
            "Verification takes {verify} for {rows} rows: a row beyond the first costs {row}, where at most "
            "{expected} is expected as long as memory is the limit.",
        .look = "v in draftscope report; simulate --ladder, rung width; view What if, roofline",
-       .remedy = "fewer rows (shorter drafts, narrower trees), more threads, a kernel that is made for few "
-                 "rows; for an early exit also verify=above-exit",
+       .remedies = {{.words = "fewer rows (shorter drafts, narrower trees)",
+                     .runs = "verifications of 2.5 rows or more",
+                     .can_take = has_rows_to_spare},
+                    {.words = "more threads", .runs = "processors", .can_take = has_threads},
+                    {.words = "verify=above-exit",
+                     .runs = "early exits that verify all layers",
+                     .can_take = can_verify_above_exit},
+                    {.words = "a kernel that is made for few rows"}},
        .no_simulation = {},
        .needs = {MissingData::rounds},
-       .covered_by = {},
+       .covered_by = {"narrow_pass_slow"},
        .judge = judge_verification_dear},
       {.key = "time_outside_passes",
        .title = "time outside of passes",
@@ -169,9 +239,11 @@ std::vector<FindingRow> rows_of_times() {
        .sentence = "{outside} of each round ({time}) lie outside of its passes: between rounds, waiting, or "
                    "on the host.",
        .look = "phases sync and idle in draftscope report; view Timeline, gaps between rounds",
-       .remedy =
-           "longer rounds, which have it less often; recording with --level phases or off; of an engine, its "
-           "scheduler and what it copies between rounds",
+       .remedies = {{.words = "longer rounds, which have it less often"},
+                    {.words = "recording with --level phases or off",
+                     .runs = "recordings of layers or operations",
+                     .can_take = records_within_phases},
+                    {.words = "of an engine, its scheduler and what it copies between rounds"}},
        .no_simulation = "the simulator prices passes, and what lies between them is no setting",
        .needs = {},
        .covered_by = {},
@@ -186,9 +258,9 @@ std::vector<FindingRow> rows_of_times() {
                    "operations begin, in {waiting} blocks wait for the last one, and {longest} takes most "
                    "({share}).",
        .look = "draftscope report --by operation; view Timeline, lanes of operations",
-       .remedy =
-           "of an engine: fewer operations where the time before them leads, evener tiles where waiting "
-           "does; else a larger model, whose operations are longer",
+       .remedies =
+           {{.words = "of an engine: fewer operations where the time before them leads, evener tiles where "
+                      "waiting does; else a larger model, whose operations are longer"}},
        .no_simulation = "costs that were learnt from this recording have it in them",
        .needs = {},
        .covered_by = {},
@@ -203,7 +275,10 @@ std::vector<FindingRow> rows_of_times() {
        .sentence = "The machine was busy: {share} of the time went to interruptions, in rounds that took at "
                    "least twice as long as others of the same passes.",
        .look = "view Rounds, sorted by round time; view Timeline",
-       .remedy = "record again on a quiet machine, with no more threads than idle cores",
+       .remedies = {{.words = "record again on a quiet machine"},
+                    {.words = "no more threads than idle cores",
+                     .runs = "processors",
+                     .can_take = has_threads}},
        .no_simulation = "a busy machine is no setting",
        .needs = {MissingData::rounds, MissingData::round_times},
        .covered_by = {},
@@ -217,7 +292,7 @@ std::vector<FindingRow> rows_of_times() {
        .sentence =
            "The machine was not steady: the repeats of this run give {low} to {high}, {spread} apart.",
        .look = "repeats in draftscope report",
-       .remedy = "record again on a quiet machine, with more --repeats",
+       .remedies = {{.words = "record again on a quiet machine, with more --repeats"}},
        .no_simulation = "an unsteady machine is no setting",
        .needs = {MissingData::wall_times},
        .covered_by = {},
@@ -229,7 +304,8 @@ std::vector<FindingRow> rows_of_times() {
        .because = "the rows of a batch use the arithmetic that speculation lives on",
        .sentence = "{batch} requests run at a time, and speculation does not pay there: {speedup}.",
        .look = "view Timeline, lanes of requests",
-       .remedy = "speculate only below a batch size (most engines have a switch), or shorter drafts",
+       .remedies =
+           {{.words = "speculate only below a batch size (most engines have a switch), or shorter drafts"}},
        .no_simulation = "costs that were learnt at this batch do not tell those of a smaller one; record one "
                         "request at a time and ask draftscope advise up to which batch it pays",
        .needs = {MissingData::runs, MissingData::rounds, MissingData::round_times, MissingData::wall_times},
@@ -243,7 +319,7 @@ std::vector<FindingRow> rows_of_times() {
        .sentence = "Nothing stands out: {made} of {checks} checks could be made on this recording, and none "
                    "found anything beyond its threshold.",
        .look = "draftscope simulate --waterfall, for what another setting could bring",
-       .remedy = "nothing; draftscope advise says whether another setting is faster",
+       .remedies = {{.words = "nothing; draftscope advise says whether another setting is faster"}},
        .no_simulation = "nothing is wrong",
        .needs = {},
        .covered_by = {},
@@ -267,8 +343,11 @@ std::string findings_markdown() {
   std::string text;
   for (const FindingRow& row : finding_table()) {
     text += fmt::format("### {} (`{}`)\n\n> {}\n\n", row.title, row.key, row.sentence);
-    text += fmt::format("- looks at: {}\n- found if: {}\n- because: {}\n- look at: {}\n- try: {}\n",
-                        row.figure, row.threshold, row.because, row.look, row.remedy);
+    text += fmt::format("- looks at: {}\n- found if: {}\n- because: {}\n- look at: {}\n", row.figure,
+                        row.threshold, row.because, row.look);
+    for (const RemedyRow& remedy : row.remedies)
+      text += fmt::format("- try{}: {}\n", remedy.runs.empty() ? "" : fmt::format(" (for {})", remedy.runs),
+                          remedy.words);
     if (!row.no_simulation.empty()) text += fmt::format("- not simulated: {}\n", row.no_simulation);
     if (!row.covered_by.empty())
       text += fmt::format("- not said beside: {}\n", fmt::join(row.covered_by, ", "));

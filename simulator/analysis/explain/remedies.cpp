@@ -22,7 +22,7 @@ std::vector<std::string> alternatives(std::int32_t n_layers) {
   return settings;
 }
 
-std::string sentence_of(const SimulatedRemedy& remedy, std::size_t asked, std::optional<double> measured) {
+std::string sentence_of(const SimulatedRemedy& remedy, std::size_t asked, const Diagnosis& diagnosis) {
   std::string text =
       fmt::format("{} would give {}", remedy.strategy, speedup_text(remedy.speedup, Characters::ascii));
   const std::string interval =
@@ -31,12 +31,23 @@ std::string sentence_of(const SimulatedRemedy& remedy, std::size_t asked, std::o
                          : std::string();
   text += fmt::format(" ({}rounds {})", interval, answer_status_name(remedy.status));
   if (asked > 1) text += fmt::format(". It is the fastest of {} settings that were asked about", asked);
+  const auto& measured = diagnosis.round.speedup;
   if (measured && remedy.speedup <= *measured) text += ". That is no gain";
+  if (diagnosis.faster && remedy.speedup <= diagnosis.faster->speedup)
+    text += fmt::format(". {}, which was recorded, is faster", diagnosis.faster->run->specification);
   if (remedy.speedup < 1.0) text += ". Vanilla decoding is faster";
   return text + ".";
 }
 
 }  // namespace
+
+std::string remedies_for(const FindingRow& row, const Evidence& of) {
+  std::string text;
+  for (const RemedyRow& remedy : row.remedies)
+    if (remedy.can_take == nullptr || remedy.can_take(of))
+      text.append(text.empty() ? "" : "; ").append(remedy.words);
+  return text;
+}
 
 std::vector<std::string> Remedies::settings_of(const Judgement& judgement, const traces::Run& run) const {
   std::vector<std::string> settings = judgement.settings;
@@ -53,8 +64,8 @@ const Result<SimulatedRemedy>& Remedies::answer(const std::string& strategy) {
   return answers_.emplace(strategy, options_.simulate(strategy)).first->second;
 }
 
-void Remedies::add_to(Finding& finding, const Judgement& judgement, const traces::Run& run,
-                      std::optional<double> measured) {
+void Remedies::add_to(Finding& finding, const Judgement& judgement, const Diagnosis& diagnosis) {
+  const traces::Run& run = *diagnosis.run;
   const auto refuse = [&](std::string_view reason) {
     finding.simulation = fmt::format("No answer: {}.", reason);
   };
@@ -72,7 +83,7 @@ void Remedies::add_to(Finding& finding, const Judgement& judgement, const traces
   }
   if (best == nullptr) return refuse(answer(settings.front()).error().message);
   finding.simulated = *best;
-  finding.simulation = sentence_of(*best, answered, measured);
+  finding.simulation = sentence_of(*best, answered, diagnosis);
 }
 
 }  // namespace draftscope::simulator

@@ -13,6 +13,9 @@
 
 namespace draftscope::simulator {
 
+/// The remedies of a finding that the run can take, joined by semicolons.
+[[nodiscard]] std::string remedies_for(const FindingRow& row, const Evidence& of);
+
 /// Caches answers, because many findings suggest the same settings.
 class Remedies {
  public:
@@ -20,9 +23,8 @@ class Remedies {
       : recording_(recording), options_(options) {}
 
   /// Fills in `simulated` and `simulation`: the fastest of the settings that the judgement names, compared
-  /// with the measured speedup.
-  void add_to(Finding& finding, const Judgement& judgement, const traces::Run& run,
-              std::optional<double> measured);
+  /// with what the recording measured of this run and of its fastest one.
+  void add_to(Finding& finding, const Judgement& judgement, const Diagnosis& diagnosis);
 
  private:
   [[nodiscard]] std::vector<std::string> settings_of(const Judgement& judgement,

@@ -169,10 +169,17 @@ std::string second_sentence(const RoundAccount& round, const Figures& figures) {
     if (round.rows) text += fmt::format(", for {} rows", amount_text(*round.rows));
   }
   if (round.kept) {
-    const double drafted =
-        static_cast<double>(figures.acceptance.drafted_tokens) / static_cast<double>(round.rounds);
-    text += fmt::format("{}f the {} draft tokens per round {} are kept", text.empty() ? "O" : "; o",
-                        amount_text(drafted), share_text(*round.kept));
+    const auto per_round = [&](std::int64_t count) {
+      return amount_text(static_cast<double>(count) / static_cast<double>(round.rounds));
+    };
+    const Acceptance& acceptance = figures.acceptance;
+    const bool branches = acceptance.draft_steps < acceptance.drafted_tokens;
+    text +=
+        fmt::format("{}f the {} draft {} per round{} {} are kept", text.empty() ? "O" : "; o",
+                    per_round(acceptance.draft_steps), branches ? "steps" : "tokens",
+                    branches ? fmt::format(", {} tokens with branches,", per_round(acceptance.drafted_tokens))
+                             : std::string(),
+                    share_text(*round.kept));
   }
   return text.empty() ? text : " " + text + ".";
 }
@@ -193,7 +200,7 @@ RoundAccount round_account(const Figures& figures, const RunRows& rows, const tr
   RoundAccount round{.rounds = figures.acceptance.rounds};
   if (round.rounds < 1) return round;
   round.rows = mean_rows(rows);
-  round.kept = figures.acceptance.acceptance_rate;
+  round.kept = figures.acceptance.step_acceptance;
   round.yields = figures.acceptance.emitted_per_round;
   if (round.yields && !(*round.yields > 0.0)) round.yields.reset();
   if (!traces::is_missing(meta, MissingData::wall_times)) put_time(figures, round);
@@ -203,7 +210,8 @@ RoundAccount round_account(const Figures& figures, const RunRows& rows, const tr
   return round;
 }
 
-std::string summary_of(const RoundAccount& round, const Figures& figures, const traces::Meta& meta) {
+std::string summary_of(const Diagnosis& diagnosis, const Figures& figures, const traces::Meta& meta) {
+  const RoundAccount& round = diagnosis.round;
   if (round.rounds < 1) return "It has no finished request with rounds, so that there is nothing to explain.";
   std::string text = first_sentence(round, figures, meta) + second_sentence(round, figures);
   constexpr double worth_saying = 1.005;
@@ -211,6 +219,9 @@ std::string summary_of(const RoundAccount& round, const Figures& figures, const 
     text +=
         fmt::format(" If a verification took one vanilla step, whatever its rows, the speedup would be {}.",
                     speedup_text(*round.speedup_with_free_rows, Characters::ascii));
+  if (diagnosis.faster)
+    text += fmt::format(" The fastest run of this recording is {}: {}.", diagnosis.faster->run->specification,
+                        speedup_text(diagnosis.faster->speedup, Characters::ascii));
   return text;
 }
 

@@ -15,8 +15,8 @@ namespace draftscope::simulator {
 [[nodiscard]] RoundAccount round_account(const Figures& figures, const RunRows& rows,
                                          const traces::Meta& meta);
 
-/// The opening sentences of a diagnosis.
-[[nodiscard]] std::string summary_of(const RoundAccount& round, const Figures& figures,
+/// The opening sentences of a diagnosis, without its findings.
+[[nodiscard]] std::string summary_of(const Diagnosis& diagnosis, const Figures& figures,
                                      const traces::Meta& meta);
 
 }  // namespace draftscope::simulator

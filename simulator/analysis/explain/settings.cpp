@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "analysis/explain/settings.h"
 
+#include <draftscope/simulator/analysis/measured_recording.h>
 #include <draftscope/speculation/catalogue/strategy_catalogue.h>
 #include <draftscope/speculation/catalogue/strategy_specification.h>
+#include <draftscope/traces/missing_data.h>
 
+#include <algorithm>
 #include <array>
-#include <nlohmann/json.hpp>
 #include <string_view>
+
+#include "analysis/run_specification.h"
 
 namespace draftscope::simulator {
 
@@ -14,7 +18,7 @@ namespace {
 
 /// The parameter that limits a strategy's drafts; empty if it has none.
 std::string_view length_parameter(std::string_view strategy) {
-  constexpr std::array<std::string_view, 4> lengths{"gamma", "length", "d-max", "block"};
+  constexpr std::array<std::string_view, 5> lengths{"gamma", "length", "d-max", "block", "max-gamma"};
   for (const std::string_view name : lengths)
     for (const speculation::ParameterRow& parameter : speculation::strategy_row(strategy).parameters)
       if (parameter.name == name) return name;
@@ -37,6 +41,14 @@ std::string with_parameter(const std::string& specification, std::string_view ke
   return text.append(1, before).append(key).append("=").append(value);
 }
 
+/// Whether any round of the run fulfils the condition.
+template <typename Condition>
+bool has_round(const RunRows& run, const Condition& condition) {
+  return std::ranges::any_of(run.requests, [&](const RequestRows& request) {
+    return std::ranges::any_of(request.rounds, condition);
+  });
+}
+
 }  // namespace
 
 std::vector<std::string> with_length(const traces::Run& run, std::size_t length) {
@@ -48,10 +60,7 @@ std::vector<std::string> with_length(const traces::Run& run, std::size_t length)
 std::vector<std::string> verified_above_exit(const traces::Run& run) {
   const bool can =
       speculation::strategy_catalogue().can_verify_above_exit(speculation::strategy_row(run.strategy).parts);
-  // A missing parameter had the default of the recording version.
-  const nlohmann::json parameters = nlohmann::json::parse(run.parameters, nullptr, false);
-  if (!can || (parameters.is_object() && parameters.value("verify", nlohmann::json()) == "above-exit"))
-    return {};
+  if (!can || verifies_above_exit(run)) return {};
   return {with_parameter(run.specification, "verify", "above-exit")};
 }
 
@@ -64,6 +73,43 @@ bool guesses_from_text(const traces::Run& run) {
   };
   return names("prompt_lookup") || names("prompt-lookup") || names("suffix-decoding") || names("ngram") ||
          names("n-gram");
+}
+
+bool is_own_run(const Evidence& of) {
+  return !traces::is_imported(of.meta);
+}
+
+bool has_threads(const Evidence& of) {
+  return is_own_run(of) && !of.on_device;
+}
+
+bool has_rows_to_spare(const Evidence& of) {
+  constexpr double fewest = 2.5;  // One row and a half more than the first.
+  return of.round.rows && *of.round.rows >= fewest;
+}
+
+bool can_verify_above_exit(const Evidence& of) {
+  return !verified_above_exit(*of.figures.run).empty();
+}
+
+bool can_stop_by_confidence(const Evidence& of) {
+  if (!is_own_run(of)) return !guesses_from_text(*of.figures.run);
+  return can_be_tuned(of) && speculation::strategy_row(of.figures.run->strategy).has_parts() &&
+         !has_round(of.rows, [](const traces::Round& round) { return round.threshold >= 0.0; });
+}
+
+bool can_be_tuned(const Evidence& of) {
+  return is_own_run(of) &&
+         has_round(of.rows, [](const traces::Round& round) { return !round.layer_set_id.is_none(); });
+}
+
+bool searches(const Evidence& of) {
+  return has_round(of.rows, [](const traces::Round& round) { return round.optimise_ns > 0; });
+}
+
+bool records_within_phases(const Evidence& of) {
+  const std::string level = meta_value(of.meta, "level");
+  return level == "layers" || level == "ops";
 }
 
 }  // namespace draftscope::simulator

@@ -5,30 +5,36 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <functional>
 #include <map>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "analysis/explain/evidence.h"
 #include "analysis/explain/phrases.h"
 #include "analysis/explain/thresholds.h"
+#include "analysis/run_specification.h"
 
 namespace draftscope::simulator {
 
 namespace {
 
-/// Kind of target passes: number of rows, and whether a device gets them together with a draft.
-using TargetPassKind = std::pair<std::int32_t, bool>;
+/// Kind of target passes: number of rows, whether a device gets them together with a draft, first layer.
+using TargetPassKind = std::tuple<std::int32_t, bool, std::int32_t>;
 
 /// Times of a run's target passes; passes that were not measured are left out.
 std::map<TargetPassKind, std::vector<double>> passes_by_kind(const RunRows& run, bool on_device) {
   std::map<TargetPassKind, std::vector<double>> passes;
+  const bool above_exit = verifies_above_exit(*run.run);
   for (const RequestRows& request : run.requests)
     for (const traces::Round& round : request.rounds)
       if (round.verify_rows > 0 && round.verify_ns > 0)
-        passes[{round.verify_rows, on_device && !round.layer_set_id.is_none()}].push_back(
-            static_cast<double>(round.verify_ns));
+        passes[{round.verify_rows, on_device && !round.layer_set_id.is_none(),
+                above_exit ? round.exit_layer : 0}]
+            .push_back(static_cast<double>(round.verify_ns));
   return passes;
 }
 
@@ -43,6 +49,28 @@ std::optional<double> speedup_over_fast_steps(const Evidence& of, double limit_n
   return *round.yields * step_ns / round_ns;
 }
 
+/// A verification that took less than the step beside it.
+struct FastVerification {
+  double rows = 0.0;
+  std::string whose;  ///< " under RUN" if it is another run's.
+  double ns = 0.0;
+  double step_ns = 0.0;
+  double launch_ns = 0.0;
+};
+
+Judgement slow_step(const Evidence& of, const FastVerification& fast) {
+  const bool is_whole = fast.rows == std::floor(fast.rows);
+  return {.outcome = Judgement::Outcome::found,
+          .figure = fast.ns / fast.step_ns,
+          .threshold = 1.0 - thresholds::min_cost_share - fast.launch_ns / fast.step_ns,
+          .speedup_instead = speedup_over_fast_steps(of, fast.ns + fast.launch_ns),
+          .values = {{"ratio", amount_text(fast.ns / fast.step_ns)},
+                     {"rows", is_whole ? fmt::format("{:.0f}", fast.rows) : amount_text(fast.rows)},
+                     {"pass", duration_text(fast.ns, Characters::ascii)},
+                     {"run", fast.whose},
+                     {"step", duration_text(fast.step_ns, Characters::ascii)}}};
+}
+
 }  // namespace
 
 TargetPasses target_passes(std::span<const RunRows> runs, const Figures* vanilla, const traces::Meta& meta) {
@@ -54,20 +82,46 @@ TargetPasses target_passes(std::span<const RunRows> runs, const Figures* vanilla
     if (is_vanilla) found.vanilla = &run;
     for (auto& [kind, times] : passes_by_kind(run, on_device)) {
       if (times.size() < thresholds::min_rounds_of_kind) continue;
-      const auto [rows, is_with_draft] = kind;
-      const CheapestVerification of{run.run, rows, speculation::spread_of(std::move(times)),
-                                    is_with_draft ? launch_ns : 0.0};
-      if (rows > 1 && (!found.cheapest || of.by_itself_ns() < found.cheapest->by_itself_ns()))
-        found.cheapest = of;
+      const auto [rows, is_with_draft, first_layer] = kind;
+      const auto passes = static_cast<std::int64_t>(times.size());
+      const TimedPasses of{.run = run.run,
+                           .rows = rows,
+                           .first_layer = first_layer,
+                           .passes = passes,
+                           .ns = speculation::spread_of(std::move(times)),
+                           .launch_ns = is_with_draft ? launch_ns : 0.0};
+      if (rows > 1) found.verifications.push_back(of);
       if (rows == 1 && is_vanilla) found.step_ns = of.ns;
     }
   }
   return found;
 }
 
+const TimedPasses* TargetPasses::cheapest() const {
+  const auto found = std::ranges::min_element(verifications, {}, &TimedPasses::by_itself_ns);
+  return found == verifications.end() ? nullptr : &*found;
+}
+
+double TimedPasses::launch_ns_beside(const TimedPasses& other) const {
+  return other.launch_ns > 0.0 ? 0.0 : launch_ns;
+}
+
+const TimedPasses* TargetPasses::cheaper_than(const TimedPasses& narrow) const {
+  const TimedPasses* cheapest = nullptr;
+  double cheapest_ns = narrow.ns.median;
+  for (const TimedPasses& pass : verifications) {
+    const double ns = pass.ns.median + pass.launch_ns_beside(narrow);
+    if (pass.rows <= narrow.rows || pass.first_layer > narrow.first_layer || !(ns < cheapest_ns)) continue;
+    cheapest = &pass;
+    cheapest_ns = ns;
+  }
+  return cheapest;
+}
+
 bool TargetPasses::is_step_slow() const {
-  return cheapest && cheapest->ns.high + cheapest->launch_ns < step_ns.low &&
-         cheapest->by_itself_ns() < (1.0 - thresholds::min_cost_share) * step_ns.median;
+  const TimedPasses* fastest = cheapest();
+  return fastest != nullptr && fastest->ns.high + fastest->launch_ns < step_ns.low &&
+         fastest->by_itself_ns() < (1.0 - thresholds::min_cost_share) * step_ns.median;
 }
 
 double excess_ns_per_round(const RunRows& run, double limit_ns) {
@@ -84,22 +138,67 @@ double excess_ns_per_round(const RunRows& run, double limit_ns) {
 Judgement judge_slow_baseline(const Evidence& of) {
   const TargetPasses& passes = of.passes;
   if (passes.vanilla == nullptr) return unjudged("there is no finished vanilla run to compare it with");
-  if (passes.step_ns.samples == 0 || !passes.cheapest)
+  const TimedPasses* const cheapest = passes.cheapest();
+  const bool is_timed = passes.step_ns.samples > 0 && cheapest != nullptr;
+  if (is_timed && passes.is_step_slow()) {
+    const std::string whose =
+        cheapest->run == of.figures.run ? std::string() : " under " + cheapest->run->specification;
+    return slow_step(of, {.rows = static_cast<double>(cheapest->rows),
+                          .whose = whose,
+                          .ns = cheapest->ns.median,
+                          .step_ns = passes.step_ns.median,
+                          .launch_ns = cheapest->launch_ns});
+  }
+  // No draft gives more than the tokens that a round yields, so a round shorter than a step has this cause.
+  const RoundAccount& round = of.round;
+  const bool is_above_yield = round.speedup && round.parts && round.rows && *round.rows > 1.0 &&
+                              round.rounds >= thresholds::min_rounds &&
+                              *round.takes < 1.0 - thresholds::min_cost_share;
+  if (is_above_yield)
+    return slow_step(of, {.rows = *round.rows,
+                          .whose = {},
+                          .ns = round.parts->verify * round.unit_ns,
+                          .step_ns = round.unit_ns,
+                          .launch_ns = 0.0});
+  if (!is_timed)
     return unjudged(fmt::format("it has no {} verifications over equally many rows beside {} vanilla steps",
                                 thresholds::min_rounds_of_kind, thresholds::min_rounds_of_kind));
-  if (!passes.is_step_slow()) return {};
-  const CheapestVerification& cheapest = *passes.cheapest;
-  const std::string whose =
-      cheapest.run == of.figures.run ? std::string() : " under " + cheapest.run->specification;
+  return {};
+}
+
+Judgement judge_narrow_pass_slow(const Evidence& of) {
+  const RoundAccount& round = of.round;
+  if (!round.parts || !(round.unit_ns > 0.0))
+    return unjudged("how a round's time splits is not in the recording");
+  const TimedPasses* narrow = nullptr;
+  const TimedPasses* wide = nullptr;
+  double cost = 0.0;
+  double most = 0.0;
+  for (const TimedPasses& pass : of.passes.verifications) {
+    if (pass.run != of.figures.run) continue;
+    const TimedPasses* const wider = of.passes.cheaper_than(pass);
+    if (wider == nullptr) continue;
+    const double launch_ns = wider->launch_ns_beside(pass);
+    if (!(wider->ns.high + launch_ns < pass.ns.low)) continue;
+    const double share = static_cast<double>(pass.passes) / static_cast<double>(round.rounds);
+    const double steps = share * (pass.ns.median - wider->ns.median - launch_ns) / round.unit_ns;
+    cost += steps;
+    if (steps <= most) continue;
+    most = steps;
+    narrow = &pass;
+    wide = wider;
+  }
+  if (narrow == nullptr || !(cost >= thresholds::min_cost_share * *round.takes)) return {};
+  const bool is_own = wide->run == of.figures.run;
   return {.outcome = Judgement::Outcome::found,
-          .figure = cheapest.ns.median / passes.step_ns.median,
-          .threshold = 1.0 - thresholds::min_cost_share - cheapest.launch_ns / passes.step_ns.median,
-          .speedup_instead = speedup_over_fast_steps(of, cheapest.by_itself_ns()),
-          .values = {{"ratio", amount_text(cheapest.ns.median / passes.step_ns.median)},
-                     {"rows", std::to_string(cheapest.rows)},
-                     {"pass", duration_text(cheapest.ns.median, Characters::ascii)},
-                     {"run", whose},
-                     {"step", duration_text(passes.step_ns.median, Characters::ascii)}}};
+          .figure = narrow->ns.median / wide->ns.median,
+          .threshold = 1.0,
+          .cost = cost,
+          .values = {{"rows", std::to_string(narrow->rows)},
+                     {"pass", duration_text(narrow->ns.median, Characters::ascii)},
+                     {"wide", std::to_string(wide->rows)},
+                     {"less", duration_text(wide->ns.median, Characters::ascii)},
+                     {"run", is_own ? std::string() : " under " + wide->run->specification}}};
 }
 
 }  // namespace draftscope::simulator

@@ -89,7 +89,8 @@ Judgement judge_verification_dear(const Evidence& of) {
   if (!(cost >= thresholds::min_cost_share * *round.takes)) return {};
   std::vector<std::string> settings = verified_above_exit(*of.figures.run);
   const auto half = static_cast<std::size_t>(std::ceil(more_rows / 2.0));
-  for (std::string& setting : with_length(*of.figures.run, half)) settings.push_back(std::move(setting));
+  if (has_rows_to_spare(of))
+    for (std::string& setting : with_length(*of.figures.run, half)) settings.push_back(std::move(setting));
   return {.outcome = Outcome::found,
           .figure = row,
           .threshold = thresholds::row_steps,

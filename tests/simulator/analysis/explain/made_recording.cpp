@@ -25,11 +25,12 @@ class Maker {
           .question_id = i, .category = "made", .text = fmt::format("prompt {}", i), .tokens = {1, 2, 3}}));
   }
 
-  void run(const std::string& specification, bool is_baseline) {
+  void run(const std::string& specification, bool is_baseline, bool is_other = false) {
+    is_other_ = is_other;
     const traces::RunId run_id =
         writer_.add(traces::Run{.strategy = std::string(speculation::strategy_name(specification)),
                                 .specification = specification,
-                                .parameters = "{}",
+                                .parameters = is_baseline || is_other ? "{}" : made_.parameters,
                                 .is_baseline = is_baseline});
     int beside = 0;
     std::int64_t latest_ns = now_;
@@ -56,7 +57,9 @@ class Maker {
     int emitted = 1;
     for (int index = 0; emitted < made_.tokens; ++index) {
       const MadeRound step{.drafted = 0, .accepted = 0, .draft_us = 0, .verify_us = made_.vanilla_us};
-      const MadeRound made = is_baseline ? step : made_.round(index);
+      const MadeRound made = is_baseline ? step
+                             : is_other_ ? made_.round_of_other(index)
+                                         : made_.round(index);
       emitted += round(row.id, index, made, made_.tokens - emitted);
     }
     for (int i = 0; i < made_.tokens; ++i) row.tokens.push_back(i);
@@ -74,7 +77,9 @@ class Maker {
     traces::Round row{
         .id = writer_.next_round_id(), .request_id = request_id, .index = index, .start_ns = now_};
     row.root_position = 3 + index;
-    row.planned = row.drafted = row.tree_depth = made.drafted;
+    row.planned = row.drafted = made.drafted;
+    row.tree_depth = made.steps > 0 ? made.steps : made.drafted;
+    row.threshold = made.threshold;
     row.accepted = made.accepted;
     row.emitted = std::min(made.accepted + 1, left);
     row.verify_rows = made.rows > 0 ? made.rows : made.drafted + 1;
@@ -88,13 +93,14 @@ class Maker {
     row.verify_ns = spend(made.verify_us);
     row.accept_ns = spend(made.accept_us);
     row.optimise_ns = spend(made.decide_us);
+    row.control_ns = spend(made.control_us);
     row.end_ns = now_;
     spend(made.outside_us);
     std::vector<traces::DraftToken> tokens;
     for (int k = 0; k < made.drafted; ++k)
       tokens.push_back({.round_id = row.id,
                         .index = k,
-                        .parent = k - 1,
+                        .parent = k < row.tree_depth ? k - 1 : -1,
                         .token = 9,
                         .confidence = 0.5,
                         .probability = 1.0,
@@ -110,6 +116,7 @@ class Maker {
   std::vector<traces::PromptId> prompts_;
   std::int64_t now_ = 1'000'000'000;
   double slower_ = 1.0;
+  bool is_other_ = false;
 };
 
 }  // namespace
@@ -125,6 +132,7 @@ MeasuredRecording made_recording(const MadeRecording& made) {
     Maker maker(made, *writer);
     if (made.with_vanilla) maker.run("vanilla", true);
     maker.run(made.specification, false);
+    if (!made.other.empty()) maker.run(made.other, false, true);
   }
   EXPECT_TRUE(writer->close());
   auto reader = traces::Reader::open(path).value();

@@ -14,17 +14,23 @@ namespace draftscope::simulator {
 struct MadeRound {
   int drafted = 4;
   int accepted = 4;
+  int steps = 0;       ///< Depth of the draft, whose further tokens are siblings at its root; 0 = a chain.
   int rows = 0;        ///< Rows of the verification; 0 = one more than drafted.
   int draft_us = 400;  ///< Time of all steps.
   int verify_us = 1000;
   int accept_us = 0;
-  int decide_us = 0;   ///< Time in phase optimise.
-  int outside_us = 0;  ///< Time after the round.
+  int decide_us = 0;        ///< Time in phase optimise.
+  int control_us = 0;       ///< Time in phase control.
+  int outside_us = 0;       ///< Time after the round.
+  double threshold = -1.0;  ///< Confidence below which a draft ends; -1 = none.
 };
 
 struct MadeRecording {
   std::string specification = "layerskip:exit=4,gamma=4";
   std::function<MadeRound(int index)> round = [](int) { return MadeRound{}; };
+  std::string parameters = "{}";                       ///< JSON of the first run.
+  std::string other;                                   ///< Specification of a second run; empty = none.
+  std::function<MadeRound(int index)> round_of_other;  ///< Rounds of the second run.
   int prompts = 4;
   int tokens = 61;  ///< Tokens of each output; the first is the prefill's.
   int repeats = 1;

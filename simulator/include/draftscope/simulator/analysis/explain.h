@@ -30,15 +30,22 @@ namespace draftscope::simulator {
 struct Evidence;
 struct Judgement;
 
+/// A change that may help.
+struct RemedyRow {
+  std::string_view words;
+  std::string_view runs;                        ///< Runs that can take it, after "for"; empty = all.
+  bool (*can_take)(const Evidence&) = nullptr;  ///< Whether a run is one of these; null = all are.
+};
+
 struct FindingRow {
-  std::string_view key;        ///< Name for programs.
-  std::string_view title;      ///< A few words for people.
-  std::string_view figure;     ///< Quantity that is examined.
-  std::string_view threshold;  ///< Condition for a finding.
-  std::string_view because;    ///< Reason for this threshold.
-  std::string_view sentence;   ///< Sentence with {names}, which the judgement fills in.
-  std::string_view look;       ///< Where to look.
-  std::string_view remedy;     ///< Remedy to try.
+  std::string_view key;             ///< Name for programs.
+  std::string_view title;           ///< A few words for people.
+  std::string_view figure;          ///< Quantity that is examined.
+  std::string_view threshold;       ///< Condition for a finding.
+  std::string_view because;         ///< Reason for this threshold.
+  std::string_view sentence;        ///< Sentence with {names}, which the judgement fills in.
+  std::string_view look;            ///< Where to look.
+  std::vector<RemedyRow> remedies;  ///< Remedies to try, at least one of which every run can take.
   /// Reason why nothing is simulated; empty where the remedy is a setting.
   std::string_view no_simulation;
   std::vector<traces::MissingData> needs;    ///< The check is skipped if the recording lacks one of these.
@@ -82,7 +89,7 @@ struct RoundAccount {
   std::optional<double> speedup;    ///< yields / takes where the unit is a vanilla step.
   bool has_prefill = false;         ///< Whether the file does not separate prefill from decoding.
   std::optional<double> rows;       ///< Mean rows per verification.
-  std::optional<double> kept;       ///< accepted / drafted
+  std::optional<double> kept;       ///< accepted / draft steps, of which a tree keeps one token at most each
   std::optional<double> speedup_with_free_rows;  ///< Speedup if a verification took one vanilla step at most.
 
   /// Speedup if a round cost this much less; absent where `speedup` is.
@@ -100,6 +107,7 @@ struct SimulatedRemedy {
 struct Finding {
   const FindingRow* row = nullptr;
   std::string sentence;
+  std::string remedy;                ///< The row's remedies that the run can take, joined by semicolons.
   double figure = 0.0;               ///< Value of the quantity that FindingRow::figure names.
   double threshold = 0.0;            ///< Value that the figure is compared with.
   std::optional<double> cost;        ///< Cost per round, in its unit.
@@ -112,6 +120,12 @@ struct Finding {
   std::string simulation;  ///< A sentence that gives the simulated answer, or the reason why there is none.
 };
 
+/// The fastest run of the recording, where that is another one, by more than repeats differ.
+struct FasterRun {
+  const traces::Run* run = nullptr;
+  double speedup = 0.0;  ///< RoundAccount::speedup, above 1.
+};
+
 /// A check that this recording can't answer.
 struct Unjudged {
   const FindingRow* row = nullptr;
@@ -121,6 +135,7 @@ struct Unjudged {
 struct Diagnosis {
   const traces::Run* run = nullptr;
   RoundAccount round;
+  std::optional<FasterRun> faster;
   std::string summary;
   /// Findings about the unit first, then by falling cost, then those without a cost. There is at least one,
   /// which may be that nothing is wrong; a run without rounds has none.
