@@ -37,7 +37,6 @@ Result<Advices> advise_all(const SimulateOptions& asked, const simulator::WhatIf
   const auto parts = static_cast<std::int64_t>(machines.size()) + 1;
   simulator::CandidateOptions grid;
   DRAFTSCOPE_TRY_ASSIGN(grid.strategies, swept_strategies(asked));
-  if (machines.size() == 1) grid.machine = &machines.front();
   grid.progress = [&](std::int64_t done, std::int64_t all) {
     progress.update(done, all * parts);
     return true;

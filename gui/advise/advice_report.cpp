@@ -171,7 +171,6 @@ Result<AdviceReport> advice_of(const TrainedRecording& trained, const AdviceQues
   DRAFTSCOPE_TRY_ASSIGN(report.machine, machine_of(question.machine, what_if->recorded_scenario()));
   simulator::CandidateOptions grid;
   grid.strategies = question.strategies;
-  grid.machine = &report.machine;
   grid.progress = Stage(progress, 0, candidates_end);
   DRAFTSCOPE_TRY_ASSIGN(simulator::Candidates found,
                         simulator::candidates(*what_if, trained.recording(), grid));

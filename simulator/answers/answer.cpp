@@ -61,12 +61,6 @@ std::vector<std::int32_t> drafts_that_count(const SweepSetting& setting) {
   return {exits.begin(), exits.end()};
 }
 
-void slow_down(RatioEstimate& estimate, double ratio) {
-  estimate.value /= ratio;
-  for (std::optional<Interval>* const interval : {&estimate.interval_80, &estimate.interval_95})
-    if (*interval) **interval = {(*interval)->low / ratio, (*interval)->high / ratio};
-}
-
 /// Multiplies the strategy's time by `ratio`; vanilla decoding stays unchanged.
 void slow_down(Answer& answer, double ratio) {
   answer.tokens_per_second /= ratio;
@@ -200,6 +194,12 @@ Result<Answer> answer_at(const PriceMap& map, const SweepTarget& priced, const D
 }
 
 }  // namespace
+
+void slow_down(RatioEstimate& estimate, double ratio) {
+  estimate.value /= ratio;
+  for (std::optional<Interval>* const interval : {&estimate.interval_80, &estimate.interval_95})
+    if (*interval) **interval = {(*interval)->low / ratio, (*interval)->high / ratio};
+}
 
 Result<Answer> ask(const CostModel& trained, const StrategyRounds& rounds, const Machine& machine,
                    const SweepOptions& options, bool with_budget) {

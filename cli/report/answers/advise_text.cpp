@@ -108,6 +108,10 @@ Json machine_json(const Advice& advice) {
   json["fastest"] = fastest_json(advice);
   json["held_out"] = estimate_json(advice.held_out.speedup);
   json["held_out"]["folds"] = advice.held_out.folds;
+  json["measured"] = nullptr;
+  if (advice.measured)
+    json["measured"] = {{"value", advice.measured->run.speedup},
+                        {"interval_95", interval_json(advice.measured->run.interval_95)}};
   json["runner_up"] = nullptr;
   if (advice.runner_up)
     json["runner_up"] = {{"strategy", advice.runner_up->strategy},

@@ -12,6 +12,7 @@
 #include "answers/advice/choice.h"
 #include "answers/advice/doubts.h"
 #include "answers/advice/limits.h"
+#include "answers/advice/objections.h"
 #include "answers/oracle/cross_fit.h"
 #include "rounds/round_sources.h"
 
@@ -24,54 +25,6 @@ bool is_variant(const std::optional<EarlyExitSetting>& a, const std::optional<Ea
   return a && b && a->exit == b->exit && a->threshold.has_value() == b->threshold.has_value();
 }
 
-struct JudgedVerdict {
-  Verdict verdict = Verdict::speculate;
-  std::string reason;
-};
-
-std::string range(const Interval& interval) {
-  return fmt::format("{:.2f} to {:.2f}", interval.low, interval.high);
-}
-
-/// The first objection to speculation.
-JudgedVerdict judgement(const Advice& advice, const ModelShape& recorded, const ModelShape& asked) {
-  const std::string& fastest = advice.fastest;
-  const RatioEstimate& held_out = advice.held_out.speedup;
-  if (!(advice.speedup > 1.0))
-    return {Verdict::do_not_speculate,
-            fmt::format("nothing is faster than vanilla: the fastest of {} candidates, {}, gives {:.2f}",
-                        advice.considered, fastest, advice.speedup)};
-  if (advice.interval_95 && !(advice.interval_95->high > 1.0))
-    return {Verdict::do_not_speculate,
-            fmt::format("{} gives {} (95 %)", fastest, range(*advice.interval_95))};
-  if (!advice.interval_95)
-    return {Verdict::measure_first, advice.answer.speedup.min_drafted.total.no_interval_reason};
-  if (!held_out.interval_95) return {Verdict::measure_first, held_out.no_interval_reason};
-  if (!(held_out.value > 1.0))
-    return {
-        Verdict::do_not_speculate,
-        fmt::format("chosen on some prompts and judged on others, the gain is gone: {:.2f}", held_out.value)};
-  if (asked.name != recorded.name)
-    return {Verdict::measure_first,
-            fmt::format("what {} would accept is not in a recording of {}", asked.name, recorded.name)};
-  if (!(advice.interval_95->low > 1.0))
-    return {Verdict::measure_first,
-            fmt::format("the gain's 95 % interval includes 1: {}", range(*advice.interval_95))};
-  if (!(held_out.interval_95->low > 1.0))
-    return {Verdict::measure_first,
-            fmt::format("on prompts it was not chosen on, its 95 % interval includes 1: {}",
-                        range(*held_out.interval_95))};
-  return {Verdict::speculate, fmt::format("faster than vanilla: {} (95 %)", range(*advice.interval_95))};
-}
-
-/// Sets the verdict, its reason and the advised strategy, from the answer and the held-out gain.
-void judge(Advice& advice, const ModelShape& recorded, const ModelShape& asked) {
-  JudgedVerdict judged = judgement(advice, recorded, asked);
-  advice.verdict = judged.verdict;
-  advice.reason = std::move(judged.reason);
-  advice.strategy = advice.verdict == Verdict::speculate ? advice.fastest : "vanilla";
-}
-
 /// Advice for one machine; each step needs the previous ones.
 class Adviser {
  public:
@@ -79,26 +32,28 @@ class Adviser {
           const Machine& machine, const AdviceOptions& options)
       : what_if_(what_if),
         recording_(recording),
-        candidates_(candidates),
+        candidates_(on_machine(candidates, what_if, machine)),
         machine_(machine),
         options_(options),
-        placed_(place(candidates, what_if.costs().model.shape, machine.scenario.shape)),
+        placed_(place(candidates_, what_if.costs().model.shape, machine.scenario.shape)),
         vanilla_(sum_of(candidates.vanilla)) {}
 
   Result<Advice> advise() {
+    if (candidates_.all.empty()) return fail("found no candidate that drafts, expected a text of two tokens");
     advice_.machine = machine_.name;
     advice_.left_out = candidates_.left_out;
     advice_.considered = candidates_.all.size();
-    DRAFTSCOPE_TRY_ASSIGN(target_, joined_prices(what_if_.costs().model, placed_.groups, machine_,
-                                                 options_.longer_context, options_.draws.seed));
-    competition_ = compete(placed_, vanilla_, target_.prices);
+    DRAFTSCOPE_TRY_ASSIGN(JoinedPrices joined, joined_prices(what_if_.costs().model, placed_.groups, machine_,
+                                                             options_.longer_context, options_.draws.seed));
+    target_ = std::move(joined.target);
+    competition_ = compete(placed_, vanilla_, target_.prices, joined.is_as_recorded);
     fastest_ = competition_.fastest();
     advice_.fastest = candidates_.all[fastest_].rounds.strategy;
     advice_.setting = candidates_.all[fastest_].setting;
     rank();
     DRAFTSCOPE_TRY(ask());
     DRAFTSCOPE_TRY(hold_out());
-    judge(advice_, what_if_.costs().model.shape, machine_.scenario.shape);
+    judge();
     DRAFTSCOPE_TRY(find_runner_up());
     DRAFTSCOPE_TRY(find_break_even());
     DRAFTSCOPE_TRY(find_neighbours());
@@ -121,7 +76,7 @@ class Adviser {
 
   /// Rounds as they would be on the machine.
   Result<StrategyRounds> rounds_of(const std::string& strategy) const {
-    DRAFTSCOPE_TRY_ASSIGN(StrategyRounds rounds, what_if_.rounds(strategy));
+    DRAFTSCOPE_TRY_ASSIGN(StrategyRounds rounds, what_if_.rounds(strategy, machine_));
     if (options_.other_texts) ask_of_other_texts(rounds, *options_.other_texts);
     if (options_.longer_context > 0) lengthen_context(rounds, options_.longer_context);
     return for_shape(std::move(rounds), what_if_.costs().model.shape, machine_.scenario.shape);
@@ -139,19 +94,45 @@ class Adviser {
     return {};
   }
 
+  void judge() {
+    AdviceGrounds grounds{.advice = advice_,
+                          .recorded_model = what_if_.costs().model.shape.name,
+                          .asked_model = machine_.scenario.shape.name,
+                          .slow_baseline = {},
+                          .not_considered = {}};
+    if (machine_.costs == nullptr) grounds.slow_baseline = slow_baseline_reason(recording_);
+    if (is_recorded_machine(machine_, what_if_.recorded_scenario()) && options_.longer_context == 0 &&
+        !options_.other_texts) {
+      const std::vector<MeasuredSetting> runs = measured_settings(recording_);
+      if (const MeasuredSetting* run = measured_setting_of(advice_.answer, runs))
+        advice_.measured = measured_beside(advice_.answer, *run, what_if_.costs().report, recording_.meta);
+      for (const MeasuredSetting& run : runs)
+        if (run.speedup > (grounds.not_considered ? grounds.not_considered->speedup : 1.0) &&
+            std::ranges::none_of(advice_.ranking, [&](const RankedCandidate& candidate) {
+              return candidate.strategy == run.strategy;
+            }))
+          grounds.not_considered = run;
+    }
+    simulator::judge(advice_, grounds);
+  }
+
   Result<void> hold_out() {
     std::vector<PassCount> vanilla;
     for (const RoundStatistics& request : candidates_.vanilla) vanilla.push_back(request.target_steps);
     const std::size_t folds = fold_count(candidates_.vanilla.size(), options_.folds);
     advice_.held_out.folds = static_cast<std::int32_t>(folds);
-    const SweepSetting chosen =
-        folds > 1 ? cross_fitted(placed_, candidates_.vanilla, target_.prices, folds)
-                  : SweepSetting{
-                        placed_.rounds[fastest_].setting.status, slower(placed_, competition_, fastest_), {}};
+    const HeldOutRounds chosen =
+        folds > 1 ? cross_fitted(placed_, competition_, candidates_.vanilla, target_.prices, folds)
+                  : HeldOutRounds{.setting = {placed_.rounds[fastest_].setting.status,
+                                              slower(placed_, competition_, fastest_),
+                                              {}},
+                                  .own_ratio = competition_.own_ratio[fastest_]};
     SweepOptions draws = options_.draws;
     draws.other_texts = advice_.answer.other_texts;
-    DRAFTSCOPE_TRY_ASSIGN(const PredictedSpeedup gain, predict_speedup(vanilla, chosen, target_, draws));
+    DRAFTSCOPE_TRY_ASSIGN(const PredictedSpeedup gain,
+                          predict_speedup(vanilla, chosen.setting, target_, draws));
     advice_.held_out.speedup = gain.min_drafted.total;
+    slow_down(advice_.held_out.speedup, chosen.own_ratio);
     return {};
   }
 
@@ -159,6 +140,7 @@ class Adviser {
     std::optional<std::size_t> second;
     for (std::size_t i = 0; i < candidates_.all.size(); ++i) {
       if (i == fastest_ || is_variant(candidates_.all[i].setting, advice_.setting)) continue;
+      if (!(competition_.speedup(i) > 1.0)) continue;
       if (!second || competition_.total_ns[i] < competition_.total_ns[*second]) second = i;
     }
     if (!second) return {};
@@ -170,7 +152,8 @@ class Adviser {
     std::vector<ClusterSums> clusters;
     for (std::size_t i = 0; i < first.size(); ++i)
       if (first[i].rounds > 0)
-        clusters.push_back({time_ns(other[i], target_.prices), time_ns(first[i], target_.prices)});
+        clusters.push_back({competition_.own_ratio[*second] * time_ns(other[i], target_.prices),
+                            competition_.own_ratio[fastest_] * time_ns(first[i], target_.prices)});
     DRAFTSCOPE_TRY_ASSIGN(runner_up.lead,
                           cluster_bootstrap(clusters, RatioMean::ratio_of_sums,
                                             {.draws = options_.draws.draws, .seed = options_.draws.seed}));
@@ -208,6 +191,8 @@ class Adviser {
       double ns = time_ns(sum_of(rounds.setting.min_drafted), prices);
       if (!rounds.setting.max_drafted.empty())
         ns = std::max(ns, time_ns(sum_of(rounds.setting.max_drafted), prices));
+      DRAFTSCOPE_TRY_ASSIGN(const double own_ratio, own_time_ratio(what_if_.costs().model, rounds, machine_));
+      ns *= own_ratio;
       advice_.neighbours.push_back({name, strategy, competition_.total_ns[fastest_] / ns - 1.0});
     }
     return {};
@@ -219,7 +204,7 @@ class Adviser {
     const bool drafts = competition_.speedup(fastest_) > 1.0;
     advice_.context = context_limit(advised, drafts ? std::optional(fastest_) : std::nullopt, target_.prices);
     if (what_if_.trained().shadowed.tables.empty()) return {};
-    DRAFTSCOPE_TRY_ASSIGN(StrategyRounds rounds, what_if_.rounds(advice_.fastest));
+    DRAFTSCOPE_TRY_ASSIGN(StrategyRounds rounds, what_if_.rounds(advice_.fastest, machine_));
     const std::array<StrategyRounds, 1> policy{std::move(rounds)};
     DRAFTSCOPE_TRY_ASSIGN(const RecordingWaterfall found,
                           recording_waterfall(what_if_, recording_, machine_, policy, options_.longer_context,
@@ -230,7 +215,7 @@ class Adviser {
 
   const WhatIf& what_if_;
   const traces::Recording& recording_;
-  const Candidates& candidates_;
+  const Candidates candidates_;
   const Machine& machine_;
   const AdviceOptions& options_;
   PlacedCandidates placed_;
@@ -251,7 +236,6 @@ std::string_view verdict_name(Verdict verdict) {
 Result<Advice> advise(const WhatIf& what_if, const traces::Recording& recording, const Candidates& candidates,
                       const Machine& machine, const AdviceOptions& options) {
   DRAFTSCOPE_TRY(check_has_vanilla(recording, recording.path.filename().string()));
-  if (candidates.all.empty()) return fail("found no candidate that drafts, expected a text of two tokens");
   return Adviser(what_if, recording, candidates, machine, options).advise();
 }
 

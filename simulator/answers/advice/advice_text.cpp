@@ -28,6 +28,11 @@ std::string gain_words(const Advice& advice, Characters characters) {
     words +=
         fmt::format("; chosen on some prompts and judged on others {}, {}",
                     speedup_text(held_out.value, characters), range_words(held_out.interval_95, characters));
+  if (advice.measured)
+    words += fmt::format("; measured in this recording {}, {}{}",
+                         speedup_text(advice.measured->run.speedup, characters),
+                         range_words(advice.measured->run.interval_95, characters),
+                         advice.measured->differs ? ", which the prediction misses" : "");
   return words;
 }
 
@@ -51,7 +56,7 @@ std::string sure_words(const Advice& advice, Characters characters) {
 }
 
 std::string runner_up_words(const Advice& advice, Characters characters) {
-  if (!advice.runner_up) return "none of another kind";
+  if (!advice.runner_up) return "none of another kind that is faster than vanilla decoding";
   const RatioEstimate& lead = advice.runner_up->lead;
   return fmt::format("{}: {}; it takes {:.3f} times as long ({})", advice.runner_up->strategy,
                      speedup_text(advice.runner_up->speedup, characters), lead.value,

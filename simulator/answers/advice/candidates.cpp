@@ -77,7 +77,7 @@ class CandidateCollector {
     found_.prompts = table_prompts(what_if_.trained().texts().tables, recording_);
     add_recorded_runs();
     for (const std::string& strategy : options_.strategies) {
-      DRAFTSCOPE_TRY_ASSIGN(StrategyRounds rounds, rounds_of(strategy));
+      DRAFTSCOPE_TRY_ASSIGN(StrategyRounds rounds, what_if_.rounds(strategy));
       add(std::nullopt, std::move(rounds));
     }
     add_other_lengths();
@@ -88,15 +88,10 @@ class CandidateCollector {
   }
 
  private:
-  [[nodiscard]] Result<StrategyRounds> rounds_of(const std::string& strategy) const {
-    return options_.machine == nullptr ? what_if_.rounds(strategy)
-                                       : what_if_.rounds(strategy, *options_.machine);
-  }
-
   void add_recorded_runs() {
     for (const traces::Run& run : recording_.runs) {
       if (run.is_baseline) continue;
-      auto rounds = rounds_of(run.specification);
+      auto rounds = what_if_.rounds(run.specification);
       if (rounds)
         add(std::nullopt, *std::move(rounds));
       else
@@ -127,7 +122,7 @@ class CandidateCollector {
   }
 
   void add_if_answered(const std::string& strategy) {
-    if (auto rounds = rounds_of(strategy)) add(std::nullopt, *std::move(rounds));
+    if (auto rounds = what_if_.rounds(strategy)) add(std::nullopt, *std::move(rounds));
   }
 
   /// All exits where every layer's predictions were recorded, else those that a run drafted with.
@@ -227,6 +222,20 @@ std::optional<EarlyExitSetting> early_exit_of(const traces::Run& run, const trac
       .gamma = plan.length,
       .threshold = {},
       .verified_layers = is_import ? specified_verified_layers(run.specification) : verified_layers(run)};
+}
+
+Candidates on_machine(Candidates found, const WhatIf& what_if, const Machine& machine) {
+  std::erase_if(found.all, [&](Candidate& candidate) {
+    if (!goes_by_times(candidate.rounds.strategy)) return false;
+    auto rounds = what_if.rounds(candidate.rounds.strategy, machine);
+    if (rounds) rounds = in_order_of(found.prompts, found.vanilla, *std::move(rounds));
+    if (!rounds)
+      found.left_out.push_back(rounds.error().message);
+    else
+      candidate.rounds = *std::move(rounds);
+    return !rounds;
+  });
+  return found;
 }
 
 Result<Candidates> candidates(const WhatIf& what_if, const traces::Recording& recording,

@@ -74,10 +74,11 @@ RoundStatistics PriceGroups::placed(std::size_t strategy, RoundStatistics statis
   return statistics;
 }
 
-Result<SweepTarget> joined_prices(const CostModel& model, const PriceGroups& groups, const Machine& machine,
-                                  std::int32_t longer_context, std::uint64_t seed) {
+Result<JoinedPrices> joined_prices(const CostModel& model, const PriceGroups& groups, const Machine& machine,
+                                   std::int32_t longer_context, std::uint64_t seed) {
   std::vector<PriceMap> maps;
-  SweepTarget target{.name = machine.name, .prices = {}, .draws = {}};
+  JoinedPrices joined{.target = {.name = machine.name, .prices = {}, .draws = {}}};
+  SweepTarget& target = joined.target;
   for (const PriceGroup& group : groups.groups()) {
     Scenario scenario = machine.scenario;
     scenario.drafts = group.drafts;
@@ -88,6 +89,7 @@ Result<SweepTarget> joined_prices(const CostModel& model, const PriceGroups& gro
     scenario.context += longer_context;
     DRAFTSCOPE_TRY_ASSIGN(PriceMap map, PriceMap::make(machine.costs_or(model), scenario));
     join(map.mean(), target.prices);
+    joined.is_as_recorded = map.is_as_recorded();
     maps.push_back(std::move(map));
   }
   target.prices = at_longer_context(std::move(target.prices), longer_context);
@@ -100,7 +102,7 @@ Result<SweepTarget> joined_prices(const CostModel& model, const PriceGroups& gro
     }
     return at_longer_context(std::move(all), longer_context);
   };
-  return target;
+  return joined;
 }
 
 PlacedCandidates place(const Candidates& candidates, const ModelShape& recorded, const ModelShape& asked) {
@@ -121,12 +123,15 @@ std::size_t Competition::fastest() const {
   return static_cast<std::size_t>(std::min_element(total_ns.begin(), total_ns.end()) - total_ns.begin());
 }
 
-Competition compete(const PlacedCandidates& placed, const RoundStatistics& vanilla, const Prices& prices) {
-  Competition competition{.vanilla_ns = time_ns(vanilla, prices), .total_ns = {}, .is_most = {}};
+Competition compete(const PlacedCandidates& placed, const RoundStatistics& vanilla, const Prices& prices,
+                    bool is_as_recorded) {
+  Competition competition{
+      .vanilla_ns = time_ns(vanilla, prices), .total_ns = {}, .is_most = {}, .own_ratio = {}};
   for (std::size_t i = 0; i < placed.rounds.size(); ++i) {
     const double min_ns = time_ns(placed.least[i], prices);
     const double max_ns = time_ns(placed.most[i], prices);
-    competition.total_ns.push_back(std::max(min_ns, max_ns));
+    competition.own_ratio.push_back(is_as_recorded ? placed.rounds[i].own_ratio : 1.0);
+    competition.total_ns.push_back(competition.own_ratio.back() * std::max(min_ns, max_ns));
     competition.is_most.push_back(max_ns > min_ns);
   }
   return competition;
@@ -138,34 +143,42 @@ const std::vector<RoundStatistics>& slower(const PlacedCandidates& placed, const
   return competition.is_most[candidate] ? setting.max_drafted : setting.min_drafted;
 }
 
-SweepSetting cross_fitted(const PlacedCandidates& placed, const std::vector<RoundStatistics>& vanilla,
-                          const Prices& prices, std::size_t folds) {
-  const Competition competition = compete(placed, sum_of(vanilla), prices);
+HeldOutRounds cross_fitted(const PlacedCandidates& placed, const Competition& competition,
+                           const std::vector<RoundStatistics>& vanilla, const Prices& prices,
+                           std::size_t folds) {
   const std::size_t requests = vanilla.size();
-  SweepSetting chosen{.status = AnswerStatus::exact, .min_drafted = vanilla, .max_drafted = {}};
+  HeldOutRounds chosen{.setting = {.status = AnswerStatus::exact, .min_drafted = vanilla, .max_drafted = {}}};
   std::vector<double> best(folds);
+  std::vector<double> ratio(folds, 1.0);
   std::vector<AnswerStatus> status(folds, AnswerStatus::exact);
-  for (std::size_t i = 0; i < requests; ++i) {
-    const double time = time_ns(vanilla[i], prices);
+  // Adds a request's time to the sums of the folds that do not hold it out.
+  const auto add = [&](std::vector<double>& sums, std::size_t request, double ns) {
     for (std::size_t fold = 0; fold < folds; ++fold)
-      if (i % folds != fold) best[fold] += time;
-  }
+      if (request % folds != fold) sums[fold] += ns;
+  };
+  for (std::size_t i = 0; i < requests; ++i) add(best, i, time_ns(vanilla[i], prices));
   for (std::size_t candidate = 0; candidate < placed.rounds.size(); ++candidate) {
     const std::vector<RoundStatistics>& rounds = slower(placed, competition, candidate);
     std::vector<double> training(folds);
-    for (std::size_t i = 0; i < requests; ++i) {
-      const double time = time_ns(rounds[i], prices);
-      for (std::size_t fold = 0; fold < folds; ++fold)
-        if (i % folds != fold) training[fold] += time;
-    }
+    for (std::size_t i = 0; i < requests; ++i)
+      add(training, i, competition.own_ratio[candidate] * time_ns(rounds[i], prices));
     for (std::size_t fold = 0; fold < folds; ++fold) {
       if (!(training[fold] < best[fold])) continue;
       best[fold] = training[fold];
+      ratio[fold] = competition.own_ratio[candidate];
       status[fold] = placed.rounds[candidate].setting.status;
-      for (std::size_t i = fold; i < requests; i += folds) chosen.min_drafted[i] = rounds[i];
+      for (std::size_t i = fold; i < requests; i += folds) chosen.setting.min_drafted[i] = rounds[i];
     }
   }
-  chosen.status = *std::max_element(status.begin(), status.end());
+  double priced_ns = 0.0;
+  double ns = 0.0;
+  for (std::size_t i = 0; i < requests; ++i) {
+    const double time = time_ns(chosen.setting.min_drafted[i], prices);
+    priced_ns += time;
+    ns += ratio[i % folds] * time;
+  }
+  if (priced_ns > 0.0) chosen.own_ratio = ns / priced_ns;
+  chosen.setting.status = *std::max_element(status.begin(), status.end());
   return chosen;
 }
 

@@ -39,11 +39,22 @@ class PriceGroups {
   std::vector<std::size_t> group_of_;  // [strategy]
 };
 
+struct JoinedPrices {
+  SweepTarget target;
+  /// Whether these are the recorded machine's under the recorded conditions, so that
+  /// StrategyRounds::own_ratio applies.
+  bool is_as_recorded = false;
+};
+
 /// Joined prices on one machine. Prices of all groups are drawn together. Errors: a scenario that contradicts
 /// itself.
-[[nodiscard]] Result<SweepTarget> joined_prices(const CostModel& model, const PriceGroups& groups,
-                                                const Machine& machine, std::int32_t longer_context,
-                                                std::uint64_t seed);
+[[nodiscard]] Result<JoinedPrices> joined_prices(const CostModel& model, const PriceGroups& groups,
+                                                 const Machine& machine, std::int32_t longer_context,
+                                                 std::uint64_t seed);
+
+/// The candidates with the rounds of those that go by times as they are on this machine; without those that
+/// it has no answer for.
+[[nodiscard]] Candidates on_machine(Candidates found, const WhatIf& what_if, const Machine& machine);
 
 /// Candidates in the form that a machine's joined prices need.
 struct PlacedCandidates {
@@ -54,27 +65,34 @@ struct PlacedCandidates {
 [[nodiscard]] PlacedCandidates place(const Candidates& candidates, const ModelShape& recorded,
                                      const ModelShape& asked);
 
-/// Times by which candidates compete: the bound whose sum is slower.
+/// Times by which candidates compete: the bound whose sum is slower, as answers about them say.
 struct Competition {
   double vanilla_ns = 0.0;
-  std::vector<double> total_ns;  ///< [candidate]
-  std::vector<bool> is_most;     ///< [candidate]: the slower bound is that of the most draft tokens
+  std::vector<double> total_ns;   ///< [candidate]
+  std::vector<bool> is_most;      ///< [candidate]: the slower bound is that of the most draft tokens
+  std::vector<double> own_ratio;  ///< [candidate]: time / priced time; 1 where prices are not as recorded
 
   [[nodiscard]] std::size_t fastest() const;
   [[nodiscard]] double speedup(std::size_t candidate) const { return vanilla_ns / total_ns[candidate]; }
 };
 [[nodiscard]] Competition compete(const PlacedCandidates& placed, const RoundStatistics& vanilla,
-                                  const Prices& prices);
+                                  const Prices& prices, bool is_as_recorded);
 
 /// The slower bound's statistics per request.
 [[nodiscard]] const std::vector<RoundStatistics>& slower(const PlacedCandidates& placed,
                                                          const Competition& competition,
                                                          std::size_t candidate);
 
-/// Rounds of each prompt with the candidate that is fastest on the prompts of the other folds, vanilla
-/// decoding included. There must be at least 2 folds. O(candidates · requests).
-[[nodiscard]] SweepSetting cross_fitted(const PlacedCandidates& placed,
-                                        const std::vector<RoundStatistics>& vanilla, const Prices& prices,
-                                        std::size_t folds);
+/// Rounds of each prompt with a candidate that was chosen on other prompts.
+struct HeldOutRounds {
+  SweepSetting setting;
+  double own_ratio = 1.0;  ///< Time of all its rounds / their priced time.
+};
+
+/// Rounds with the candidate that is fastest on the prompts of the other folds, vanilla decoding included.
+/// There must be at least 2 folds. O(candidates · requests).
+[[nodiscard]] HeldOutRounds cross_fitted(const PlacedCandidates& placed, const Competition& competition,
+                                         const std::vector<RoundStatistics>& vanilla, const Prices& prices,
+                                         std::size_t folds);
 
 }  // namespace draftscope::simulator

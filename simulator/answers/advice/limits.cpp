@@ -14,10 +14,11 @@ namespace {
 Result<bool> pays_at(const AdvisedMachine& advised, std::int32_t batch) {
   Machine machine = advised.machine;
   machine.scenario.batch = batch;
-  DRAFTSCOPE_TRY_ASSIGN(const SweepTarget target,
+  DRAFTSCOPE_TRY_ASSIGN(const JoinedPrices joined,
                         joined_prices(advised.model, advised.placed.groups, machine,
                                       advised.options.longer_context, advised.options.draws.seed));
-  const Competition competition = compete(advised.placed, advised.vanilla, target.prices);
+  const Competition competition =
+      compete(advised.placed, advised.vanilla, joined.target.prices, joined.is_as_recorded);
   return competition.speedup(competition.fastest()) > 1.0;
 }
 
@@ -30,7 +31,7 @@ struct Best {
 Best best_at(const AdvisedMachine& advised, std::optional<std::size_t> chosen, const Prices& prices,
              std::int32_t more_rows) {
   const Competition competition =
-      compete(advised.placed, advised.vanilla, at_longer_context(prices, more_rows));
+      compete(advised.placed, advised.vanilla, at_longer_context(prices, more_rows), false);
   const std::size_t fastest = competition.fastest();
   const bool drafts = competition.speedup(fastest) > 1.0;
   const double best_ns = drafts ? competition.total_ns[fastest] : competition.vanilla_ns;

@@ -106,6 +106,75 @@ TEST(Advice, IsNoSlowerThanAnyCandidate) {
   EXPECT_FALSE(advice->neighbours.empty());
 }
 
+/// The recorded machine and an H200.
+std::vector<Machine> here_and_elsewhere(const Learnt& learnt) {
+  Machine elsewhere = learnt.machine();
+  elsewhere.name = "H200";
+  elsewhere.scenario.gpu = find_gpu("H200-SXM5-141GB").value();
+  return {learnt.machine(), elsewhere};
+}
+
+TEST(Advice, HasOneFigureForOneQuestion) {
+  const Learnt learnt({.skill = 0.95, .strategies = {"vanilla", "layerskip:exit=3,gamma=4"}});
+  CandidateOptions options = few_candidates();
+  options.learners = true;
+  const auto found = candidates(learnt.what_if(), learnt.recording(), options);
+  ASSERT_TRUE(found) << found.error().message;
+  int by_times = 0;
+  for (const Machine& machine : here_and_elsewhere(learnt)) {
+    const auto advice = advise(learnt.what_if(), learnt.recording(), *found, machine, few_draws());
+    ASSERT_TRUE(advice) << advice.error().message;
+    EXPECT_NEAR(advice->ranking.front().speedup, advice->speedup, 1e-9) << machine.name;
+    for (const RankedCandidate& ranked : advice->ranking) {
+      by_times += goes_by_times(ranked.strategy) ? 1 : 0;
+      const StrategyRounds rounds = learnt.what_if().rounds(ranked.strategy, machine).value();
+      const Answer answer = ask(learnt.what_if().costs().model, rounds, machine, {.draws = 200}).value();
+      EXPECT_NEAR(ranked.speedup, slower_bound(answer.speedup), 1e-9)
+          << machine.name << ' ' << ranked.strategy;
+    }
+    if (advice->runner_up) {
+      EXPECT_GT(advice->runner_up->speedup, 1.0);
+      EXPECT_LE(advice->runner_up->speedup, advice->speedup);
+    }
+  }
+  EXPECT_EQ(by_times, 2);
+}
+
+TEST(Advice, HasNoSecondChoiceBelowVanilla) {
+  const Learnt learnt({.skill = 0.3});
+  const auto advice = advise_on(learnt);
+  ASSERT_TRUE(advice) << advice.error().message;
+  ASSERT_LT(advice->ranking.back().speedup, 1.0);
+  const auto among = [&](const std::string& strategy) {
+    return std::find_if(advice->ranking.begin(), advice->ranking.end(),
+                        [&](const RankedCandidate& candidate) { return candidate.strategy == strategy; });
+  };
+  if (advice->runner_up) {
+    EXPECT_GT(among(advice->runner_up->strategy)->speedup, 1.0);
+  } else {
+    EXPECT_LE(std::count_if(advice->ranking.begin(), advice->ranking.end(),
+                            [](const RankedCandidate& candidate) { return candidate.speedup > 1.0; }),
+              1);
+  }
+}
+
+TEST(Advice, SaysWhatWasMeasuredOfTheRunThatItAdvises) {
+  const Learnt learnt({.skill = 0.9});
+  Candidates found = candidates(learnt.what_if(), learnt.recording(), few_candidates()).value();
+  std::erase_if(found.all, [](const Candidate& candidate) {
+    return candidate.rounds.strategy != "layerskip:exit=3,gamma=4";
+  });
+  ASSERT_EQ(found.all.size(), 1U);
+  for (const Machine& machine : here_and_elsewhere(learnt)) {
+    const auto advice = advise(learnt.what_if(), learnt.recording(), found, machine, few_draws());
+    ASSERT_TRUE(advice) << advice.error().message;
+    EXPECT_EQ(advice->measured.has_value(), machine.name == learnt.machine().name);
+    if (advice->measured) {
+      EXPECT_NEAR(advice->measured->run.speedup, advice->speedup, 0.02);
+    }
+  }
+}
+
 // Among settings that differ only by chance, the luckiest looks better than it is.
 TEST(Advice, IsJudgedOnOtherPromptsThanItWasChosenOn) {
   double chosen = 0.0;

@@ -3,10 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
+
 namespace draftscope::simulator {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 Advice example() {
   Advice advice;
@@ -88,9 +91,72 @@ TEST(AdviceText, UsesTheCharactersAskedFor) {
   EXPECT_THAT(words_of(advice, "sure", Characters::unicode), HasSubstr("0.78×–1.30× however"));
 }
 
+/// Change of the example, and the words that a line then has.
+struct Variant {
+  std::string_view about;
+  void (*change)(Advice&);
+  std::string_view said;
+};
+
+const Variant variants[]{
+    {"gain", [](Advice& of) { of.interval_95.reset(); }, "no interval"},
+    {"gain",
+     [](Advice& of) {
+       of.held_out = {.folds = 5, .speedup = {.value = 1.2, .interval_95 = Interval{1.1, 1.3}}};
+     },
+     "; chosen on some prompts and judged on others 1.20x, 95 % 1.10..1.30"},
+    {"gain",
+     [](Advice& of) {
+       of.measured = MeasuredBeside{.run = {.speedup = 1.05, .interval_95 = Interval{1.0, 1.1}}};
+     },
+     "; measured in this recording 1.05x, 95 % 1.00..1.10"},
+    {"gain", [](Advice& of) { of.measured = MeasuredBeside{.run = {.speedup = 1.05}, .differs = true}; },
+     ", which the prediction misses"},
+    {"sure", [](Advice& of) { of.near_ties->at_risk = 7; }, "near ties at 7 of 40 positions"},
+    {"runner-up",
+     [](Advice& of) {
+       of.runner_up = RunnerUp{"auto", 1.1, {.value = 1.167}};
+     },
+     "auto: 1.10x; it takes 1.167 times as long (no interval)"},
+    {"break-even",
+     [](Advice& of) {
+       of.break_even = BreakEven{.mean_accepted_length = 1.6, .acceptance_rate = 0.5, .alpha = 0.7};
+     },
+     "; iid alpha 0.700"},
+    {"neighbours", [](Advice& of) { of.neighbours.clear(); }, "none: it is no early exit"},
+    {"batch", [](Advice& of) { of.batch = {.last = 3, .searched = 64}; }, "speculation pays up to batch 3"},
+    {"batch", [](Advice& of) { of.batch = {.last = 64, .searched = 64}; }, "at every batch up to 64"},
+    {"batch", [](Advice& of) { of.batch.is_extrapolated = true; }, "(extrapolated from the recorded rows)"},
+    {"context", [](Advice& of) { of.context = {.more_rows = 72, .strategy = "vanilla", .gain = 0.02}; },
+     "from 72 rows more on vanilla is faster, by 2.0 %"},
+    {"context",
+     [](Advice& of) {
+       of.context = {.more_rows = 72, .strategy = "vanilla", .gain = 0.02, .is_extrapolated = true};
+     },
+     "(extrapolated)"},
+    {"limits", [](Advice& of) { of.gaps.reset(); }, "not known without shadow tokens"},
+    {"record",
+     [](Advice& of) {
+       of.to_record = {"one thing", "another"};
+     },
+     "one thing; another"}};
+
+TEST(AdviceText, SaysEachThingOfAnAdviceThatHasItAndOfNoOther) {
+  std::set<std::string_view> abouts;
+  for (const Variant& variant : variants) {
+    Advice advice = example();
+    EXPECT_THAT(words_of(advice, variant.about), Not(HasSubstr(std::string(variant.said))));
+    variant.change(advice);
+    EXPECT_THAT(words_of(advice, variant.about), HasSubstr(std::string(variant.said)));
+    abouts.insert(variant.about);
+  }
+  for (const AdviceLine& line : advice_lines(example(), Characters::ascii))
+    EXPECT_TRUE(abouts.contains(line.about)) << line.about;
+}
+
 TEST(AdviceText, SaysWhereThereIsNothingToSay) {
   const Advice advice;
-  EXPECT_EQ(words_of(advice, "runner-up"), "none of another kind");
+  EXPECT_EQ(words_of(advice, "runner-up"), "none of another kind that is faster than vanilla decoding");
   EXPECT_EQ(words_of(advice, "break-even"), "none, no draft step is taken");
   EXPECT_EQ(words_of(advice, "neighbours"), "none: it is no early exit");
   EXPECT_EQ(words_of(advice, "record"), "nothing that would tell more");

@@ -12,6 +12,7 @@
 // Safe from any thread; the same options give the same bits.
 
 #include <draftscope/base/result.h>
+#include <draftscope/simulator/answers/measured_beside.h>
 #include <draftscope/simulator/answers/prediction.h>
 #include <draftscope/simulator/answers/recording_waterfall.h>
 #include <draftscope/simulator/answers/what_if.h>
@@ -69,7 +70,6 @@ struct CandidateOptions {
   std::vector<double> thresholds{0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95};
   std::vector<std::string> strategies;  ///< Strategies to consider in addition.
   bool learners = true;                 ///< Whether to include suffix decoding and `auto`.
-  const Machine* machine = nullptr;     ///< Machine whose times `auto` uses; null = the recorded one.
   /// Reports the number of settings done and of all settings, frequently. If it returns false, candidates()
   /// stops with an error.
   std::function<bool(std::int64_t done, std::int64_t all)> progress;
@@ -159,8 +159,10 @@ struct Advice {
   Answer answer;
   double speedup = 0.0;                 ///< The lower bound of the speedup.
   std::optional<Interval> interval_95;  ///< The outermost limits of both bounds.
+  /// The recorded run of this setting, beside the answer; absent on another machine or in other conditions.
+  std::optional<MeasuredBeside> measured;
   HeldOutGain held_out;
-  std::optional<RunnerUp> runner_up;
+  std::optional<RunnerUp> runner_up;     ///< Absent where no other candidate is faster than vanilla decoding.
   std::optional<BreakEven> break_even;   ///< Absent where no draft step is taken.
   std::vector<Neighbour> neighbours;     ///< Neighbours of an early-exit setting.
   std::vector<RankedCandidate> ranking;  ///< All candidates, the fastest first.

@@ -27,9 +27,10 @@ struct AdviceLine {
 /// Nine lines, always in this order:
 ///   gain (fastest, where the verdict is against it)  speedup over vanilla decoding, as answered and as
 ///   judged
-///                                                    on prompts that the setting was not chosen on
+///                                                    on prompts that the setting was not chosen on; where it
+///                                                    was recorded, as measured
 ///   sure         how rounds and times are known, and what positions with close logits could change
-///   runner-up    the fastest candidate of another kind
+///   runner-up    the fastest candidate of another kind, if that is faster than vanilla decoding
 ///   break-even   tokens per round and acceptance from which the setting pays
 ///   neighbours   speed of the settings one step away, against the advised one's
 ///   batch        up to which batch speculation pays

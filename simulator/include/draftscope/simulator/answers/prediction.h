@@ -59,6 +59,9 @@ struct RatioEstimate {
 // The most reliable intervals for one what-if question: the studentized bootstrap over requests
 // (cluster_bootstrap), with the prices' noise added to every draw.
 
+/// Divides a speedup and its intervals by `ratio`.
+void slow_down(RatioEstimate& estimate, double ratio);
+
 struct SpeedupPrediction {
   AnswerStatus status = AnswerStatus::exact;  ///< Status of the rounds.
   RatioEstimate total;                        ///< Sum of vanilla times / sum of times.

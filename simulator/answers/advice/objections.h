@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// Objections to speculation, as a table. The first one that applies decides the verdict of an advice.
+
+#include <draftscope/simulator/answers/advice.h>
+#include <draftscope/simulator/answers/measured_beside.h>
+#include <draftscope/traces/reader.h>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace draftscope::simulator {
+
+/// Facts that objections are judged by: an advice without its verdict, and what the recording says.
+struct AdviceGrounds {
+  const Advice& advice;
+  std::string recorded_model;
+  std::string asked_model;
+  /// Why vanilla decoding of the recording is no fair baseline, for costs that were learnt from it; empty if
+  /// it is one.
+  std::string slow_baseline;
+  /// The fastest recorded run that is no candidate, if it is faster than vanilla decoding on the asked
+  /// machine.
+  std::optional<MeasuredSetting> not_considered;
+};
+
+struct ObjectionRow {
+  std::string_view key;
+  Verdict verdict = Verdict::do_not_speculate;
+  std::string (*reason)(const AdviceGrounds&) = nullptr;  ///< One line; empty if it does not apply.
+};
+
+/// In the order in which they are asked.
+[[nodiscard]] std::span<const ObjectionRow> objection_table();
+
+/// One line that says by which passes the recording's vanilla steps are slow; empty if they are not.
+[[nodiscard]] std::string slow_baseline_reason(const traces::Recording& recording);
+
+/// Sets the verdict, its reason and the advised strategy.
+void judge(Advice& advice, const AdviceGrounds& grounds);
+
+}  // namespace draftscope::simulator

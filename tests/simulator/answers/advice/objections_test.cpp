@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// An advice for each objection's sentence, and one that just misses it.
+#include "answers/advice/objections.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "../../analysis/explain/made_recording.h"
+
+namespace draftscope::simulator {
+namespace {
+
+using ::testing::HasSubstr;
+
+struct Planted {
+  Advice advice;
+  std::string asked_model = "model";
+  std::string slow_baseline;
+  std::optional<MeasuredSetting> not_considered;
+
+  [[nodiscard]] AdviceGrounds grounds() const {
+    return {advice, "model", asked_model, slow_baseline, not_considered};
+  }
+};
+
+/// An advice without objections.
+Planted sure() {
+  Planted planted;
+  planted.advice.considered = 40;
+  planted.advice.fastest = "layerskip:exit=4,gamma=3";
+  planted.advice.speedup = 1.3;
+  planted.advice.interval_95 = Interval{1.01, 1.5};
+  planted.advice.held_out.speedup = {.value = 1.2, .clusters = 20, .interval_95 = Interval{1.01, 1.4}};
+  planted.advice.measured = MeasuredBeside{.run = {.speedup = 1.01}};
+  return planted;
+}
+
+struct Planting {
+  void (*plant)(Planted&);
+  std::string_view reason;
+};
+
+/// By key of the objection.
+const std::map<std::string_view, Planting> plantings{
+    {"nothing_is_faster",
+     {[](Planted& of) {
+        of.advice.speedup = 1.0;
+        of.not_considered = MeasuredSetting{.strategy = "suffix-decoding", .speedup = 1.28};
+      },
+      "no candidate of 40 is faster than vanilla: the fastest, layerskip:exit=4,gamma=3, gives 1.00; "
+      "suffix-decoding, which is no candidate, was recorded with 1.28"}},
+    {"step_is_slow",
+     {[](Planted& of) { of.slow_baseline = "vanilla steps are slow here"; }, "vanilla steps are slow here"}},
+    {"interval_is_below_1",
+     {[](Planted& of) {
+        of.advice.interval_95 = Interval{0.8, 1.0};
+      },
+      "layerskip:exit=4,gamma=3 gives 0.80 to 1.00 (95 %)"}},
+    {"there_is_no_interval",
+     {[](Planted& of) {
+        of.advice.interval_95.reset();
+        of.advice.answer.speedup.min_drafted.total.no_interval_reason = "too few prompts";
+      },
+      "too few prompts"}},
+    {"there_is_no_interval_elsewhere",
+     {[](Planted& of) {
+        of.advice.held_out.speedup.interval_95.reset();
+        of.advice.held_out.speedup.no_interval_reason = "too few others";
+      },
+      "too few others"}},
+    {"gain_is_gone_elsewhere",
+     {[](Planted& of) { of.advice.held_out.speedup.value = 1.0; },
+      "chosen on some prompts and judged on others, the gain is gone: 1.00"}},
+    {"model_is_another",
+     {[](Planted& of) { of.asked_model = "another"; },
+      "what another would accept is not in a recording of model"}},
+    {"was_measured_otherwise",
+     {[](Planted& of) { of.advice.measured->run.speedup = 1.0; },
+      "it was recorded, with 1.00 in place of the predicted 1.30"}},
+    {"interval_includes_1",
+     {[](Planted& of) { of.advice.interval_95->low = 1.0; },
+      "the gain's 95 % interval includes 1: 1.00 to 1.50"}},
+    {"interval_includes_1_elsewhere",
+     {[](Planted& of) { of.advice.held_out.speedup.interval_95->low = 1.0; },
+      "on prompts it was not chosen on, its 95 % interval includes 1: 1.00 to 1.40"}}};
+
+TEST(Objections, EachHasAnAdviceThatItAppliesToAndOneThatItDoesNot) {
+  for (const ObjectionRow& row : objection_table()) {
+    ASSERT_TRUE(plantings.contains(row.key)) << row.key;
+    Planted planted = sure();
+    EXPECT_EQ(row.reason(planted.grounds()), "") << row.key;
+    plantings.at(row.key).plant(planted);
+    EXPECT_EQ(row.reason(planted.grounds()), plantings.at(row.key).reason);
+    judge(planted.advice, planted.grounds());
+    EXPECT_EQ(planted.advice.reason, plantings.at(row.key).reason);
+    EXPECT_EQ(planted.advice.verdict, row.verdict);
+    EXPECT_EQ(planted.advice.strategy, "vanilla");
+  }
+}
+
+TEST(Objections, TheFirstOneDecides) {
+  for (const ObjectionRow& first : objection_table())
+    for (const ObjectionRow& second : objection_table()) {
+      if (&first >= &second) continue;
+      Planted planted = sure();
+      plantings.at(second.key).plant(planted);
+      plantings.at(first.key).plant(planted);
+      judge(planted.advice, planted.grounds());
+      EXPECT_EQ(planted.advice.reason, first.reason(planted.grounds())) << first.key << ' ' << second.key;
+      EXPECT_EQ(planted.advice.verdict, first.verdict);
+    }
+}
+
+TEST(Objections, WithNoneAStrategyIsAdvised) {
+  Planted planted = sure();
+  judge(planted.advice, planted.grounds());
+  EXPECT_EQ(planted.advice.verdict, Verdict::speculate);
+  EXPECT_EQ(planted.advice.strategy, planted.advice.fastest);
+  EXPECT_EQ(planted.advice.reason, "faster than vanilla: 1.01 to 1.50 (95 %)");
+}
+
+TEST(Objections, SayOfARecordingWhetherItsStepsAreSlow) {
+  // These are times of an H200 with an 8B model when its pass over one row was slow.
+  const auto reason = [](int verify_us) {
+    const MeasuredRecording measured = made_recording(
+        {.specification = "prompt-lookup",
+         .round =
+             [=](int) {
+               return MadeRound{.drafted = 1, .accepted = 0, .draft_us = 0, .verify_us = verify_us};
+             },
+         .vanilla_us = 6130,
+         .drafts_by_layers = false});
+    return slow_baseline_reason(*measured.recording);
+  };
+  EXPECT_EQ(reason(5000),
+            "vanilla steps are slow here: one row takes 6.13 ms, 2 rows under prompt-lookup 5.00 ms");
+  EXPECT_EQ(reason(6130), "");
+}
+
+}  // namespace
+}  // namespace draftscope::simulator
