@@ -77,12 +77,16 @@ std::string decoding_line(const traces::Recording& recording, const Glyphs& glyp
   }
   const std::string limit = simulator::meta_value(recording.meta, "max_tokens");
   const std::string penalty = simulator::meta_value(recording.meta, "repetition_penalty");
+  const std::string top_p = simulator::meta_value(recording.meta, "top_p");
+  const std::string top_k = simulator::meta_value(recording.meta, "top_k");
+  const bool is_greedy = simulator::is_greedy(recording.meta);
   const bool temperature_is_unknown = !simulator::import_note(recording.meta).empty() &&
                                       simulator::meta_value(recording.meta, "temperature").empty();
   return joined({temperature_is_unknown ? ""
-                 : simulator::is_greedy(recording.meta)
-                     ? "greedy"
-                     : "temperature " + simulator::meta_value(recording.meta, "temperature"),
+                 : is_greedy            ? "greedy"
+                             : "temperature " + simulator::meta_value(recording.meta, "temperature"),
+                 is_greedy || top_p.empty() || top_p == "1" ? "" : "top p " + top_p,
+                 is_greedy || top_k.empty() || top_k == "0" ? "" : "top k " + top_k,
                  penalty.empty() || penalty == "1" ? "" : "repetition penalty " + penalty,
                  limit.empty() ? "" : "at most " + limit + " new tokens",
                  fmt::format("{} prompts {} {} repeats", prompts.size(), glyphs.times(), repeats.size())},

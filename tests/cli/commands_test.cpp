@@ -51,6 +51,25 @@ TEST_F(SmallTrace, ReportsItsFiguresAsTables) {
   expect_golden("report.txt", result.out);
 }
 
+TEST_F(SmallTrace, NamesWhatItsTokensWereDrawnBy) {
+  traces::Recording recording = small_recording();
+  const auto header = [&] {
+    const std::string path = (folder_ / "drawn.dstrace").string();
+    write_trace(path, recording, small_spans());
+    std::string report = run_command({"report", path}).out;
+    std::filesystem::remove(path);
+    return report;
+  };
+  recording.meta["top_p"] = "0.9";
+  recording.meta["top_k"] = "40";
+  EXPECT_THAT(header(), Not(HasSubstr("top"))) << "greedy decoding has neither";
+  recording.meta["temperature"] = "0.8";
+  EXPECT_THAT(header(), HasSubstr("temperature 0.8, top p 0.9, top k 40, at most 9"));
+  recording.meta["top_p"] = "1";
+  recording.meta["top_k"] = "0";
+  EXPECT_THAT(header(), HasSubstr("temperature 0.8, at most 9"));
+}
+
 TEST_F(SmallTrace, ReportsItsFiguresAsCsvWithOneLineARun) {
   const CommandResult result = run_command({"report", path_, "--csv"});
   EXPECT_EQ(result.exit_code, 0) << result.err;

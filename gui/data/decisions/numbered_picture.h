@@ -30,7 +30,7 @@ struct NumberedPicture {
 /// Overlap of layer sets (CLaSp, Fig. 3a).
 [[nodiscard]] NumberedPicture gaps_picture(const simulator::RunDecisions& run);
 
-/// Score and best score of each trial, marked by what proposed it (Draft & Verify, Fig. 4 and 8).
+/// Score and best score of each trial, marked by what proposed it (Draft & Verify).
 [[nodiscard]] NumberedPicture search_picture(const speculation::PolicyFile& policy);
 
 }  // namespace draftscope::gui
