@@ -21,16 +21,16 @@ double ratio_or_1(double measured_ns, double priced_ns) {
   return measured_ns > 0.0 && priced_ns > 0.0 ? measured_ns / priced_ns : 1.0;
 }
 
-/// Puts the measured times of the run beside its prices on the recorded machine.
-Result<void> add_own_ratios(const TrainedRecording& trained, const RunRows& run, StrategyRounds& rounds) {
+/// Puts the measured times of the run beside its prices on the recorded machine, if there are any.
+void add_own_ratios(const TrainedRecording& trained, const RunRows& run, StrategyRounds& rounds) {
   const CostModel& model = trained.costs.model;
-  if (!model.from_trace) return {};
-  DRAFTSCOPE_TRY_ASSIGN(const Prices prices,
-                        answer_prices(model, rounds, Machine{"as recorded", fitted_scenario(model)}));
+  if (!model.from_trace) return;
+  const auto prices = answer_prices(model, rounds, Machine{"as recorded", fitted_scenario(model)});
+  if (!prices) return;
   const RoundStatistics sum = sum_of(rounds.setting.min_drafted);
-  const PartTimes priced = part_times(sum, rounds.auxiliary_passes, prices);
+  const PartTimes priced = part_times(sum, rounds.auxiliary_passes, *prices);
   const DecodeTimes measured = decode_times(run);
-  rounds.own_ratio = ratio_or_1(measured.all_ns, time_ns(sum, prices));
+  rounds.own_ratio = ratio_or_1(measured.all_ns, time_ns(sum, *prices));
   rounds.own_draft_ratio = ratio_or_1(measured.draft_ns, priced.draft_ns);
   rounds.own_verify_ratio = ratio_or_1(measured.verify_ns, priced.verify_ns);
   constexpr double worth_a_note = 0.005;
@@ -39,7 +39,6 @@ Result<void> add_own_ratios(const TrainedRecording& trained, const RunRows& run,
         "its rounds took {:+.1f} % beside such passes of all runs, which only the recorded machine's "
         "answer has",
         100.0 * (rounds.own_ratio - 1.0)));
-  return {};
 }
 
 /// Adds the host time of its rounds beyond that of other runs' rounds.
@@ -86,7 +85,7 @@ Result<StrategyRounds> recorded_rounds(const TrainedRecording& trained, const Ru
   rounds.draft_model = std::move(recorded.draft_model);
   rounds.lacks_draft_model = recorded.lacks_draft_model;
   add_host(trained.hosts, run.run->id, rounds);
-  DRAFTSCOPE_TRY(add_own_ratios(trained, run, rounds));
+  add_own_ratios(trained, run, rounds);
   add_search_note(first, rounds);
   return rounds;
 }

@@ -228,7 +228,8 @@ class CostCollector {
       CostObservation observation;
       observation.ns = regular.ns;
       observation.samples = static_cast<double>(times.size());
-      observation.relative_error = dependence_of_passes * deviations.at(key.kind) / std::sqrt(regular.count);
+      const double dependence = is_busy ? 1.0 : dependence_of_passes;  // Interruptions are independent.
+      observation.relative_error = dependence * deviations.at(key.kind) / std::sqrt(regular.count);
       fill(key, regular.context, observation);
       out_.groups.push_back(observation);
       if (observation.level != CostLevel::round) continue;
