@@ -112,7 +112,8 @@ struct CostModel {
   /// recorded one.
   std::vector<MeasuredAuxiliaryPass> auxiliary_passes;
   double host_ratio = 1.0;  ///< Time of the host's work outside passes / that of the recorded host.
-  /// Time of vanilla decoding as it was measured / by uninterrupted passes − 1: time added by interruptions.
+  /// Time added by interruptions / uninterrupted time: over all rounds after a fit, and that of vanilla
+  /// decoding in a trained recording, whose vanilla run so has its measured time.
   double stall_share = 0.0;
   double interrupted_share = 0.0;  ///< Share of the recorded time that interruptions took.
   Drift drift;  ///< Drift of the recorded machine; used where the scenario is the recorded one.
