@@ -117,7 +117,9 @@ Result<StrategyRounds> rounds_of(const TrainedRecording& trained, std::string_vi
     DRAFTSCOPE_TRY_ASSIGN(const bool is_elsewhere, takes_other_times(trained, strategy, machine));
     DRAFTSCOPE_TRY_ASSIGN(StrategyRounds rounds, is_elsewhere ? recorded_elsewhere(trained, *run, machine)
                                                               : recorded_rounds(trained, *run));
-    rounds.strategy = std::string(strategy);
+    // A run that goes by another name answers under the asked one.
+    if (specification_key(strategy) != specification_key(run->run->specification))
+      rounds.strategy = std::string(strategy);
     return rounds;
   }
   if (is_import) return modelled_import(trained, strategy);
