@@ -102,11 +102,12 @@ class Diagnostician {
       if (run.all.run == measured.figures.baseline) baseline_ = &run.all;
     passes_ = target_passes(runs, baseline_, recording_.meta);
     device_ = times_of(measured.operations);
+    if (passes_.is_step_slow()) return;  // What is fast over such a baseline may bring nothing.
     for (std::size_t i = 0; i < runs.size(); ++i) {
-      const std::optional<double> speedup =
-          round_account(measured.figures.runs[i].all, runs[i], recording_.meta).speedup;
-      if (!runs[i].run->is_baseline && speedup.value_or(1.0) > (fastest_ ? fastest_->speedup : 1.0))
-        fastest_ = FasterRun{runs[i].run, *speedup};
+      const RoundAccount round = round_account(measured.figures.runs[i].all, runs[i], recording_.meta);
+      const bool is_fair = round.speedup && *round.takes >= 1.0 - thresholds::min_cost_share;
+      if (!runs[i].run->is_baseline && is_fair && *round.speedup > (fastest_ ? fastest_->speedup : 1.0))
+        fastest_ = FasterRun{runs[i].run, *round.speedup};
     }
   }
 

@@ -33,9 +33,10 @@ std::string sentence_of(const SimulatedRemedy& remedy, std::size_t asked, const 
   if (asked > 1) text += fmt::format(". It is the fastest of {} settings that were asked about", asked);
   const auto& measured = diagnosis.round.speedup;
   if (measured && remedy.speedup <= *measured) text += ". That is no gain";
-  if (diagnosis.faster && remedy.speedup <= diagnosis.faster->speedup)
-    text += fmt::format(". {}, which was recorded, is faster", diagnosis.faster->run->specification);
   if (remedy.speedup < 1.0) text += ". Vanilla decoding is faster";
+  if (diagnosis.faster && remedy.speedup <= diagnosis.faster->speedup)
+    text += fmt::format(". {}, which was recorded, is faster{}", diagnosis.faster->run->specification,
+                        remedy.speedup < 1.0 ? " still" : "");
   return text + ".";
 }
 

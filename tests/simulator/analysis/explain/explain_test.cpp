@@ -312,6 +312,10 @@ TEST(Explain, NamesTheFastestRunOfTheRecordingWhereItIsAnother) {
   made.round_of_other = [](int) { return MadeRound{.draft_us = 4000, .verify_us = 1250}; };
   const MeasuredRecording slow = made_recording(made);
   for (const Diagnosis& diagnosis : explain(slow)) EXPECT_FALSE(diagnosis.faster) << diagnosis.summary;
+  // Nor is one that is fast over a slow baseline.
+  made.round_of_other = [](int) { return MadeRound{.draft_us = 0, .verify_us = 800}; };
+  const MeasuredRecording unfair = made_recording(made);
+  for (const Diagnosis& diagnosis : explain(unfair)) EXPECT_FALSE(diagnosis.faster) << diagnosis.summary;
 }
 
 TEST(Explain, CountsWhatATreeKeepsByItsSteps) {

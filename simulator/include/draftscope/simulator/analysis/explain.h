@@ -120,7 +120,8 @@ struct Finding {
   std::string simulation;  ///< A sentence that gives the simulated answer, or the reason why there is none.
 };
 
-/// The fastest run of the recording, where that is another one, by more than repeats differ.
+/// The fastest run of the recording over a fair baseline, where that is another one, by more than repeats
+/// differ.
 struct FasterRun {
   const traces::Run* run = nullptr;
   double speedup = 0.0;  ///< RoundAccount::speedup, above 1.
