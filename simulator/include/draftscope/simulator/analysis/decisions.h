@@ -3,9 +3,9 @@
 
 // Decisions of strategies and their reasons, as series over time: SWIFT's matchness (SWIFT, Fig. 6) and phase
 // over candidates; CLaSp's cosine, and how long its sets persist (CLaSp, Fig. 3a). Further series are DEL's
-// exit (DEL, Fig. 4c), its TPL, and acceptance and threshold of every exit; Draft & Verify's threshold (Draft &
-// Verify, Fig. 5); and draft lengths by rule. A table says which exits drafted on which category of prompts.
-// Reports and views draw the same series.
+// exit (DEL, Fig. 4c), its TPL, and acceptance and threshold of every exit; Draft & Verify's threshold (Draft
+// & Verify, Fig. 5); and draft lengths by rule. A table says which exits drafted on which category of
+// prompts. Reports and views draw the same series.
 
 #include <draftscope/base/result.h>
 #include <draftscope/traces/reader.h>
