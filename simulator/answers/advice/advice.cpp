@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/simulator/answers/advice.h>
 #include <draftscope/simulator/answers/answer.h>
+#include <draftscope/simulator/answers/measured_beside.h>
 #include <draftscope/simulator/answers/usable_recording.h>
+#include <draftscope/simulator/rounds/round_prices.h>
 #include <draftscope/simulator/rounds/strategy_rounds.h>
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>

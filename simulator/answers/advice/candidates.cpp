@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/simulator/answers/advice.h>
+#include <draftscope/simulator/rounds/strategy_rounds.h>
 #include <draftscope/speculation/strategy_text.h>
 #include <draftscope/traces/missing_data.h>
 #include <fmt/format.h>
@@ -10,6 +11,7 @@
 #include <utility>
 
 #include "analysis/run_specification.h"
+#include "answers/advice/choice.h"
 #include "answers/advice/prompt_order.h"
 #include "prices/fit/verified_layers.h"
 #include "rounds/drafts/same_draft.h"

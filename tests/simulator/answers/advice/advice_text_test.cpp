@@ -98,7 +98,7 @@ struct Variant {
   std::string_view said;
 };
 
-const Variant variants[]{
+constexpr Variant variants[]{
     {"gain", [](Advice& of) { of.interval_95.reset(); }, "no interval"},
     {"gain",
      [](Advice& of) {

@@ -2,10 +2,8 @@
 // An advice for each objection's sentence, and one that just misses it.
 #include "answers/advice/objections.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -14,8 +12,6 @@
 
 namespace draftscope::simulator {
 namespace {
-
-using ::testing::HasSubstr;
 
 struct Planted {
   Advice advice;
@@ -46,58 +42,62 @@ struct Planting {
 };
 
 /// By key of the objection.
-const std::map<std::string_view, Planting> plantings{
-    {"nothing_is_faster",
-     {[](Planted& of) {
-        of.advice.speedup = 1.0;
-        of.not_considered = MeasuredSetting{.strategy = "suffix-decoding", .speedup = 1.28};
-      },
-      "no candidate of 40 is faster than vanilla: the fastest, layerskip:exit=4,gamma=3, gives 1.00; "
-      "suffix-decoding, which is no candidate, was recorded with 1.28"}},
-    {"step_is_slow",
-     {[](Planted& of) { of.slow_baseline = "vanilla steps are slow here"; }, "vanilla steps are slow here"}},
-    {"interval_is_below_1",
-     {[](Planted& of) {
-        of.advice.interval_95 = Interval{0.8, 1.0};
-      },
-      "layerskip:exit=4,gamma=3 gives 0.80 to 1.00 (95 %)"}},
-    {"there_is_no_interval",
-     {[](Planted& of) {
-        of.advice.interval_95.reset();
-        of.advice.answer.speedup.min_drafted.total.no_interval_reason = "too few prompts";
-      },
-      "too few prompts"}},
-    {"there_is_no_interval_elsewhere",
-     {[](Planted& of) {
-        of.advice.held_out.speedup.interval_95.reset();
-        of.advice.held_out.speedup.no_interval_reason = "too few others";
-      },
-      "too few others"}},
-    {"gain_is_gone_elsewhere",
-     {[](Planted& of) { of.advice.held_out.speedup.value = 1.0; },
-      "chosen on some prompts and judged on others, the gain is gone: 1.00"}},
-    {"model_is_another",
-     {[](Planted& of) { of.asked_model = "another"; },
-      "what another would accept is not in a recording of model"}},
-    {"was_measured_otherwise",
-     {[](Planted& of) { of.advice.measured->run.speedup = 1.0; },
-      "it was recorded, with 1.00 in place of the predicted 1.30"}},
-    {"interval_includes_1",
-     {[](Planted& of) { of.advice.interval_95->low = 1.0; },
-      "the gain's 95 % interval includes 1: 1.00 to 1.50"}},
-    {"interval_includes_1_elsewhere",
-     {[](Planted& of) { of.advice.held_out.speedup.interval_95->low = 1.0; },
-      "on prompts it was not chosen on, its 95 % interval includes 1: 1.00 to 1.40"}}};
+const std::map<std::string_view, Planting>& plantings() {
+  static const std::map<std::string_view, Planting> all{
+      {"nothing_is_faster",
+       {[](Planted& of) {
+          of.advice.speedup = 1.0;
+          of.not_considered = MeasuredSetting{.strategy = "suffix-decoding", .speedup = 1.28};
+        },
+        "no candidate of 40 is faster than vanilla: the fastest, layerskip:exit=4,gamma=3, gives 1.00; "
+        "suffix-decoding, which is no candidate, was recorded with 1.28"}},
+      {"step_is_slow",
+       {[](Planted& of) { of.slow_baseline = "vanilla steps are slow here"; },
+        "vanilla steps are slow here"}},
+      {"interval_is_below_1",
+       {[](Planted& of) {
+          of.advice.interval_95 = Interval{0.8, 1.0};
+        },
+        "layerskip:exit=4,gamma=3 gives 0.80 to 1.00 (95 %)"}},
+      {"there_is_no_interval",
+       {[](Planted& of) {
+          of.advice.interval_95.reset();
+          of.advice.answer.speedup.min_drafted.total.no_interval_reason = "too few prompts";
+        },
+        "too few prompts"}},
+      {"there_is_no_interval_elsewhere",
+       {[](Planted& of) {
+          of.advice.held_out.speedup.interval_95.reset();
+          of.advice.held_out.speedup.no_interval_reason = "too few others";
+        },
+        "too few others"}},
+      {"gain_is_gone_elsewhere",
+       {[](Planted& of) { of.advice.held_out.speedup.value = 1.0; },
+        "chosen on some prompts and judged on others, the gain is gone: 1.00"}},
+      {"model_is_another",
+       {[](Planted& of) { of.asked_model = "another"; },
+        "what another would accept is not in a recording of model"}},
+      {"was_measured_otherwise",
+       {[](Planted& of) { of.advice.measured->run.speedup = 1.0; },
+        "it was recorded, with 1.00 in place of the predicted 1.30"}},
+      {"interval_includes_1",
+       {[](Planted& of) { of.advice.interval_95->low = 1.0; },
+        "the gain's 95 % interval includes 1: 1.00 to 1.50"}},
+      {"interval_includes_1_elsewhere",
+       {[](Planted& of) { of.advice.held_out.speedup.interval_95->low = 1.0; },
+        "on prompts it was not chosen on, its 95 % interval includes 1: 1.00 to 1.40"}}};
+  return all;
+}
 
 TEST(Objections, EachHasAnAdviceThatItAppliesToAndOneThatItDoesNot) {
   for (const ObjectionRow& row : objection_table()) {
-    ASSERT_TRUE(plantings.contains(row.key)) << row.key;
+    ASSERT_TRUE(plantings().contains(row.key)) << row.key;
     Planted planted = sure();
     EXPECT_EQ(row.reason(planted.grounds()), "") << row.key;
-    plantings.at(row.key).plant(planted);
-    EXPECT_EQ(row.reason(planted.grounds()), plantings.at(row.key).reason);
+    plantings().at(row.key).plant(planted);
+    EXPECT_EQ(row.reason(planted.grounds()), plantings().at(row.key).reason);
     judge(planted.advice, planted.grounds());
-    EXPECT_EQ(planted.advice.reason, plantings.at(row.key).reason);
+    EXPECT_EQ(planted.advice.reason, plantings().at(row.key).reason);
     EXPECT_EQ(planted.advice.verdict, row.verdict);
     EXPECT_EQ(planted.advice.strategy, "vanilla");
   }
@@ -108,8 +108,8 @@ TEST(Objections, TheFirstOneDecides) {
     for (const ObjectionRow& second : objection_table()) {
       if (&first >= &second) continue;
       Planted planted = sure();
-      plantings.at(second.key).plant(planted);
-      plantings.at(first.key).plant(planted);
+      plantings().at(second.key).plant(planted);
+      plantings().at(first.key).plant(planted);
       judge(planted.advice, planted.grounds());
       EXPECT_EQ(planted.advice.reason, first.reason(planted.grounds())) << first.key << ' ' << second.key;
       EXPECT_EQ(planted.advice.verdict, first.verdict);
