@@ -42,9 +42,12 @@ Result<int> report(const ReportCommandOptions& options) {
                         simulator::measure_recording(options.file));
   if (!options.as.empty()) {
     const auto asked = conventions_named(options.as);
-    if (options.json) return print_out(conventions_json(measured, asked));
-    if (options.csv) return print_out(conventions_csv(measured, asked));
-    return print_out(conventions_text(measured, asked, options.quiet, glyphs_for_stdout()));
+    if (options.by == "operation")
+      return fail("--as {}: found --by operation, expected --by category, or none", options.as);
+    const bool by_category = !options.by.empty();
+    if (options.json) return print_out(conventions_json(measured, asked, by_category));
+    if (options.csv) return print_out(conventions_csv(measured, asked, by_category));
+    return print_out(conventions_text(measured, asked, {by_category, options.quiet}, glyphs_for_stdout()));
   }
   if (options.decisions) {
     DRAFTSCOPE_TRY_ASSIGN(traces::Reader reader, traces::Reader::open(options.file));
@@ -77,13 +80,14 @@ void add_report_command(CLI::App& app, Outcome& outcome) {
   command->footer(
       "Speedups are over the vanilla run of the same recording; without one there is none.\n"
       "Keys of --json and columns of --csv: cli/OUTPUT.md.\n"
-      "Example: draftscope report demo.dstrace --by category");
+      "Example: draftscope report demo.dstrace --by category\n"
+      "         draftscope report demo.dstrace --as clasp --by category");
   command->add_option("FILE", options->file, "Trace to read; with --decisions also a policy")->required();
   CLI::Option* by = command->add_option(
       "--by", options->by, "Also split the figures: category; or the device's time alone: operation");
   by->check(one_of({"category", "operation"}));
   CLI::Option* as = command->add_option("--as", options->as, "Count and average as a publication does");
-  as->check(one_of(convention_words()))->excludes(by);
+  as->check(one_of(convention_words()));
   CLI::Option* json = command->add_flag("--json", options->json, "Print JSON");
   CLI::Option* csv = command->add_flag("--csv", options->csv, "Print CSV, one line a run")->excludes(json);
   command

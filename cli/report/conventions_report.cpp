@@ -44,9 +44,21 @@ bool is_absent(const FigureOf<ConventionFigures>& figure, const std::vector<Conv
   });
 }
 
-std::string convention_table(const std::vector<ConventionFigures>& runs, const Glyphs& glyphs) {
+/// The figures of all runs by one convention: those of each run, or of each run and category, run by run.
+std::vector<ConventionFigures> rows_as(simulator::Convention convention, const traces::Recording& recording,
+                                       bool by_category) {
+  if (!by_category) return figures_as(convention, recording);
+  std::vector<ConventionFigures> rows;
+  for (const auto& parts : category_figures_as(convention, recording))
+    rows.insert(rows.end(), parts.begin(), parts.end());
+  return rows;
+}
+
+std::string convention_table(const std::vector<ConventionFigures>& runs, bool by_category,
+                             const Glyphs& glyphs) {
   std::vector<const FigureOf<ConventionFigures>*> shown;
   std::vector<Column> columns{{"run", Align::left}};
+  if (by_category) columns.push_back({"category", Align::left});
   for (const FigureOf<ConventionFigures>& figure : simulator::convention_figures()) {
     if (is_absent(figure, runs)) continue;
     shown.push_back(&figure);
@@ -55,6 +67,7 @@ std::string convention_table(const std::vector<ConventionFigures>& runs, const G
   Table table(std::move(columns));
   for (const ConventionFigures& run : runs) {
     std::vector<std::string> cells{printable(run.run->specification)};
+    if (by_category) cells.push_back(run.category.empty() ? "(none)" : printable(run.category));
     for (const FigureOf<ConventionFigures>* figure : shown)
       cells.push_back(figure_cell(*figure, run, glyphs));
     table.add_row(std::move(cells));
@@ -78,23 +91,31 @@ std::vector<ConventionRow> conventions_named(const std::string& word) {
   return named;
 }
 
+std::string convention_explanation(const ConventionRow& row) {
+  std::string text;
+  for (const Explained& part : explained)
+    if (const std::string_view words = row.*part.text; !words.empty())
+      text += fmt::format("  {}: {}\n", part.title, words);
+  return text;
+}
+
 std::string conventions_text(const simulator::MeasuredRecording& measured,
-                             const std::vector<ConventionRow>& asked, bool tables_only,
+                             const std::vector<ConventionRow>& asked, const ReportOptions& options,
                              const Glyphs& glyphs) {
   std::string text = header_text(measured, glyphs);
   for (const ConventionRow& row : asked) {
-    text += fmt::format("\nAs {}\n{}", row.title,
-                        convention_table(figures_as(row.convention, *measured.recording), glyphs));
-    if (tables_only) continue;
-    for (const Explained& part : explained)
-      if (const std::string_view words = row.*part.text; !words.empty())
-        text += fmt::format("  {}: {}\n", part.title, words);
+    const auto table_by = [&](bool by_category) {
+      return convention_table(rows_as(row.convention, *measured.recording, by_category), by_category, glyphs);
+    };
+    text += fmt::format("\nAs {}\n{}", row.title, table_by(false));
+    if (options.by_category) text += "  By category\n" + table_by(true);
+    if (!options.tables_only) text += convention_explanation(row);
   }
   return text;
 }
 
 std::string conventions_json(const simulator::MeasuredRecording& measured,
-                             const std::vector<ConventionRow>& asked) {
+                             const std::vector<ConventionRow>& asked, bool by_category) {
   Json json = new_document();
   json["recording"] = recording_json(measured);
   Json& conventions = json["conventions"] = Json::array();
@@ -104,12 +125,22 @@ std::string conventions_json(const simulator::MeasuredRecording& measured,
     convention["title"] = row.title;
     for (const Explained& part : explained)
       convention[std::string(part.key)] = (row.*part.text).empty() ? Json(nullptr) : Json(row.*part.text);
-    Json& runs = convention["runs"] = Json::array();
-    for (const ConventionFigures& run : figures_as(row.convention, *measured.recording)) {
+    const auto row_json = [](const ConventionFigures& run) {
       Json figures = Json::object();
+      if (!run.category.empty()) figures["category"] = run.category;
       add_run(figures, *run.run);
       add_figures(figures, named_figures(simulator::convention_figures(), run));
-      runs.push_back(std::move(figures));
+      return figures;
+    };
+    Json& runs = convention["runs"] = Json::array();
+    for (const ConventionFigures& run : figures_as(row.convention, *measured.recording))
+      runs.push_back(row_json(run));
+    if (by_category) {
+      const auto by_run = category_figures_as(row.convention, *measured.recording);
+      for (std::size_t i = 0; i < runs.size(); ++i) {
+        Json& parts = runs[i]["categories"] = Json::array();
+        for (const ConventionFigures& part : by_run[i]) parts.push_back(row_json(part));
+      }
     }
     conventions.push_back(std::move(convention));
   }
@@ -117,13 +148,14 @@ std::string conventions_json(const simulator::MeasuredRecording& measured,
 }
 
 std::string conventions_csv(const simulator::MeasuredRecording& measured,
-                            const std::vector<ConventionRow>& asked) {
+                            const std::vector<ConventionRow>& asked, bool by_category) {
   std::string text;
   for (const ConventionRow& row : asked)
-    for (const ConventionFigures& run : figures_as(row.convention, *measured.recording)) {
+    for (const ConventionFigures& run : rows_as(row.convention, *measured.recording, by_category)) {
       Json line = Json::object();
       line["recording"] = measured.recording->path.filename().string();
       line["convention"] = row.key;
+      if (by_category) line["category"] = run.category;
       add_run(line, *run.run);
       add_csv_figures(line, named_figures(simulator::convention_figures(), run));
       if (text.empty()) text = csv_header(line);

@@ -36,13 +36,19 @@ struct ReportOptions {
 /// Conventions for a word of convention_words().
 [[nodiscard]] std::vector<simulator::ConventionRow> conventions_named(const std::string& word);
 
+/// Lines that say what a publication averages over and how it counts.
+[[nodiscard]] std::string convention_explanation(const simulator::ConventionRow& row);
+
 [[nodiscard]] std::string conventions_text(const simulator::MeasuredRecording& measured,
                                            const std::vector<simulator::ConventionRow>& asked,
-                                           bool tables_only, const Glyphs& glyphs);
+                                           const ReportOptions& options, const Glyphs& glyphs);
 [[nodiscard]] std::string conventions_json(const simulator::MeasuredRecording& measured,
-                                           const std::vector<simulator::ConventionRow>& asked);
+                                           const std::vector<simulator::ConventionRow>& asked,
+                                           bool by_category);
+/// CSV with one line per publication and run, or per publication, run and category.
 [[nodiscard]] std::string conventions_csv(const simulator::MeasuredRecording& measured,
-                                          const std::vector<simulator::ConventionRow>& asked);
+                                          const std::vector<simulator::ConventionRow>& asked,
+                                          bool by_category);
 
 // `draftscope report --decisions` prints what strategies decided and why, with small charts; as JSON with
 // every value.

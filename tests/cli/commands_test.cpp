@@ -422,6 +422,16 @@ TEST_F(SmallTrace, ReportsAsPublicationsCount) {
   EXPECT_DOUBLE_EQ(run["accepted_length"], 32.0 / 12.0);
   const std::string csv = run_command({"report", path_, "--as", "del", "--csv"}).out;
   EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 3);
+  const json split =
+      json::parse(run_command({"report", path_, "--as", "swift", "--by", "category", "--json"}).out);
+  std::set<std::string> categories;
+  for (const json& part : split["conventions"][0]["runs"][1]["categories"])
+    categories.insert(part["category"].get<std::string>());
+  EXPECT_EQ(split["conventions"][0]["runs"][1]["speedup"], run["speedup"]);
+  const std::string lines = run_command({"report", path_, "--as", "swift", "--by", "category", "--csv"}).out;
+  EXPECT_EQ(std::count(lines.begin(), lines.end(), '\n'),
+            static_cast<std::ptrdiff_t>(1 + 2 * categories.size()));
+  expect_one_line(run_command({"report", path_, "--as", "swift", "--by", "operation"}), "--by category");
   const CommandResult refused = run_command({"report", path_, "--as", "eagle"});
   EXPECT_EQ(refused.exit_code, 2);
   EXPECT_THAT(refused.err,

@@ -199,6 +199,25 @@ void drop_unavailable(ConventionFigures& figures, MissingData missing) {
   }
 }
 
+/// Figures of one run; `baseline` may be null.
+ConventionFigures figures_of(Convention convention, const RunRows& run, const RunRows* baseline,
+                             const traces::Recording& recording) {
+  ConventionFigures figures;
+  figures.run = run.run;
+  const auto samples = samples_of(convention, run, &figures.left_out);
+  figures.samples = static_cast<std::int64_t>(samples.size());
+  const MeanSpeed speed = mean_speed(samples);
+  figures.tokens_per_second = speed.tokens_per_second;
+  figures.wall_ns_per_token = speed.wall_ns_per_token;
+  if (!run.run->is_baseline) {
+    add_drafts(figures, convention, run, recording);
+    if (baseline != nullptr) figures.speedup = speedup_as(convention, run, *baseline);
+  }
+  for (const MissingData missing : traces::missing_data_of(recording.meta))
+    drop_unavailable(figures, missing);
+  return figures;
+}
+
 }  // namespace
 
 std::span<const ConventionRow> conventions() {
@@ -209,21 +228,24 @@ std::vector<ConventionFigures> figures_as(Convention convention, const traces::R
   const std::vector<RunRows> runs = rows_by_run(recording);
   const RunRows* baseline = baseline_of(runs);
   std::vector<ConventionFigures> result;
+  result.reserve(runs.size());
+  for (const RunRows& run : runs) result.push_back(figures_of(convention, run, baseline, recording));
+  return result;
+}
+
+std::vector<std::vector<ConventionFigures>> category_figures_as(Convention convention,
+                                                                const traces::Recording& recording) {
+  const std::vector<RunRows> runs = rows_by_run(recording);
+  const RunRows* baseline = baseline_of(runs);
+  std::vector<std::vector<ConventionFigures>> result;
   for (const RunRows& run : runs) {
-    ConventionFigures figures;
-    figures.run = run.run;
-    const auto samples = samples_of(convention, run, &figures.left_out);
-    figures.samples = static_cast<std::int64_t>(samples.size());
-    const MeanSpeed speed = mean_speed(samples);
-    figures.tokens_per_second = speed.tokens_per_second;
-    figures.wall_ns_per_token = speed.wall_ns_per_token;
-    if (!run.run->is_baseline) {
-      add_drafts(figures, convention, run, recording);
-      if (baseline != nullptr) figures.speedup = speedup_as(convention, run, *baseline);
+    std::vector<ConventionFigures>& parts = result.emplace_back();
+    for (const std::string& category : categories(run)) {
+      const RunRows part = only_category(run, category);
+      const RunRows beside = baseline != nullptr ? only_category(*baseline, category) : RunRows{};
+      parts.push_back(figures_of(convention, part, baseline != nullptr ? &beside : nullptr, recording));
+      parts.back().category = category;
     }
-    for (const MissingData missing : traces::missing_data_of(recording.meta))
-      drop_unavailable(figures, missing);
-    result.push_back(figures);
   }
   return result;
 }

@@ -6,9 +6,12 @@
 #include <draftscope/simulator/analysis/figures.h>
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <numeric>
 #include <set>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "random_recording.h"
 
@@ -145,6 +148,42 @@ TEST(Conventions, HaveARowEachInTheirOrder) {
     EXPECT_TRUE(keys.insert(conventions()[i].key).second);
     EXPECT_FALSE(conventions()[i].sample.empty());
     EXPECT_FALSE(conventions()[i].speed.empty());
+  }
+}
+
+/// The recording's requests on prompts of one category alone.
+traces::Recording only(const traces::Recording& recording, const std::string& category) {
+  traces::Recording part = recording;
+  std::set<traces::PromptId> prompts;
+  for (const traces::Prompt& prompt : recording.prompts)
+    if (prompt.category == category) prompts.insert(prompt.id);
+  std::erase_if(part.requests,
+                [&](const traces::Request& request) { return !prompts.contains(request.prompt_id); });
+  return part;
+}
+
+TEST(Conventions, CountACategoryAsIfItAloneHadBeenRecorded) {
+  for (const unsigned seed : {1U, 2U, 3U}) {
+    const RandomRecording sample = random_recording(seed);
+    for (const ConventionRow& row : conventions()) {
+      const auto by_run = category_figures_as(row.convention, sample.recording);
+      ASSERT_EQ(by_run.size(), sample.recording.runs.size());
+      std::size_t compared = 0;
+      for (std::size_t run = 0; run < by_run.size(); ++run)
+        for (const ConventionFigures& found : by_run[run]) {
+          const traces::Recording part = only(sample.recording, found.category);
+          const ConventionFigures expected = figures_as(row.convention, part)[run];
+          EXPECT_EQ(found.samples, expected.samples);
+          EXPECT_EQ(found.left_out, expected.left_out);
+          EXPECT_EQ(found.acceptance_rate, expected.acceptance_rate);
+          EXPECT_EQ(found.accepted_length, expected.accepted_length);
+          EXPECT_EQ(found.etpl, expected.etpl);
+          EXPECT_EQ(found.tokens_per_second, expected.tokens_per_second);
+          EXPECT_EQ(found.speedup, expected.speedup);
+          ++compared;
+        }
+      EXPECT_GT(compared, by_run.size()) << "some run has several categories";
+    }
   }
 }
 

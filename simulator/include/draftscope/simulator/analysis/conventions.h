@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -38,6 +39,7 @@ struct ConventionRow {
 /// recording lacks it.
 struct ConventionFigures {
   const traces::Run* run = nullptr;
+  std::string category;       ///< Category of the prompts; empty = all prompts.
   std::int64_t samples = 0;   ///< Number of samples that were averaged.
   std::int64_t left_out = 0;  ///< Number of samples that the publication's code skips.
   std::optional<double> acceptance_rate;
@@ -51,5 +53,9 @@ struct ConventionFigures {
 /// One element per run, in order of the recording. `recording` must outlive the result. O(rows · log rows).
 [[nodiscard]] std::vector<ConventionFigures> figures_as(Convention convention,
                                                         const traces::Recording& recording);
+
+/// The figures of each run on the prompts of each category: [run][category], in order of the recording.
+[[nodiscard]] std::vector<std::vector<ConventionFigures>> category_figures_as(
+    Convention convention, const traces::Recording& recording);
 
 }  // namespace draftscope::simulator
