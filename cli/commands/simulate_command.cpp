@@ -5,6 +5,7 @@
 #include <draftscope/base/clock.h>
 #include <draftscope/base/output_file.h>
 #include <draftscope/simulator/answers/predicted_trace.h>
+#include <draftscope/simulator/answers/rounds_part.h>
 #include <draftscope/simulator/answers/what_if.h>
 #include <draftscope/simulator/rounds/strategy_rounds.h>
 #include <draftscope/traces/atomic_trace.h>
@@ -55,6 +56,9 @@ class SweepQuestions {
   void ask(const simulator::StrategyRounds& rounds, const simulator::Machine& machine);
   void ask_fitting(const simulator::StrategyRounds& rounds, const simulator::Machine& machine);
   void add_ladder(const simulator::StrategyRounds& rounds, const simulator::Machine& machine);
+  /// Answers to the same question about each part of the prompts; none without --by.
+  [[nodiscard]] std::vector<AnswerPart> ask_parts(const simulator::StrategyRounds& rounds,
+                                                  const simulator::Machine& machine) const;
   /// Comparison with the recorded run that the answer predicts, if there is one.
   [[nodiscard]] std::optional<simulator::MeasuredBeside> measured_beside(
       const simulator::Answer& answer, const simulator::Machine& machine) const;
@@ -70,7 +74,7 @@ class SweepQuestions {
 SweepQuestions::SweepQuestions(const SimulateOptions& options, const simulator::WhatIf& what_if,
                                const traces::Recording& recording,
                                const std::vector<simulator::Machine>& machines)
-    : simulation{.recording = &recording, .fit = &what_if.costs().report},
+    : simulation{.recording = &recording, .fit = &what_if.costs().report, .by = options.by},
       prediction{.machine = machines.front(), .runs = {}, .meta = {}},
       options_(options),
       what_if_(what_if),
@@ -130,7 +134,23 @@ void SweepQuestions::ask_fitting(const simulator::StrategyRounds& rounds, const 
   if (options_.ladder) add_ladder(rounds, machine);
   simulation.measured.push_back(measured_beside(*answer, machine));
   simulation.answers.push_back(*std::move(answer));
+  simulation.parts.push_back(ask_parts(rounds, machine));
   simulation.scenarios.push_back(machine.scenario);
+}
+
+std::vector<AnswerPart> SweepQuestions::ask_parts(const simulator::StrategyRounds& rounds,
+                                                  const simulator::Machine& machine) const {
+  std::vector<AnswerPart> parts;
+  if (options_.by.empty()) return parts;
+  using simulator::PartBy;
+  const PartBy by = options_.by == "prompt" ? PartBy::prompt : PartBy::category;
+  for (const simulator::RoundsPart& part : parts_of(rounds, by, what_if_, *simulation.recording)) {
+    // A text that ended with the prefill's token has no rounds, and so no speedup.
+    auto answer = simulator::ask(what_if_.costs().model, part.rounds, machine,
+                                 {.draws = options_.draws, .seed = options_.seed});
+    if (answer) parts.push_back({part.name, *std::move(answer)});
+  }
+  return parts;
 }
 
 std::optional<simulator::MeasuredBeside> SweepQuestions::measured_beside(
@@ -298,6 +318,7 @@ void add_simulate_command(CLI::App& app, Outcome& outcome, const std::string& co
       "Keys of --json and columns of --csv: cli/OUTPUT.md.\n"
       "--ladder takes each speedup apart, --waterfall needs shadow tokens and compares with a clairvoyant.\n"
       "Example: draftscope simulate run.dstrace -s layerskip --sweep exit=3..8 --sweep gamma=1..8\n"
+      "         draftscope simulate run.dstrace -s layerskip --sweep exit=3..8 --by category\n"
       "         draftscope simulate run.dstrace --waterfall -s layerskip:exit=5,gamma=4\n"
       "         draftscope simulate run.dstrace --gpu H200 --gpu L4 --model Llama-3-8B\n"
       "         draftscope simulate run.dstrace -s del --gpu H200 --write predicted.dstrace\n"
@@ -327,15 +348,19 @@ void add_simulate_command(CLI::App& app, Outcome& outcome, const std::string& co
                       "Of the machine per hour, all its GPUs: for the cost of a million tokens");
   add_optional_number(*command, "--power", options->power,
                       "Watts of the machine while it decodes, all its GPUs: for joules per token");
+  CLI::Option* by = command->add_option("--by", options->by, "Also answer for each category or each prompt");
+  by->check(one_of({"category", "prompt"}));
   command->add_flag("--budget", options->budget, "Say where the uncertainty comes from");
   CLI::Option* ladder =
       command->add_flag("--ladder", options->ladder, "Say what makes each speedup another than layers count")
-          ->excludes(output);
+          ->excludes(output)
+          ->excludes(by);
   CLI::Option* waterfall =
       command
           ->add_flag("--waterfall", options->waterfall,
                      "Say what was possible on these texts, and what share of it each strategy gets")
           ->excludes(ladder)
+          ->excludes(by)
           ->excludes(write)
           ->excludes(output)
           ->excludes("--prompts");

@@ -4,6 +4,8 @@
 #include <draftscope/base/number.h>
 #include <draftscope/base/quote.h>
 #include <draftscope/simulator/prices/asked_machine.h>
+#include <draftscope/speculation/catalogue/strategy_catalogue.h>
+#include <draftscope/speculation/catalogue/strategy_specification.h>
 #include <draftscope/speculation/strategy_text.h>
 
 #include <fmt/format.h>
@@ -41,15 +43,22 @@ Result<std::int32_t> to_integer(std::string_view text, std::string_view option) 
   return *value;
 }
 
+/// Keys of a sweep that are the machine's; every other key is a strategy's parameter.
+constexpr std::array<std::string_view, 7> machine_keys{"gpu",  "model", "weights",        "regime",
+                                                       "host", "batch", "tensor-parallel"};
+
+bool is_machine_key(std::string_view key) {
+  return std::find(machine_keys.begin(), machine_keys.end(), key) != machine_keys.end();
+}
+
 /// Parses a sweep such as "exit=3,5,7" or "gamma=1..8".
 Result<Axis> parse_axis(const std::string& text) {
-  constexpr std::array<std::string_view, 10> known{
-      "exit", "gamma", "threshold", "gpu", "model", "weights", "regime", "host", "batch", "tensor-parallel"};
   constexpr std::int32_t max_values = 10'000;
   const std::size_t equals = text.find('=');
   Axis axis{text.substr(0, equals), {}};
-  if (equals == std::string::npos || std::find(known.begin(), known.end(), axis.key) == known.end())
-    return fail("--sweep {}: expected KEY=VALUES with a key of {}", text, fmt::join(known, ", "));
+  if (equals == std::string::npos || equals == 0)
+    return fail("--sweep {}: expected KEY=VALUES with a parameter of --strategy, or {}", text,
+                fmt::join(machine_keys, ", "));
   std::string_view rest = std::string_view(text).substr(equals + 1);
   if (const std::size_t dots = rest.find(".."); dots != std::string_view::npos) {
     DRAFTSCOPE_TRY_ASSIGN(const std::int32_t first, to_integer(rest.substr(0, dots), "--sweep"));
@@ -68,8 +77,38 @@ Result<Axis> parse_axis(const std::string& text) {
   }
 }
 
-bool is_strategy_key(std::string_view key) {
-  return key == "exit" || key == "gamma" || key == "threshold";
+/// Whether the strategy has a parameter of this name. A mix takes those of the parts that it names, and an
+/// unknown strategy is refused where it is asked about.
+bool takes(std::string_view strategy, std::string_view key) {
+  const std::string_view name = speculation::strategy_name(strategy);
+  const speculation::StrategyRow* row = speculation::strategy_catalogue().find(name);
+  if (row == nullptr || row->chooses_parts) return true;
+  const std::string_view current = speculation::current_parameter_name(name, key);
+  return std::any_of(row->parameters.begin(), row->parameters.end(),
+                     [&](const speculation::ParameterRow& parameter) { return parameter.name == current; });
+}
+
+/// Every value of the axis for a strategy that has the parameter; others stay as they are.
+Result<std::vector<std::string>> swept(const std::vector<std::string>& strategies, const Axis& axis,
+                                       const std::string& sweep) {
+  std::vector<std::string> all;
+  bool varied = false;
+  for (const std::string& strategy : strategies) {
+    if (!takes(strategy, axis.key)) {
+      all.push_back(strategy);
+      continue;
+    }
+    if (speculation::has_parameter(strategy, axis.key))
+      return fail("--sweep {}: --strategy {} sets {} itself, expected one of them", sweep, strategy,
+                  axis.key);
+    varied = true;
+    for (const std::string& value : axis.values)
+      all.push_back(speculation::with_parameter(strategy, axis.key, value));
+  }
+  if (!varied)
+    return fail("--sweep {}: no --strategy has {}, expected one that does, or a key of {}", sweep,
+                quote(axis.key), fmt::join(machine_keys, ", "));
+  return all;
 }
 
 /// Sets one property of the scenario, by the name of its option.
@@ -138,26 +177,19 @@ void add_machine_options(CLI::App& command, SimulateOptions& options) {
       ->capture_default_str();
   command.add_option(
       "--sweep", options.sweeps,
-      "KEY=V1,V2,… or KEY=FIRST..LAST of exit, gamma, threshold, gpu, model, weights, regime, host, batch, "
-      "tensor-parallel; several make a grid");
+      "KEY=V1,V2,… or KEY=FIRST..LAST of any parameter of --strategy, or of gpu, model, weights, regime, "
+      "host, batch, tensor-parallel; several make a grid");
 }
 
 Result<std::vector<std::string>> swept_strategies(const SimulateOptions& options) {
   std::vector<std::string> all = options.strategies;
   for (const std::string& sweep : options.sweeps) {
     DRAFTSCOPE_TRY_ASSIGN(const Axis axis, parse_axis(sweep));
-    if (!is_strategy_key(axis.key)) continue;
+    if (is_machine_key(axis.key)) continue;
     if (options.strategies.empty())
-      return fail("--sweep {}: found no --strategy, expected one whose {} it varies", sweep, axis.key);
-    std::vector<std::string> more;
-    for (const std::string& strategy : all) {
-      if (speculation::has_parameter(strategy, axis.key))
-        return fail("--sweep {}: --strategy {} sets {} itself, expected one of them", sweep, strategy,
-                    axis.key);
-      for (const std::string& value : axis.values)
-        more.push_back(speculation::with_parameter(strategy, axis.key, value));
-    }
-    all = std::move(more);
+      return fail("--sweep {}: found no --strategy, expected one whose {} it varies, or a key of {}", sweep,
+                  quote(axis.key), fmt::join(machine_keys, ", "));
+    DRAFTSCOPE_TRY_ASSIGN(all, swept(all, axis, sweep));
   }
   return all;
 }
@@ -187,7 +219,7 @@ Result<std::vector<Machine>> swept_machines(const SimulateOptions& options, cons
   if (all.empty()) all.push_back({base, nullptr});
   for (const std::string& sweep : options.sweeps) {
     DRAFTSCOPE_TRY_ASSIGN(const Axis axis, parse_axis(sweep));
-    if (is_strategy_key(axis.key)) continue;
+    if (!is_machine_key(axis.key)) continue;
     if (axis.key == "gpu" && !options.calibrations.empty())
       return fail("--sweep {}: found --calibration, which is of one machine, expected one of them", sweep);
     std::vector<AskedMachine> more;

@@ -42,6 +42,7 @@ struct SimulateOptions {
   std::optional<std::string> write;             ///< File for a trace of the answers; none = not written.
   std::vector<std::filesystem::path> inputs;    ///< Paths that the command line names.
   bool overwrite = false;
+  std::string by;  ///< "category" or "prompt": also answers of each part of the prompts; empty = none.
   bool budget = false;
   bool ladder = false;
   bool waterfall = false;
@@ -53,8 +54,8 @@ struct SimulateOptions {
 /// Adds the options for machine, model, prompts and sweeps: everything in a question except --strategy.
 void add_machine_options(CLI::App& command, SimulateOptions& options);
 
-/// Every strategy with every combination of the swept parameters that belong to a strategy (exit, gamma,
-/// threshold); unchanged without such sweeps.
+/// Every strategy with every combination of the swept parameters that it has; unchanged without such sweeps.
+/// Errors name the sweep: no strategy has the parameter, or one sets it itself.
 [[nodiscard]] Result<std::vector<std::string>> swept_strategies(const SimulateOptions& options);
 
 /// The recorded machine, or the one in the options, with every combination of the swept keys of a machine

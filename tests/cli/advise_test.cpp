@@ -117,10 +117,10 @@ TEST_F(Shadowed, ShowsTheWaterfallOfEachMachine) {
                   "--shadow");
 }
 
-TEST_F(Shadowed, AdvisesInTenLines) {
+TEST_F(Shadowed, AdvisesInElevenLines) {
   const CommandResult result = run("advise", write({.skill = 1.1}), {"--quiet"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
-  EXPECT_EQ(std::count(result.out.begin(), result.out.end(), '\n'), 10) << result.out;
+  EXPECT_EQ(std::count(result.out.begin(), result.out.end(), '\n'), 11) << result.out;
   expect_golden("advise.txt", result.out);
 }
 

@@ -406,6 +406,52 @@ TEST_F(Simulate, RefusesTimelinesWithoutAcceptedLengths) {
                   "chrome timeline without accepted lengths, expected a recording");
 }
 
+TEST_F(Simulate, SweepsAnyParameterOfAStrategy) {
+  const std::string path = record("run.dstrace", {"vanilla", "layerskip:exit=5,gamma=4"}, true);
+  const auto asked = [&](Arguments more) {
+    std::vector<std::string> strategies;
+    for (const auto& answer : answers(path, std::move(more))) strategies.push_back(answer["strategy"]);
+    return strategies;
+  };
+  EXPECT_EQ(asked({"-s", "del", "--sweep", "omega=0.5,0.95"}),
+            (Arguments{"del:omega=0.5", "del:omega=0.95"}));
+  EXPECT_EQ(asked({"-s", "auto", "--sweep", "loss=0.01,0.05", "--sweep", "max-gamma=4..5"}),
+            (Arguments{"auto:loss=0.01,max-gamma=4", "auto:loss=0.01,max-gamma=5",
+                       "auto:loss=0.05,max-gamma=4", "auto:loss=0.05,max-gamma=5"}));
+  EXPECT_EQ(asked({"-s", "layerskip", "-s", "prompt-lookup", "--sweep", "exit=4,6"}),
+            (Arguments{"layerskip:exit=4", "layerskip:exit=6", "prompt-lookup"}))
+      << "what lacks the parameter is asked about once";
+}
+
+TEST_F(Simulate, AnswersForEachCategoryAndPromptWhatAddsUpToTheWhole) {
+  const std::string path = record("run.dstrace", {"vanilla", "layerskip:exit=5,gamma=4"}, true);
+  const Arguments strategies{"-s", "layerskip:exit=5,gamma=4", "-s", "layerskip:exit=7,gamma=3"};
+  for (const auto& [by, list, count] : {std::tuple{"category", "categories", 2}, {"prompt", "prompts", 6}}) {
+    Arguments arguments = strategies;
+    arguments.insert(arguments.end(), {"--by", by});
+    const auto whole = answers(path, strategies);
+    const auto found = answers(path, arguments);
+    ASSERT_EQ(found.size(), 2U);
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      EXPECT_EQ(found[i]["speedup"], whole[i]["speedup"]) << "the split changes no answer";
+      ASSERT_EQ(found[i][list].size(), static_cast<std::size_t>(count));
+      double tokens = 0.0, seconds = 0.0, vanilla_seconds = 0.0;
+      for (const auto& part : found[i][list]) {
+        EXPECT_FALSE(part[by].get<std::string>().empty());
+        const double own = part["output_tokens"];
+        tokens += own;
+        seconds += own / part["decode_tokens_per_second"].get<double>();
+        vanilla_seconds += own / part["vanilla_decode_tokens_per_second"].get<double>();
+      }
+      EXPECT_EQ(tokens, found[i]["output_tokens"].get<double>());
+      EXPECT_NEAR(vanilla_seconds / seconds, found[i]["speedup"].get<double>(), 1e-9);
+    }
+  }
+  const CommandResult text = run_command({"simulate", path, "-s", "layerskip:exit=5,gamma=4", "-s",
+                                          "layerskip:exit=7,gamma=3", "--by", "category", "--quiet"});
+  EXPECT_THAT(text.out, HasSubstr("The fastest of these on each category"));
+}
+
 TEST_F(Simulate, RefusesInOneLine) {
   const std::string path = record("run.dstrace", {"vanilla", "layerskip:exit=5,gamma=4"}, false);
   const auto refused = [&](Arguments more, const std::string& says) {
@@ -417,6 +463,8 @@ TEST_F(Simulate, RefusesInOneLine) {
   refused({"--strategy", "turbo"}, "turbo");
   refused({"--sweep", "exit=3"}, "--sweep exit=3");
   refused({"--sweep", "colour=3"}, "colour");
+  refused({"--strategy", "layerskip", "--sweep", "omega=0.5"}, "no --strategy has 'omega'");
+  refused({"--strategy", "layerskip", "--sweep", "=0.5"}, "expected KEY=VALUES");
   refused({"--strategy", "layerskip", "--sweep", "gamma=8..1"}, "gamma=8..1");
   refused({"--tensor-parallel", "2"}, "tensor_parallel is 2, expected 1 without a GPU's specification");
   refused({"--regime", "graph"}, "regime");

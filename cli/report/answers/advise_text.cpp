@@ -117,6 +117,10 @@ Json machine_json(const Advice& advice) {
     json["runner_up"] = {{"strategy", advice.runner_up->strategy},
                          {"speedup", advice.runner_up->speedup},
                          {"lead", estimate_json(advice.runner_up->lead)}};
+  Json& by_category = json["by_category"] = Json::array();
+  for (const simulator::CategoryChoice& choice : advice.by_category)
+    by_category.push_back(
+        {{"category", choice.category}, {"strategy", choice.strategy}, {"speedup", choice.speedup}});
   json["break_even"] = nullptr;
   if (advice.break_even)
     json["break_even"] = {{"tokens_per_round", advice.break_even->mean_accepted_length},

@@ -55,6 +55,44 @@ std::vector<std::string> answer_cells(const Answer& answer, const std::vector<st
   return cells;
 }
 
+/// The strategy that is predicted to be fastest on each part of the prompts, machine by machine; empty if
+/// answers are not split or there is only one strategy.
+std::string fastest_text(const Simulation& simulation, const Glyphs& glyphs) {
+  struct Fastest {
+    std::string machine, part;
+    const Answer* answer = nullptr;
+    bool has_rival = false;
+  };
+  std::vector<Fastest> all;
+  const auto speedup_of = [](const Answer& answer) { return answer.speedup.min_drafted.total.value; };
+  for (const std::vector<AnswerPart>& parts : simulation.parts)
+    for (const AnswerPart& part : parts) {
+      const auto had = std::find_if(all.begin(), all.end(), [&](const Fastest& fastest) {
+        return fastest.machine == part.answer.machine && fastest.part == part.name;
+      });
+      if (had == all.end()) {
+        all.push_back({part.answer.machine, part.name, &part.answer});
+        continue;
+      }
+      had->has_rival = true;
+      if (speedup_of(part.answer) > speedup_of(*had->answer)) had->answer = &part.answer;
+    }
+  Table table(
+      {{simulation.by, Align::left}, {"machine", Align::left}, {"fastest", Align::left}, {"speedup"}});
+  bool any = false;
+  for (const Fastest& fastest : all) {
+    if (!fastest.has_rival) continue;
+    any = true;
+    const bool pays = speedup_of(*fastest.answer) > 1.0;
+    table.add_row({printable(fastest.part), printable(fastest.machine),
+                   pays ? printable(fastest.answer->strategy) : "none: vanilla decoding is faster",
+                   factor(speedup_of(*fastest.answer), glyphs)});
+  }
+  return any ? fmt::format("\nThe fastest of these on each {}\n", simulation.by) +
+                   table.text(2, glyphs.columns)
+             : "";
+}
+
 /// Collects lines, each once, in order of first appearance.
 class Lines {
  public:
@@ -190,13 +228,22 @@ std::string simulate_text(const Simulation& simulation, bool quiet, const Glyphs
   std::string text;
   if (!quiet) text += fit_line(*simulation.fit) + '\n';
   std::vector<Column> columns{{"strategy", Align::left}, {"machine", Align::left}, {"rounds", Align::left}};
+  if (!simulation.by.empty()) columns.insert(columns.begin() + 1, {simulation.by, Align::left});
   const std::vector<std::string_view> keys = answer_columns(simulation);
   for (const std::string_view key : keys) columns.push_back({simulator::answer_figure(key).title});
   Table table(std::move(columns));
-  for (const Answer& answer : simulation.answers) table.add_row(answer_cells(answer, keys, glyphs));
+  const auto add_row = [&](const Answer& answer, const std::string& part) {
+    std::vector<std::string> cells = answer_cells(answer, keys, glyphs);
+    if (!simulation.by.empty()) cells.insert(cells.begin() + 1, printable(part));
+    table.add_row(std::move(cells));
+  };
+  for (std::size_t i = 0; i < simulation.answers.size(); ++i) {
+    add_row(simulation.answers[i], "all");
+    for (const AnswerPart& part : simulation.parts[i]) add_row(part.answer, part.name);
+  }
   text += "Predicted: decoding without prefill, speedup over vanilla decoding on the same machine\n";
   text += table.text(2, glyphs.columns);
-  text += budget_text(simulation, glyphs);
+  text += fastest_text(simulation, glyphs) + budget_text(simulation, glyphs);
   if (!quiet) text += measured_text(simulation, glyphs);
   const std::string notes = quiet ? "" : notes_text(simulation);
   if (!notes.empty()) text += "\nWhat the answers rest on\n" + notes;
@@ -211,6 +258,13 @@ Json simulate_document(const Simulation& simulation) {
   for (std::size_t i = 0; i < simulation.answers.size(); ++i) {
     answers.push_back(answer_json(simulation.answers[i]));
     answers.back()["measured"] = measured_json(simulation.measured[i]);
+    if (simulation.by.empty()) continue;
+    Json& parts = answers.back()[simulation.by == "prompt" ? "prompts" : "categories"] = Json::array();
+    for (const AnswerPart& part : simulation.parts[i]) {
+      Json entry{{simulation.by, part.name}};
+      entry.update(answer_json(part.answer));
+      parts.push_back(std::move(entry));
+    }
   }
   json["refusals"] = refusals_json(simulation.refusals);
   return json;
@@ -222,11 +276,16 @@ std::string simulate_json(const Simulation& simulation) {
 
 std::string simulate_csv(const Simulation& simulation) {
   std::string text;
-  for (const Answer& answer : simulation.answers) {
+  const auto add_line = [&](const Answer& answer, const std::string* part) {
     Json row = question_json(answer);
+    if (part != nullptr) row[simulation.by] = *part;
     simulator::add_csv_figures(row, simulator::named_figures(simulator::answer_figures(), answer));
     if (text.empty()) text = csv_header(row);
     text += csv_line(row);
+  };
+  for (std::size_t i = 0; i < simulation.answers.size(); ++i) {
+    if (simulation.by.empty()) add_line(simulation.answers[i], nullptr);
+    for (const AnswerPart& part : simulation.parts[i]) add_line(part.answer, &part.name);
   }
   return text;
 }

@@ -23,10 +23,18 @@ struct Refusal {
   std::string reason;
 };
 
+/// Answer to a question about a part of the prompts.
+struct AnswerPart {
+  std::string name;  ///< A category or a prompt.
+  simulator::Answer answer;
+};
+
 struct Simulation {
   const traces::Recording* recording = nullptr;
   const simulator::CostFitReport* fit = nullptr;
+  std::string by = {};  ///< "category" or "prompt"; empty = answers are not split.
   std::vector<simulator::Answer> answers;
+  std::vector<std::vector<AnswerPart>> parts;  ///< Parts [answer]; empty lists if answers are not split.
   std::vector<simulator::Scenario> scenarios;  ///< Scenario [answer].
   /// Comparison with the recorded run [answer]; absent if no such run was recorded.
   std::vector<std::optional<simulator::MeasuredBeside>> measured;
@@ -40,7 +48,7 @@ struct Simulation {
 [[nodiscard]] nlohmann::ordered_json simulate_document(const Simulation& simulation);
 /// Text of simulate_document().
 [[nodiscard]] std::string simulate_json(const Simulation& simulation);
-/// CSV with one line per answer.
+/// CSV with one line per answer, or per answer and part of the prompts.
 [[nodiscard]] std::string simulate_csv(const Simulation& simulation);
 
 struct AnswerLadder {

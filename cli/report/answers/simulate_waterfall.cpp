@@ -57,6 +57,14 @@ Json machine_json(const MachineWaterfall& machine) {
   json["best_threshold"] = Json(nullptr);
   if (rule.exit > 0)
     json["best_threshold"] = {{"exit", rule.exit}, {"gamma", rule.longest}, {"threshold", rule.threshold}};
+  const auto setting_json = [&](std::size_t place) {
+    const simulator::FixedSetting& setting = waterfall.settings[place];
+    return setting.length == 0 ? Json(nullptr) : Json{{"exit", setting.exit}, {"gamma", setting.length}};
+  };
+  json["best_setting"] = setting_json(waterfall.best.global);
+  Json& by_category = json["best_by_category"] = Json::array();
+  for (const auto& [category, place] : waterfall.best.by_category)
+    by_category.push_back({{"category", category}, {"setting", setting_json(place)}});
   Json& levels = json["levels"] = Json::array();
   for (const WaterfallStep& step : waterfall.steps) levels.push_back(level_json(step));
   Json& gaps = json["gaps"] = Json::object();

@@ -8,7 +8,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <map>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "answers/advice/choice.h"
 #include "answers/advice/doubts.h"
@@ -52,6 +56,7 @@ class Adviser {
     advice_.fastest = candidates_.all[fastest_].rounds.strategy;
     advice_.setting = candidates_.all[fastest_].setting;
     rank();
+    choose_by_category();
     DRAFTSCOPE_TRY(ask());
     DRAFTSCOPE_TRY(hold_out());
     judge();
@@ -73,6 +78,28 @@ class Adviser {
     std::stable_sort(
         advice_.ranking.begin(), advice_.ranking.end(),
         [](const RankedCandidate& a, const RankedCandidate& b) { return a.speedup > b.speedup; });
+  }
+
+  void choose_by_category() {
+    const std::vector<std::string>& categories = placed_.rounds.front().categories;
+    if (categories.size() != candidates_.vanilla.size()) return;
+    std::map<std::string, std::vector<std::size_t>> requests;
+    for (std::size_t i = 0; i < categories.size(); ++i) requests[categories[i]].push_back(i);
+    if (requests.size() < 2) return;
+    for (const auto& [category, places] : requests) {
+      const auto total_ns = [&](const std::vector<RoundStatistics>& rounds) {
+        double total = 0.0;
+        for (const std::size_t place : places) total += time_ns(rounds[place], target_.prices);
+        return total;
+      };
+      const double vanilla_ns = total_ns(candidates_.vanilla);
+      CategoryChoice choice{category, "vanilla", 1.0};
+      for (std::size_t i = 0; i < candidates_.all.size(); ++i) {
+        const double speedup = vanilla_ns / total_ns(slower(placed_, competition_, i));
+        if (speedup > choice.speedup) choice = {category, candidates_.all[i].rounds.strategy, speedup};
+      }
+      advice_.by_category.push_back(std::move(choice));
+    }
   }
 
   /// Rounds as they would be on the machine.

@@ -79,6 +79,15 @@ std::string neighbours_words(const Advice& advice, Characters characters) {
   return words.empty() ? "none: it is no early exit" : words;
 }
 
+std::string category_words(const Advice& advice, Characters characters) {
+  std::string words;
+  for (const CategoryChoice& choice : advice.by_category)
+    words += fmt::format("{}{}: {} {}", words.empty() ? "" : "; ",
+                         choice.category.empty() ? "(no category)" : choice.category, choice.strategy,
+                         speedup_text(choice.speedup, characters));
+  return words + " (chosen and judged on the same prompts)";
+}
+
 std::string batch_words(const BatchLimit& batch) {
   const std::string words = batch.last < 1 ? "speculation pays at no batch"
                             : batch.last >= batch.searched
@@ -124,15 +133,18 @@ std::string change_text(const std::string& change, Characters characters) {
 
 std::vector<AdviceLine> advice_lines(const Advice& advice, Characters characters) {
   const std::string record = fmt::format("{}", fmt::join(advice.to_record, "; "));
-  return {gain_line(advice, characters),
-          {"sure", sure_words(advice, characters)},
-          {"runner-up", runner_up_words(advice, characters)},
-          {"break-even", break_even_words(advice, characters)},
-          {"neighbours", neighbours_words(advice, characters)},
-          {"batch", batch_words(advice.batch)},
-          {"context", context_words(advice.context)},
-          {"limits", limits_words(advice.gaps, characters)},
-          {"record", record.empty() ? "nothing that would tell more" : record}};
+  std::vector<AdviceLine> lines{gain_line(advice, characters),
+                                {"sure", sure_words(advice, characters)},
+                                {"runner-up", runner_up_words(advice, characters)},
+                                {"break-even", break_even_words(advice, characters)},
+                                {"neighbours", neighbours_words(advice, characters)},
+                                {"batch", batch_words(advice.batch)},
+                                {"context", context_words(advice.context)},
+                                {"limits", limits_words(advice.gaps, characters)},
+                                {"record", record.empty() ? "nothing that would tell more" : record}};
+  if (!advice.by_category.empty())
+    lines.insert(lines.begin() + 3, {"by category", category_words(advice, characters)});
+  return lines;
 }
 
 }  // namespace draftscope::simulator

@@ -185,6 +185,11 @@ std::string_view no_bound_note() {
   return "drafts or verifies in another way than the oracle's early exits, which are no bound for it";
 }
 
+std::string fixed_setting_text(const FixedSetting& setting) {
+  if (setting.length == 0) return "no speculation";
+  return fmt::format("exit {} with {} draft tokens", setting.exit, setting.length);
+}
+
 std::vector<std::string> waterfall_notes(const RecordingWaterfall& found, std::int32_t batch) {
   const Waterfall& waterfall = found.waterfall;
   constexpr double ns_per_s = 1e9;
@@ -198,6 +203,12 @@ std::vector<std::string> waterfall_notes(const RecordingWaterfall& found, std::i
                                   rule.threshold, rule.exit, rule.longest,
                                   waterfall.folds > 1 ? "its level is judged on other requests"
                                                       : "judged on the request it was chosen on"));
+  std::string best = "best settings: " + fixed_setting_text(waterfall.settings[waterfall.best.global]);
+  if (waterfall.best.by_category.size() > 1)
+    for (const auto& [category, setting] : waterfall.best.by_category)
+      best += fmt::format("; {} {}", category.empty() ? "(no category)" : category,
+                          fixed_setting_text(waterfall.settings[setting]));
+  notes.push_back(std::move(best));
   notes.insert(notes.end(), found.notes.begin(), found.notes.end());
   return notes;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/simulator/answers/advice.h>
+#include <draftscope/simulator/answers/rounds_part.h>
 #include <draftscope/simulator/prices/closed_forms.h>
 #include <draftscope/speculation/published_models.h>
 #include <gmock/gmock.h>
@@ -173,6 +174,34 @@ TEST(Advice, SaysWhatWasMeasuredOfTheRunThatItAdvises) {
       EXPECT_NEAR(advice->measured->run.speedup, advice->speedup, 0.02);
     }
   }
+}
+
+TEST(Advice, NamesTheFastestOfEachCategory) {
+  const Learnt learnt({.skill = 0.95});
+  const auto found = candidates(learnt.what_if(), learnt.recording(), few_candidates());
+  const auto advice = advise_on(learnt);
+  ASSERT_TRUE(found && advice);
+  ASSERT_EQ(advice->by_category.size(), 2U);
+  std::set<std::string> named;
+  for (const CategoryChoice& choice : advice->by_category) {
+    for (const Candidate& candidate : found->all) {
+      const StrategyRounds rounds = learnt.what_if().rounds(candidate.rounds.strategy).value();
+      if (rounds.own_ratio != 1.0 || !rounds.setting.max_drafted.empty()) continue;
+      for (const RoundsPart& part :
+           parts_of(rounds, PartBy::category, learnt.what_if(), learnt.recording())) {
+        if (part.name != choice.category) continue;
+        const Answer answer =
+            ask(learnt.what_if().costs().model, part.rounds, learnt.machine(), {.draws = 200}).value();
+        const double speedup = answer.speedup.min_drafted.total.value;
+        EXPECT_LE(speedup, choice.speedup + 1e-9) << choice.category << " " << candidate.rounds.strategy;
+        if (candidate.rounds.strategy != choice.strategy) continue;
+        EXPECT_NEAR(speedup, choice.speedup, 1e-9);
+        named.insert(choice.category);
+      }
+    }
+  }
+  EXPECT_EQ(named, (std::set<std::string>{"even", "odd"}));
+  EXPECT_TRUE(advise_on(Learnt({.prompts = 1, .tokens = 60}))->by_category.empty());
 }
 
 // Among settings that differ only by chance, the luckiest looks better than it is.

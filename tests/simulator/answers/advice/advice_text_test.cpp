@@ -74,6 +74,13 @@ TEST(AdviceText, SaysUpToWhichBatchSpeculationPays) {
   EXPECT_EQ(words_of(advice, "batch"), "speculation pays at every batch up to 64");
 }
 
+TEST(AdviceText, NamesTheBestOfEachCategoryIfThereAreSeveral) {
+  Advice advice = example();
+  advice.by_category = {{"coding", "del", 1.5}, {"prose", "vanilla", 1.0}};
+  EXPECT_EQ(words_of(advice, "by category"),
+            "coding: del 1.50x; prose: vanilla 1.00x (chosen and judged on the same prompts)");
+}
+
 TEST(AdviceText, NamesTheLargestGapFirst) {
   Advice advice = example();
   EXPECT_THAT(words_of(advice, "limits"),

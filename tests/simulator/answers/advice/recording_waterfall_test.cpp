@@ -55,6 +55,21 @@ TEST(RecordingWaterfall, AgreesWithTheAnswerOnItsPolicy) {
   EXPECT_EQ(gaps.size(), 4U);
 }
 
+TEST(RecordingWaterfall, NamesTheBestSettingOfEachCategory) {
+  const Learnt learnt({.skill = 0.9});
+  const auto found =
+      recording_waterfall(learnt.what_if(), learnt.recording(), learnt.machine(), {}, 0, quick_waterfall());
+  ASSERT_TRUE(found) << found.error().message;
+  const Waterfall& waterfall = found->waterfall;
+  const auto notes = waterfall_notes(*found, 1);
+  const auto best = std::find_if(notes.begin(), notes.end(),
+                                 [](const std::string& note) { return note.starts_with("best settings: "); });
+  ASSERT_NE(best, notes.end());
+  ASSERT_EQ(waterfall.best.by_category.size(), 2U);
+  for (const auto& [category, setting] : waterfall.best.by_category)
+    EXPECT_THAT(*best, testing::HasSubstr(category + " " + fixed_setting_text(waterfall.settings[setting])));
+}
+
 // Runs recorded in another order than the shadow tokens are still matched with their prompts.
 TEST(RecordingWaterfall, MatchesRecordedRunsByPrompt) {
   const Learnt learnt({});

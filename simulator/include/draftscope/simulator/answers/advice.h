@@ -109,6 +109,13 @@ struct RankedCandidate {
   double speedup = 0.0;
 };
 
+/// The fastest candidate on the prompts of one category, chosen and judged on the same prompts.
+struct CategoryChoice {
+  std::string category;
+  std::string strategy;  ///< "vanilla" where no candidate is faster.
+  double speedup = 1.0;  ///< At the mean prices; the slower bound where it is bounded.
+};
+
 /// A setting one step away from the advised one.
 struct Neighbour {
   std::string change;  ///< "E-1", "E+1", "gamma-1", "gamma+1"
@@ -166,6 +173,7 @@ struct Advice {
   std::optional<BreakEven> break_even;   ///< Absent where no draft step is taken.
   std::vector<Neighbour> neighbours;     ///< Neighbours of an early-exit setting.
   std::vector<RankedCandidate> ranking;  ///< All candidates, the fastest first.
+  std::vector<CategoryChoice> by_category;  ///< Empty unless the prompts are of several categories.
   std::optional<NearTieEffect> near_ties;
 
   BatchLimit batch;

@@ -69,8 +69,10 @@ struct NamedGap {
 [[nodiscard]] std::string_view gap_meaning(std::string_view name);
 /// Note for a share that is not bounded.
 [[nodiscard]] std::string_view no_bound_note();
+/// Text like "exit 7 with 4 draft tokens" or "no speculation".
+[[nodiscard]] std::string fixed_setting_text(const FixedSetting& setting);
 /// Notes below the levels, one line each: the price of time on a machine of this batch, the best threshold,
-/// and the notes of `found`.
+/// the best setting of all prompts and of each category, and the notes of `found`.
 [[nodiscard]] std::vector<std::string> waterfall_notes(const RecordingWaterfall& found, std::int32_t batch);
 /// Gaps that the waterfall has, in order of its levels.
 [[nodiscard]] std::vector<NamedGap> named_gaps(const WaterfallGaps& gaps);
