@@ -82,6 +82,7 @@ void add_commands(CLI::App& app, Outcome& outcome, const std::string& command_li
   add_advise_command(app, outcome, command_line);
   add_calibrate_command(app, outcome);
   add_validate_command(app, outcome);
+  add_reproduce_command(app, outcome);
   add_view_command(app, outcome);
   add_strategies_command(app, outcome);
 }

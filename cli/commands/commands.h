@@ -57,6 +57,9 @@ void add_calibrate_command(CLI::App& app, Outcome& outcome);
 /// `draftscope validate`: compares the simulator's predictions with measurements.
 void add_validate_command(CLI::App& app, Outcome& outcome);
 
+/// `draftscope reproduce NAME`: makes a figure or table of a publication again, beside what it prints.
+void add_reproduce_command(CLI::App& app, Outcome& outcome);
+
 /// `draftscope view [FILE…]`: starts the desktop app.
 void add_view_command(CLI::App& app, Outcome& outcome);
 

@@ -444,7 +444,8 @@ TEST_F(SmallTrace, EveryKeyOfTheJsonOutputsIsDocumented) {
   std::set<std::string> keys;
   for (const std::vector<std::string>& arguments :
        {std::vector<std::string>{"report", path_, "--by", "category", "--json"},
-        {"report", path_, "--as", "all", "--json"},
+        {"report", path_, "--as", "all", "--by", "category", "--json"},
+        {"reproduce", "--list", "--json"},
         {"report", std::string(DRAFTSCOPE_SOURCE_DIR) + "/traces/samples/early-exit.dstrace", "--decisions",
          "--json"},
         {"compare", path_, path_, "--json"},

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "commands/commands.h"
+
+#include <draftscope/base/atomic_file.h>
+#include <draftscope/base/closest_names.h>
+#include <draftscope/base/quote.h>
+#include <draftscope/base/text_file.h>
+#include <draftscope/engine/checkpoint.h>
+#include <draftscope/traces/prompt_file.h>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "options/numbers.h"
+#include "program.h"
+#include "report/report_json.h"
+#include "reproduce/experiments.h"
+#include "reproduce/reproduction.h"
+#include "reproduce/steps.h"
+#include "terminal/glyphs.h"
+#include "terminal/table.h"
+
+namespace draftscope::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* shipped_prompts = "traces/prompts/sample.jsonl";
+constexpr const char* shipped_tune_prompts = "traces/prompts/calibration.jsonl";
+
+struct ReproduceOptions {
+  std::string name;
+  ReproduceSettings settings;
+  std::string device;
+  std::optional<std::int32_t> threads;
+  std::string output;
+  bool list = false;
+  bool dry_run = false;
+  bool overwrite = false;
+  bool json = false;
+  bool quiet = false;
+};
+
+/// Sends standard output to a file while it lives: what a step prints is no part of the command's output.
+class OutputTo {
+ public:
+  explicit OutputTo(const fs::path& file) {
+    std::fflush(stdout);
+    kept_ = ::dup(STDOUT_FILENO);
+    const int opened = ::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    if (opened < 0) return;
+    ::dup2(opened, STDOUT_FILENO);
+    ::close(opened);
+  }
+  OutputTo(const OutputTo&) = delete;
+  OutputTo& operator=(const OutputTo&) = delete;
+  ~OutputTo() {
+    std::fflush(stdout);
+    if (kept_ < 0) return;
+    ::dup2(kept_, STDOUT_FILENO);
+    ::close(kept_);
+  }
+
+ private:
+  int kept_ = -1;
+};
+
+std::size_t points_of(const ExperimentRow& experiment) {
+  return experiment.settings.size() +
+         (experiment.printer == Printer::curve ? experiment.axis.values.size() - 1 : 0);
+}
+
+/// Searches, a second model and settings: a row needs them.
+std::string needs_of(const ExperimentRow& experiment) {
+  std::string needs;
+  for (const SearchRow& search : experiment.searches)
+    needs += fmt::format("{}{}, ", search.arguments[1], search.by_category ? " for each category" : "");
+  if (experiment.settings.empty()) return needs.substr(0, needs.size() - 2);
+  const bool drafts_with_other =
+      std::any_of(experiment.settings.begin(), experiment.settings.end(),
+                  [](const SettingRow& row) { return row.strategy.find("{draft}") != std::string::npos; });
+  if (drafts_with_other) needs += "--draft-model, ";
+  return needs + fmt::format("{} settings", points_of(experiment));
+}
+
+std::string list_text() {
+  Table table(
+      {{"name", Align::left}, {"publication", Align::left}, {"item", Align::left}, {"needs", Align::left}});
+  for (const ExperimentRow& experiment : experiments())
+    table.add_row({experiment.name, experiment.document, experiment.item, needs_of(experiment)});
+  return table.text();
+}
+
+std::string list_json() {
+  Json json = new_document();
+  Json& rows = json["experiments"] = Json::array();
+  for (const ExperimentRow& experiment : experiments())
+    rows.push_back({{"experiment", experiment.name},
+                    {"document", experiment.document},
+                    {"item", experiment.item},
+                    {"needs", needs_of(experiment)}});
+  return json_text(json);
+}
+
+Result<const ExperimentRow*> experiment_named(const std::string& name) {
+  std::vector<std::string> names;
+  for (const ExperimentRow& experiment : experiments()) {
+    if (experiment.name == name) return &experiment;
+    names.push_back(experiment.name);
+  }
+  return fail("{} is no experiment, expected one of reproduce --list; closest: {}", quote(name),
+              closest_names(name, names));
+}
+
+/// Categories of the prompts, in order of their first appearance.
+std::vector<std::string> categories_of(std::span<const traces::Question> questions) {
+  std::vector<std::string> categories;
+  for (const traces::Question& question : questions)
+    if (std::find(categories.begin(), categories.end(), question.category) == categories.end())
+      categories.push_back(question.category);
+  return categories;
+}
+
+Result<void> write_text(const fs::path& file, const std::string& text) {
+  DRAFTSCOPE_TRY_ASSIGN(AtomicFile out, AtomicFile::create(file));
+  out.write(text);
+  return out.commit();
+}
+
+Result<void> write_prompts(std::span<const traces::Question> questions, const CategoryPrompts& prompts) {
+  std::string text;
+  for (const traces::Question& question : questions) {
+    if (question.category != prompts.category) continue;
+    const nlohmann::ordered_json line{
+        {"question_id", question.question_id}, {"category", question.category}, {"turns", question.turns}};
+    text += line.dump() + '\n';
+  }
+  return write_text(prompts.file, text);
+}
+
+/// Notes in the folder what its files were made with. Errors: they were made with something else.
+Result<void> begin_folder(const ReproduceOptions& options, const std::string& made_with) {
+  const fs::path& folder = options.settings.folder;
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) return fail("{}: can't be made: {}", folder.string(), error.message());
+  const fs::path file = folder / "commands.sh";
+  if (fs::exists(file, error) && !options.overwrite) {
+    DRAFTSCOPE_TRY_ASSIGN(const std::string found, read_text_file(file, max_settings_bytes));
+    if (found == made_with) return {};
+    return fail(
+        "{}: found the commands of another call, expected those of this one (--overwrite replaces "
+        "the folder's files)",
+        file.string());
+  }
+  return write_text(file, made_with);
+}
+
+/// Runs a step unless its file is there. A file of a step that did not end is removed.
+Result<int> run_step(const ReproduceOptions& options, const Step& step) {
+  std::error_code ignored;
+  if (fs::exists(step.output, ignored)) {
+    if (!options.overwrite) return 0;
+    fs::remove(step.output, ignored);
+  }
+  std::vector<std::string> arguments = step.arguments;
+  if (options.quiet) arguments.emplace_back("-q");
+  const OutputTo output(options.settings.folder / "output.txt");
+  const int code = run_program(arguments);
+  if (code != 0 && arguments.front() != "simulate") fs::remove(step.output, ignored);
+  return code;
+}
+
+/// Runs steps up to one that fails; returns its exit code.
+Result<int> run_steps(const ReproduceOptions& options, const std::vector<Step>& steps) {
+  for (const Step& step : steps) {
+    DRAFTSCOPE_TRY_ASSIGN(const int code, run_step(options, step));
+    if (code != 0) return code;
+  }
+  return 0;
+}
+
+/// The experiment's files with what they were made from.
+struct Made {
+  Plan plan;
+  int exit_code = 0;
+};
+
+Result<Made> make_experiment(const ReproduceOptions& options, const ExperimentRow& experiment,
+                             std::span<const traces::Question> tune_questions, PlanInputs inputs) {
+  Made made{plan_searches(experiment, inputs), 0};
+  for (const CategoryPrompts& prompts : made.plan.category_prompts)
+    DRAFTSCOPE_TRY(write_prompts(tune_questions, prompts));
+  DRAFTSCOPE_TRY_ASSIGN(made.exit_code, run_steps(options, made.plan.searches));
+  if (made.exit_code != 0) return made;
+  inputs.has_policies = true;
+  DRAFTSCOPE_TRY(plan_recording(experiment, inputs, made.plan));
+  // A question without an answer fails the simulation, and is no reason not to measure.
+  DRAFTSCOPE_TRY_ASSIGN(const int predicted, run_steps(options, made.plan.prediction));
+  if (predicted > exit_usage) return Made{std::move(made.plan), predicted};
+  DRAFTSCOPE_TRY_ASSIGN(made.exit_code, run_steps(options, made.plan.recording));
+  return made;
+}
+
+Result<int> reproduce(ReproduceOptions& options) {
+  if (options.list) return print_out(options.json ? list_json() : list_text());
+  if (options.name.empty()) return fail("reproduce: found no NAME, expected one of reproduce --list");
+  DRAFTSCOPE_TRY_ASSIGN(const ExperimentRow* const experiment, experiment_named(options.name));
+  ReproduceSettings& settings = options.settings;
+  if (settings.model.empty()) settings.model = experiment->model;
+  if (settings.tune_prompts.empty())
+    settings.tune_prompts = settings.prompts.empty() ? shipped_tune_prompts : settings.prompts;
+  if (settings.prompts.empty()) settings.prompts = shipped_prompts;
+  if (!options.device.empty()) settings.machine.insert(settings.machine.end(), {"--device", options.device});
+  if (options.threads)
+    settings.machine.insert(settings.machine.end(), {"--threads", fmt::format("{}", *options.threads)});
+  settings.folder =
+      options.output.empty() ? fs::path("reproduced") / experiment->name : fs::path(options.output);
+
+  DRAFTSCOPE_TRY_ASSIGN(const std::vector<traces::Question> tune_questions,
+                        traces::read_questions(settings.tune_prompts));
+  const PlanInputs inputs{settings, categories_of(tune_questions), [&]() -> Result<std::int32_t> {
+                            DRAFTSCOPE_TRY_ASSIGN(
+                                const engine::Checkpoint checkpoint,
+                                engine::open_model(settings.model, engine::SyntheticMatrices::by_backend));
+                            return checkpoint.shape.n_layers;
+                          }};
+  Plan plan = plan_searches(*experiment, inputs);
+  DRAFTSCOPE_TRY(plan_recording(*experiment, inputs, plan));
+  const std::string commands = plan_text(plan, settings);
+  if (options.dry_run) return print_out(commands);
+  DRAFTSCOPE_TRY(begin_folder(options, commands));
+  DRAFTSCOPE_TRY_ASSIGN(const Made made, make_experiment(options, *experiment, tune_questions, inputs));
+  if (made.exit_code != 0) return made.exit_code;
+  DRAFTSCOPE_TRY_ASSIGN(const Reproduction reproduction, read_reproduction(*experiment, made.plan));
+  if (options.json) return print_out(reproduction_json(reproduction));
+  DRAFTSCOPE_TRY_ASSIGN(const std::string text, reproduction_text(reproduction, glyphs_for_stdout()));
+  return print_out(text);
+}
+
+}  // namespace
+
+void add_reproduce_command(CLI::App& app, Outcome& outcome) {
+  const auto options = std::make_shared<ReproduceOptions>();
+  ReproduceSettings& settings = options->settings;
+  settings.draft_model = "models/demo-draft";
+  CLI::App* command =
+      app.add_subcommand("reproduce", "Make a figure or table of a publication again, beside what it prints");
+  command->footer(
+      "Runs tune, simulate and record as --dry-run prints them, and keeps their files: a step whose file is\n"
+      "there is not run again. What can be predicted is predicted before it is measured.\n"
+      "Example: draftscope reproduce del-table-1\n"
+      "         draftscope reproduce clasp-table-1 --model DIR --prompts FILE --device cuda -n 512 -o clasp");
+  command->add_option("NAME", options->name, "An experiment of --list");
+  command->add_flag("--list", options->list, "List the experiments and what each needs");
+  command->add_flag("--dry-run", options->dry_run, "Print the commands, run nothing");
+  command->add_option("-m,--model", settings.model, "Target model; default: a demo model that ships");
+  command->add_option("--draft-model", settings.draft_model, "Model that drafts where another model does")
+      ->capture_default_str();
+  command->add_option("--prompts", settings.prompts,
+                      fmt::format("Prompts that are measured; default: {}", shipped_prompts));
+  command->add_option("--tune-prompts", settings.tune_prompts,
+                      fmt::format("Prompts of searches; default: --prompts, or {}", shipped_tune_prompts));
+  command->add_option("--device", options->device, "As of record");
+  command->add_option("--threads", options->threads, "As of record")
+      ->transform(number_in<std::int32_t>({0, 1024}));
+  add_number(*command, "-n,--max-tokens", settings.max_tokens, "Tokens to generate a prompt", {.min = 1})
+      ->capture_default_str();
+  add_number(*command, "--repeats", settings.repeats, "Repeats of the recording", {.min = 1})
+      ->capture_default_str();
+  add_number(*command, "--limit", settings.limit, "Only the first prompts; 0 = all", {.min = 0})
+      ->capture_default_str();
+  command->add_option("-o,--output", options->output, "Folder for all files; default: reproduced/NAME");
+  command->add_flag("--overwrite", options->overwrite, "Make files again that are there");
+  command->add_flag("--json", options->json, "Print JSON");
+  command->add_flag("-q,--quiet", options->quiet, "No progress");
+  command->callback([options, &outcome] { finish(outcome, reproduce(*options)); });
+}
+
+}  // namespace draftscope::cli

@@ -1,0 +1,448 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "reproduce/experiments.h"
+
+namespace draftscope::cli {
+
+namespace {
+
+using simulator::Convention;
+using Rows = std::vector<ExperimentRow>;
+
+SettingRow vanilla(std::string published) {
+  return {"vanilla", "vanilla", std::move(published), true};
+}
+
+SearchRow skip_set_search(bool by_category = false) {
+  return {"sets", {"--search", "skip-set", "--trials", "40", "--limit", "8"}, by_category};
+}
+
+SearchRow grid_search(bool by_category = false) {
+  return {"grid", {"--search", "grid", "--limit", "10", "-s", "layerskip"}, by_category};
+}
+
+const std::string& demo_layerskip() {
+  static const std::string folder = "models/demo-layerskip";
+  return folder;
+}
+
+const std::string& demo_plain() {
+  static const std::string folder = "models/demo-plain";
+  return folder;
+}
+
+/// Deviation of every row with a short search from Draft & Verify.
+const std::string& shorter_search() {
+  static const std::string text =
+      "the search of the set has 40 teacher-forced trials after a ranking, not 1,000 decoded ones";
+  return text;
+}
+
+Rows layerskip_rows() {
+  const std::string document = "HF LayerSkip blog";
+  return {
+      {.name = "layerskip-table",
+       .document = document,
+       .item = "Benchmark table: early exit beside another model as assistant",
+       .convention = Convention::layerskip,
+       .model = demo_layerskip(),
+       .searches = {grid_search()},
+       .settings = {vanilla(""),
+                    {"early exit at L/4", "layerskip", "LayerSkip", true},
+                    {"early exit, tuned", "layerskip:exit={grid.exit},gamma={grid.gamma}", "LayerSkip"},
+                    {"transformers 5's own length and threshold",
+                     "mix:mask=exit,stop=threshold,threshold=0.4,gamma=20,verify=above-exit", ""},
+                    {"another model", "two-model:model={draft}", "two-model"}},
+       .figures = {"wall_ns_per_token", "acceptance_rate", "speedup"},
+       .sources = {"HF LayerSkip blog"},
+       .differs = "one recording has one target model: the blog's two-model rows have targets of their own"},
+      {.name = "layerskip-exits",
+       .document = document,
+       .item = "How early can we exit? Speed by exit layer",
+       .printer = Printer::curve,
+       .convention = Convention::layerskip,
+       .model = demo_layerskip(),
+       // Two exits are learnt from: a short draft may stay in a cache that a long one does not fit.
+       .settings = {vanilla(""),
+                    {"L/4", "layerskip:exit={L/4}", "", true},
+                    {"L-2", "layerskip:exit={L-2}", "", true},
+                    {"early exit", "layerskip", ""}},
+       .axis = {"exit", {"exits"}, ""},
+       .figures = {"tokens_per_second", "acceptance_rate", "speedup"}}};
+}
+
+Rows draft_verify_rows() {
+  const std::string document = "Draft&Verify";
+  const auto curve = [&](std::string name, std::string item, std::string label, std::string strategy,
+                         std::string learnt, AxisRow axis, std::vector<std::string> sources) {
+    return ExperimentRow{.name = std::move(name),
+                         .document = document,
+                         .item = std::move(item),
+                         .printer = Printer::curve,
+                         .convention = Convention::draft_verify,
+                         .model = demo_plain(),
+                         .searches = {skip_set_search()},
+                         .settings = {vanilla(""),
+                                      {"adaptive", std::move(learnt), "Self-SD adaptive", true},
+                                      {std::move(label), std::move(strategy), "Self-SD"}},
+                         .axis = std::move(axis),
+                         .figures = {"acceptance_rate", "speedup"},
+                         .sources = std::move(sources),
+                         .differs = shorter_search()};
+  };
+  const std::string adaptive = "draft-verify:skip-set={sets}";
+  const std::string adaptive_source = "D&V sec 4.4 / App F text (Table 1";
+  return {{.name = "draft-verify-table-1",
+           .document = document,
+           .item = "Tables 1 and 2: speedup by task",
+           .convention = Convention::draft_verify,
+           .model = demo_plain(),
+           .searches = {skip_set_search()},
+           .settings = {vanilla(""), {"Self-SD", adaptive, "Self-SD adaptive threshold"}},
+           .figures = {"acceptance_rate", "wall_ns_per_token", "speedup"},
+           .sources = {adaptive_source, "D&V sec 4.2 text", "D&V App I text"},
+           .differs = shorter_search()},
+          curve("draft-verify-table-3", "Table 3: a fixed number K of draft tokens", "fixed K",
+                "mix:mask=skip-set,skip-set={sets}", adaptive, {"gamma", {"2", "4", "6", "8", "12"}, ""},
+                {"D&V sec 4.4 text (Table 3)", adaptive_source}),
+          curve("draft-verify-table-4", "Table 4: static draft-exit thresholds, K = 12", "static threshold",
+                "mix:mask=skip-set,skip-set={sets},stop=threshold,gamma=12", adaptive,
+                {"threshold", {"0.2", "0.4", "0.6", "0.8"}, "static threshold "},
+                {"D&V sec 4.4 text (Table 4", adaptive_source}),
+          {.name = "draft-verify-table-5",
+           .document = document,
+           .item = "Table 5: time per token by part of the work",
+           .printer = Printer::phases,
+           .convention = Convention::draft_verify,
+           .model = demo_plain(),
+           .searches = {skip_set_search()},
+           .settings = {vanilla(""), {"Self-SD", adaptive, ""}},
+           .differs =
+               shorter_search() + "; attention and MLP are not told apart (report --by operation, on a GPU)"},
+          {.name = "draft-verify-table-7",
+           .document = document,
+           .item = "Table 7 and Figure 7: ways to choose the skipped sublayers",
+           .convention = Convention::draft_verify,
+           .model = demo_plain(),
+           .searches = {skip_set_search()},
+           .settings = {vanilla(""),
+                        {"search", adaptive, "Self-SD adaptive"},
+                        {"first", "draft-verify:skip-attention=first-{L/3},skip-mlp=first-{L/3}", ""},
+                        {"middle", "draft-verify:skip-attention=middle-{L/3},skip-mlp=middle-{L/3}", ""},
+                        {"last", "draft-verify:skip-attention=last-{L/3},skip-mlp=last-{L/3}", ""},
+                        {"uniform", "draft-verify:skip-attention=uniform-{L/3},skip-mlp=uniform-{L/3}", ""},
+                        {"random", "draft-verify:skip-attention=random-{L/3},skip-mlp=random-{L/3}", ""}},
+           .figures = {"acceptance_rate", "speedup"},
+           .differs = shorter_search() + "; the other sets skip a third of the attentions and MLPs"},
+          {.name = "draft-verify-table-8",
+           .document = document,
+           .item = "Table 8 and Figure 8: number of iterations of the search",
+           .printer = Printer::decisions,
+           .convention = Convention::draft_verify,
+           .model = demo_plain(),
+           .searches = {{"sets",
+                         {"--search", "skip-set", "--score", "decoded", "--trials", "60", "--limit", "8"},
+                         false}},
+           .sources = {"D&V App E text (Table 8)"},
+           .differs = "60 trials in place of 1,000"},
+          curve("draft-verify-table-10", "Table 10: most draft tokens under the adaptive threshold",
+                "adaptive", adaptive, adaptive + ",gamma=8", {"gamma", {"4", "8", "12", "16", "20"}, ""}, {}),
+          {.name = "draft-verify-figure-5",
+           .document = document,
+           .item = "Figure 5: the threshold over rounds",
+           .printer = Printer::decisions,
+           .convention = Convention::draft_verify,
+           .model = demo_plain(),
+           .searches = {skip_set_search()},
+           .settings = {vanilla(""), {"Self-SD", adaptive + ",threshold=0.4", ""}},
+           .differs = shorter_search()}};
+}
+
+Rows swift_rows() {
+  const std::string document = "SWIFT";
+  const std::string uniform = "skip-attention=uniform-{L/3},skip-mlp=uniform-{L/3}";
+  return {
+      {.name = "swift-table-2",
+       .document = document,
+       .item = "Tables 2 and 4: SWIFT beside Jacobi and lookahead decoding by task",
+       .convention = Convention::swift,
+       .model = demo_plain(),
+       .settings = {vanilla("Vanilla"),
+                    {"Parallel", "jacobi:rule=published", "Parallel"},
+                    {"Lookahead", "lookahead", "Lookahead"},
+                    {"SWIFT", "swift", "SWIFT"}},
+       .figures = {"accepted_length", "acceptance_rate", "tokens_per_second", "speedup"},
+       .sources = {"SWIFT Table 2"}},
+      {.name = "swift-table-7",
+       .document = document,
+       .item = "Table 7: SWIFT without one of its parts",
+       .convention = Convention::swift,
+       .model = demo_plain(),
+       .settings = {vanilla("Vanilla"),
+                    {"SWIFT", "swift", "SWIFT"},
+                    {"without early stopping", "mix:mask=swift,stop=none,shape=tree,gamma=25",
+                     "SWIFT w/o early-stopping"},
+                    {"without dynamic verification", "mix:mask=swift,stop=threshold,threshold=0.8,gamma=25",
+                     "SWIFT w/o dynamic verification"},
+                    {"without optimisation",
+                     "mix:mask=skip-set," + uniform + ",stop=threshold,threshold=0.8,shape=tree,gamma=25",
+                     "SWIFT w/o optimization"}},
+       .figures = {"accepted_length", "acceptance_rate", "speedup"},
+       .sources = {"SWIFT Table 7"},
+       .differs = "without optimisation, a third of the attentions and MLPs is skipped"},
+      {.name = "swift-table-8",
+       .document = document,
+       .item = "Table 8: the window on which candidates are scored",
+       .printer = Printer::curve,
+       .convention = Convention::swift,
+       .model = demo_plain(),
+       .settings = {vanilla(""), {"window 32", "swift:window=32", "", true}, {"SWIFT", "swift", "SWIFT"}},
+       .axis = {"window", {"16", "32", "64"}, "context window="},
+       .figures = {"accepted_length", "acceptance_rate", "speedup"},
+       .sources = {"SWIFT Table 8"},
+       .differs = "a window ends at 64 tokens, so that 128 is left out"},
+      {.name = "swift-figure-2a",
+       .document = document,
+       .item = "Figure 2(a): a uniform set, drafts as a tree beside a chain",
+       .convention = Convention::swift,
+       .model = demo_plain(),
+       .settings = {vanilla(""),
+                    {"top 1", "mix:mask=skip-set," + uniform + ",stop=threshold,threshold=0.8,gamma=25", ""},
+                    {"top k",
+                     "mix:mask=skip-set," + uniform + ",stop=threshold,threshold=0.8,shape=tree,gamma=25",
+                     ""}},
+       .figures = {"accepted_length", "acceptance_rate", "speedup"},
+       .differs = "a third of the attentions and MLPs is skipped"},
+      {.name = "swift-figure-2b",
+       .document = document,
+       .item = "Figure 2(b): the set found for each task on each task",
+       .convention = Convention::swift,
+       .model = demo_plain(),
+       .searches = {skip_set_search(true)},
+       .settings = {vanilla(""), {"set of", "draft-verify:skip-set={sets}", ""}},
+       .figures = {"accepted_length", "speedup"},
+       .differs = shorter_search()},
+      {.name = "swift-figure-6",
+       .document = document,
+       .item = "Figure 6, left: matchness along the stream",
+       .printer = Printer::decisions,
+       .convention = Convention::swift,
+       .model = demo_plain(),
+       .settings = {vanilla(""), {"SWIFT", "swift", ""}}},
+      {.name = "swift-figure-6-time",
+       .document = document,
+       .item = "Figure 6, right: time by part of the work",
+       .printer = Printer::phases,
+       .convention = Convention::swift,
+       .model = demo_plain(),
+       .settings = {vanilla(""), {"SWIFT", "swift", ""}}},
+      {.name = "swift-figure-8",
+       .document = document,
+       .item = "Figure 8(b): the share r of skipped sublayers",
+       .printer = Printer::curve,
+       .convention = Convention::swift,
+       .model = demo_plain(),
+       .settings = {vanilla(""), {"r 0.45", "swift:ratio=0.45", "", true}, {"SWIFT", "swift", ""}},
+       .axis = {"ratio", {"0.3", "0.35", "0.4", "0.45", "0.5", "0.55"}, ""},
+       .figures = {"accepted_length", "acceptance_rate", "speedup"},
+       .differs = "one model in place of several sizes"}};
+}
+
+Rows clasp_rows() {
+  const std::string document = "CLaSp";
+  const auto table = [&](std::string name, std::string item, std::vector<std::string> decoding) {
+    return ExperimentRow{.name = std::move(name),
+                         .document = document,
+                         .item = std::move(item),
+                         .convention = Convention::clasp,
+                         .model = demo_plain(),
+                         .searches = {skip_set_search()},
+                         .settings = {vanilla("Autoregressive"),
+                                      {"Self-SD", "draft-verify:skip-set={sets}", "Self-SD"},
+                                      {"SWIFT", "swift", "SWIFT"},
+                                      {"CLaSp", "clasp", "CLaSp"}},
+                         .figures = {"accepted_length", "speedup"},
+                         .decoding = std::move(decoding),
+                         .sources = {"CLaSp Table 1"},
+                         .differs = shorter_search()};
+  };
+  const auto curve = [&](std::string name, std::string item, AxisRow axis, std::string learnt) {
+    return ExperimentRow{
+        .name = std::move(name),
+        .document = document,
+        .item = std::move(item),
+        .printer = Printer::curve,
+        .convention = Convention::clasp,
+        .model = demo_plain(),
+        .settings = {vanilla(""), {"default", std::move(learnt), "", true}, {"CLaSp", "clasp", ""}},
+        .axis = std::move(axis),
+        .figures = {"accepted_length", "speedup"}};
+  };
+  ExperimentRow interval = curve("clasp-figure-4b", "Figure 4(b): tokens from one search to the next",
+                                 {"interval", {"8", "16", "32", "64", "128"}, ""}, "clasp:interval=128");
+  interval.differs = "the interval counts tokens, the paper's counts verifications (unit=verifications)";
+  return {table("clasp-table-1", "Table 1, T = 0: Self-SD, SWIFT and CLaSp by task", {}),
+          table("clasp-table-1-sampled", "Table 1, T = 1: the same, sampled", {"--temperature", "1"}),
+          {.name = "clasp-figure-3a",
+           .document = document,
+           .item = "Figure 3(a): how alike the sets of near tokens are",
+           .printer = Printer::decisions,
+           .convention = Convention::clasp,
+           .model = demo_plain(),
+           .settings = {vanilla(""), {"CLaSp", "clasp:interval=1,unit=verifications", ""}}},
+          {.name = "clasp-figure-3c",
+           .document = document,
+           .item = "Figure 3(c): time by part of the work",
+           .printer = Printer::phases,
+           .convention = Convention::clasp,
+           .model = demo_plain(),
+           .settings = {vanilla(""), {"CLaSp", "clasp", ""}}},
+          curve("clasp-figure-4a", "Figure 4(a): number of skipped layers",
+                {"skip", {"{L/6}", "{L/4}", "{L/3}", "{L/2}"}, ""}, "clasp:skip={L/2}"),
+          interval,
+          curve("clasp-figure-4c", "Figure 4(c): draft-exit threshold",
+                {"threshold", {"0.5", "0.6", "0.7", "0.8", "0.9"}, ""}, "clasp:threshold=0.7")};
+}
+
+Rows del_rows() {
+  const std::string document = "DEL";
+  const std::string tuned = "exit={grid.exit},gamma={grid.gamma}";
+  const std::vector<SettingRow> methods{vanilla("Vanilla"),
+                                        {"LS(E-g)", "layerskip:" + tuned, "LS(", true},
+                                        {"FS(E-g)", "fs:" + tuned, "FS("},
+                                        {"DV(E)", "dv:exit={grid.exit}", "DV("},
+                                        {"DEL", "del", "DEL"}};
+  const std::string smaller =
+      "one grid on 10 prompts sets E and gamma of the baselines, thinned out as it goes";
+  return {{.name = "del-table-1",
+           .document = document,
+           .item = "Tables 1 and 3: static and dynamic exits by task",
+           .convention = Convention::del,
+           .model = demo_layerskip(),
+           .searches = {grid_search()},
+           .settings = methods,
+           .figures = {"etpl", "tokens_per_second", "speedup"},
+           .sources = {"DEL Table 1", "DEL Table 3"},
+           .differs = smaller},
+          {.name = "del-table-2-sampled",
+           .document = document,
+           .item = "Table 2, pass@10: the same, sampled",
+           .convention = Convention::del,
+           .model = demo_layerskip(),
+           .searches = {grid_search()},
+           .settings = {vanilla("Vanilla"),
+                        {"LS(E-g)", "layerskip:" + tuned, "LS("},
+                        {"FS(E-g)", "fs:" + tuned, "FS("},
+                        {"DV(E)", "dv:exit={grid.exit}", "DV("},
+                        {"DEL", "del", "DEL"}},
+           .figures = {"etpl", "speedup"},
+           .decoding = {"--temperature", "0.6", "--top-p", "0.95"},
+           .sources = {"DEL Table 2"},
+           .differs = smaller + "; ROUGE-2 is not judged"},
+          {.name = "del-table-4",
+           .document = document,
+           .item = "Table 4: DEL beside SWIFT",
+           .convention = Convention::del,
+           .model = demo_layerskip(),
+           .searches = {grid_search()},
+           .settings = {vanilla("Vanilla"),
+                        {"LS(E-g)", "layerskip:" + tuned, "LS("},
+                        {"SWIFT", "swift", "SWIFT"},
+                        {"DEL", "del", "DEL"}},
+           .figures = {"speedup"},
+           .sources = {"DEL Table 4"},
+           .differs = smaller},
+          {.name = "del-table-6",
+           .document = document,
+           .item = "Table 6: the decay of DEL's statistics",
+           .printer = Printer::curve,
+           .convention = Convention::del,
+           .model = demo_layerskip(),
+           .settings = {vanilla("Vanilla"), {"0.95", "del:omega=0.95", "", true}, {"DEL", "del", "DEL"}},
+           .axis = {"omega", {"0.5", "0.6", "0.7", "0.8", "0.9", "0.95", "1.0"}, "omega="},
+           .figures = {"etpl", "tokens_per_second", "speedup"},
+           .sources = {"DEL Table 6"}},
+          {.name = "del-figure-1a",
+           .document = document,
+           .item = "Figure 1(a): exit and length tuned for each task on each task",
+           .convention = Convention::del,
+           .model = demo_layerskip(),
+           .searches = {grid_search(true)},
+           .settings = {vanilla(""), {"LS tuned on", "layerskip:" + tuned, "LS (", true}},
+           .figures = {"etpl", "speedup"},
+           .sources = {"DEL sec 3 text"},
+           .differs = smaller},
+          {.name = "del-figure-3a",
+           .document = document,
+           .item = "Figure 3(a): DEL without one of its parts",
+           .convention = Convention::del,
+           .model = demo_layerskip(),
+           .settings = {vanilla(""),
+                        {"LS(L/4-6)", "layerskip", "", true},
+                        {"DEL", "del", ""},
+                        {"DEL-gamma: one exit", "mix:mask=exit,stop=del,length=del", ""},
+                        {"DEL-E: no draft exit", "mix:mask=del,length=del,stop=none", ""}},
+           .figures = {"etpl", "acceptance_rate", "speedup"}},
+          {.name = "del-figure-3b",
+           .document = document,
+           .item = "Figure 3(b): time by part of the work and draft length",
+           .printer = Printer::phases,
+           .convention = Convention::del,
+           .model = demo_layerskip(),
+           .settings = {vanilla(""),
+                        {"LS, 2 tokens", "layerskip:gamma=2", ""},
+                        {"LS, 4 tokens", "layerskip:gamma=4", ""},
+                        {"LS, 6 tokens", "layerskip:gamma=6", ""},
+                        {"LS, 12 tokens", "layerskip:gamma=12", ""},
+                        {"DEL", "del", ""}},
+           .differs = "the exit is L/4 in place of layer 8"},
+          {.name = "del-figure-4",
+           .document = document,
+           .item = "Figure 4: threshold, exit and acceptance over rounds",
+           .printer = Printer::decisions,
+           .convention = Convention::del,
+           .model = demo_layerskip(),
+           .settings = {vanilla(""), {"DEL", "del", ""}}}};
+}
+
+/// Tables in kind of publications whose figures published.csv does not have.
+Rows other_rows() {
+  const auto table = [](std::string name, std::string document, std::string item, std::string model,
+                        std::vector<SettingRow> settings) {
+    settings.insert(settings.begin(), vanilla(""));
+    return ExperimentRow{.name = std::move(name),
+                         .document = std::move(document),
+                         .item = std::move(item),
+                         .model = std::move(model),
+                         .settings = std::move(settings),
+                         .figures = {"accepted_length", "tokens_per_second", "speedup"}};
+  };
+  return {table("knapspec-table", "KnapSpec", "Sets of sublayers that are chosen while decoding, by task",
+                demo_plain(), {{"SWIFT", "swift", ""}, {"CLaSp", "clasp", ""}, {"KnapSpec", "knapspec", ""}}),
+          table("conflayers-table", "ConfLayers", "ConfLayers beside SWIFT by task", demo_plain(),
+                {{"SWIFT", "swift", ""}, {"ConfLayers", "conflayers", ""}}),
+          table("suffix-decoding-table", "SuffixDecoding", "Guesses from the texts, by task", demo_plain(),
+                {{"prompt lookup", "prompt-lookup", "", true},
+                 {"SuffixDecoding, chain", "suffix-decoding", ""},
+                 {"SuffixDecoding, tree", "suffix-decoding:shape=tree", ""},
+                 {"SuffixDecoding, one request", "suffix-decoding:across=no", ""}}),
+          table("token-recycling-table", "Token Recycling",
+                "Trees of likely successors beside other guesses, by task", demo_plain(),
+                {{"Lookahead", "lookahead", ""},
+                 {"prompt lookup", "prompt-lookup", ""},
+                 {"Token Recycling", "token-recycling", ""}})};
+}
+
+}  // namespace
+
+std::span<const ExperimentRow> experiments() {
+  static const Rows rows = [] {
+    Rows all;
+    for (const Rows& some :
+         {layerskip_rows(), draft_verify_rows(), swift_rows(), clasp_rows(), del_rows(), other_rows()})
+      all.insert(all.end(), some.begin(), some.end());
+    return all;
+  }();
+  return rows;
+}
+
+}  // namespace draftscope::cli

@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "reproduce/reproduction.h"
+
+#include <draftscope/simulator/analysis/conventions.h>
+#include <draftscope/simulator/analysis/decisions.h>
+#include <draftscope/simulator/analysis/figure_json.h>
+#include <draftscope/simulator/analysis/figure_tables.h>
+#include <draftscope/traces/reader.h>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <utility>
+
+#include "report/figure_text.h"
+#include "report/report_json.h"
+#include "report/reports.h"
+#include "terminal/numbers.h"
+#include "terminal/table.h"
+
+namespace draftscope::cli {
+
+namespace {
+
+using simulator::ConventionFigures;
+using simulator::FigureOf;
+
+/// Strategies of the settings in the order of the recording's runs, each once.
+std::vector<std::string> strategies_of(const std::vector<FilledSetting>& settings) {
+  std::vector<std::string> strategies;
+  for (const FilledSetting& setting : settings)
+    if (std::find(strategies.begin(), strategies.end(), setting.strategy) == strategies.end())
+      strategies.push_back(setting.strategy);
+  return strategies;
+}
+
+/// A setting with its figures: those of all prompts, then those of each category.
+struct MeasuredSetting {
+  const FilledSetting* setting = nullptr;
+  const simulator::RunFigures* run = nullptr;
+  ConventionFigures all;
+  std::vector<ConventionFigures> by_category;
+};
+
+std::vector<MeasuredSetting> settings_measured(const Reproduction& reproduction) {
+  const traces::Recording& recording = *reproduction.measured->recording;
+  const simulator::Convention convention = reproduction.experiment->convention;
+  const std::vector<ConventionFigures> all = figures_as(convention, recording);
+  const auto by_category = category_figures_as(convention, recording);
+  const std::vector<std::string> strategies = strategies_of(reproduction.settings);
+  std::vector<MeasuredSetting> measured;
+  for (const FilledSetting& setting : reproduction.settings) {
+    const auto place = std::find(strategies.begin(), strategies.end(), setting.strategy);
+    const auto run = static_cast<std::size_t>(place - strategies.begin());
+    measured.push_back({&setting, &reproduction.measured->figures.runs[run], all[run], by_category[run]});
+  }
+  return measured;
+}
+
+/// The point's value on the axis, or the setting's name.
+std::string shown_name(const FilledSetting& setting) {
+  return setting.value.empty() ? setting.row.label : setting.value;
+}
+
+std::vector<double> published_values(const Reproduction& reproduction, const FilledSetting& setting,
+                                     std::string_view figure) {
+  std::vector<double> values;
+  for (const PublishedRow& row : reproduction.published)
+    if (is_of_setting(row, setting.row, reproduction.experiment->axis, setting.value))
+      if (const auto value = published_figure(row, figure)) values.push_back(*value);
+  return values;
+}
+
+/// Text like "1.31×–2.60× (40)": from the least to the greatest published value, and their number.
+std::string published_cell(const Reproduction& reproduction, const FilledSetting& setting,
+                           const FigureOf<ConventionFigures>& figure, const Glyphs& glyphs) {
+  const std::vector<double> values = published_values(reproduction, setting, figure.key);
+  if (values.empty()) return std::string(glyphs.absent());
+  const auto [least, greatest] = std::minmax_element(values.begin(), values.end());
+  std::string low = figure_cell(figure.format, *least, glyphs);
+  if (values.size() == 1) return low;
+  return fmt::format("{}{}{} ({})", low, glyphs.range(), figure_cell(figure.format, *greatest, glyphs),
+                     values.size());
+}
+
+const FigureOf<ConventionFigures>& figure_named(std::string_view key) {
+  return *simulator::find_figure(simulator::convention_figures(), key);
+}
+
+/// Settings by categories of prompts, a table for each figure.
+std::string tables_text(const Reproduction& reproduction, const Glyphs& glyphs) {
+  const std::vector<MeasuredSetting> settings = settings_measured(reproduction);
+  std::string text;
+  for (const std::string& key : reproduction.experiment->figures) {
+    const FigureOf<ConventionFigures>& figure = figure_named(key);
+    std::vector<Column> columns{{"setting", Align::left}, {"all"}};
+    for (const ConventionFigures& part : settings.front().by_category)
+      columns.push_back({part.category.empty() ? "(none)" : printable(part.category)});
+    columns.push_back({"published"});
+    Table table(std::move(columns));
+    for (const MeasuredSetting& measured : settings) {
+      std::vector<std::string> cells{printable(shown_name(*measured.setting)),
+                                     figure_cell(figure, measured.all, glyphs)};
+      for (const ConventionFigures& part : measured.by_category)
+        cells.push_back(figure_cell(figure, part, glyphs));
+      cells.push_back(published_cell(reproduction, *measured.setting, figure, glyphs));
+      table.add_row(std::move(cells));
+    }
+    text += fmt::format("\n{}: {}\n", figure.title, figure.explanation) + table.text(2, glyphs.columns);
+  }
+  return text;
+}
+
+/// Figures over the values of the axis, with a bar of the speedup.
+std::string curve_text(const Reproduction& reproduction, const Glyphs& glyphs) {
+  const ExperimentRow& experiment = *reproduction.experiment;
+  const std::vector<MeasuredSetting> settings = settings_measured(reproduction);
+  double highest = 0.0;
+  for (const MeasuredSetting& measured : settings)
+    highest = std::max(highest, measured.all.speedup.value_or(1.0));
+  std::vector<Column> columns{{experiment.axis.key, Align::left}};
+  for (const std::string& key : experiment.figures) columns.push_back({figure_named(key).title});
+  columns.insert(columns.end(), {{"published speedup"}, {"", Align::left}});
+  Table table(std::move(columns));
+  for (const MeasuredSetting& measured : settings) {
+    std::vector<std::string> cells{printable(shown_name(*measured.setting))};
+    for (const std::string& key : experiment.figures)
+      cells.push_back(figure_cell(figure_named(key), measured.all, glyphs));
+    cells.push_back(published_cell(reproduction, *measured.setting, figure_named("speedup"), glyphs));
+    const bool is_point = !measured.setting->value.empty();
+    cells.push_back(is_point ? bar(measured.all.speedup.value_or(1.0) / highest, bar_width, glyphs) : "");
+    table.add_row(std::move(cells));
+  }
+  return "\n" + table.text(2, glyphs.columns);
+}
+
+/// Wall time of a phase per output token; absent where the run's times contradict each other.
+std::optional<double> phase_ns_per_token(const simulator::Figures& figures, std::size_t phase) {
+  const auto tokens = static_cast<double>(figures.throughput.output_tokens);
+  if (figures.breakdown.source == simulator::BreakdownSource::none || !(tokens > 0.0)) return std::nullopt;
+  return static_cast<double>(figures.breakdown.by_phase[phase]) / tokens;
+}
+
+/// Time per token of each setting by phase.
+std::string phases_text(const Reproduction& reproduction, const Glyphs& glyphs) {
+  const std::vector<MeasuredSetting> settings = settings_measured(reproduction);
+  std::vector<std::size_t> phases;
+  for (std::size_t phase = 0; phase < traces::phase_count; ++phase)
+    if (std::any_of(settings.begin(), settings.end(), [&](const MeasuredSetting& measured) {
+          return phase_ns_per_token(measured.run->all, phase).value_or(0.0) > 0.0;
+        }))
+      phases.push_back(phase);
+  std::vector<Column> columns{{"setting", Align::left}, {"all"}};
+  for (const std::size_t phase : phases)
+    columns.push_back({std::string(traces::phase_name(static_cast<traces::Phase>(phase)))});
+  Table table(std::move(columns));
+  for (const MeasuredSetting& measured : settings) {
+    const simulator::Figures& figures = measured.run->all;
+    const auto tokens = static_cast<double>(std::max<std::int64_t>(figures.throughput.output_tokens, 1));
+    std::vector<std::string> cells{
+        printable(shown_name(*measured.setting)),
+        duration(static_cast<double>(figures.throughput.wall_ns) / tokens, glyphs)};
+    for (const std::size_t phase : phases)
+      cells.push_back(duration(phase_ns_per_token(figures, phase), glyphs));
+    table.add_row(std::move(cells));
+  }
+  return "\ntime per output token by phase, prefill included\n" + table.text(2, glyphs.columns);
+}
+
+Result<std::string> decisions_of(const Reproduction& reproduction, const Glyphs& glyphs) {
+  if (reproduction.policy) return history_text(*reproduction.policy, glyphs);
+  const simulator::MeasuredRecording& measured = *reproduction.measured;
+  DRAFTSCOPE_TRY_ASSIGN(traces::Reader reader, traces::Reader::open(measured.recording->path));
+  DRAFTSCOPE_TRY_ASSIGN(const auto runs, simulator::read_decisions(reader, *measured.recording));
+  return decisions_text(measured, runs, glyphs);
+}
+
+const WrittenAnswer* predicted(const Reproduction& reproduction, const FilledSetting& setting) {
+  if (!reproduction.prediction) return nullptr;
+  for (const WrittenAnswer& answer : reproduction.prediction->answers)
+    if (answer.strategy == setting.strategy) return &answer;
+  return nullptr;
+}
+
+std::optional<double> decode_speedup(const MeasuredSetting& measured) {
+  const auto& speedup = measured.run->all.speedup;
+  return speedup ? speedup->decode_value : std::nullopt;
+}
+
+/// Predictions beside the measurements that came after them.
+std::string predictions_text(const Reproduction& reproduction, const Glyphs& glyphs) {
+  if (!reproduction.no_prediction.empty())
+    return fmt::format("\npredicted before: nothing, {}\n", printable(reproduction.no_prediction));
+  Table table({{"setting", Align::left}, {"predicted"}, {"95 %"}, {"measured"}, {"error"}});
+  for (const MeasuredSetting& measured : settings_measured(reproduction)) {
+    const WrittenAnswer* answer = predicted(reproduction, *measured.setting);
+    if (answer == nullptr) continue;
+    const std::optional<double> speedup = decode_speedup(measured);
+    table.add_row(
+        {printable(shown_name(*measured.setting)), factor(answer->speedup, glyphs),
+         range(answer->interval_95, glyphs),
+         speedup ? factor(*speedup, glyphs) : std::string(glyphs.absent()),
+         speedup ? signed_text(100.0 * (answer->speedup / *speedup - 1.0), 1, glyphs.characters()) + " %"
+                 : std::string(glyphs.absent())});
+  }
+  std::string text = "\nspeedup of decoding without prefill, predicted before it was measured\n" +
+                     table.text(2, glyphs.columns);
+  for (const Refusal& refusal : reproduction.prediction->refusals)
+    text += fmt::format("  no answer: {}\n", printable(refusal.reason));
+  return text;
+}
+
+std::string settings_text(const Reproduction& reproduction) {
+  Table table({{"setting", Align::left}, {"strategy", Align::left}});
+  for (const FilledSetting& setting : reproduction.settings)
+    table.add_row({printable(shown_name(setting)), printable(setting.strategy)});
+  return "\n" + table.text(2);
+}
+
+/// Names in order of their first appearance, the first few of many.
+template <typename Name>
+std::string names_in(const std::vector<PublishedRow>& rows, const Name& name) {
+  std::vector<std::string> names;
+  for (const PublishedRow& row : rows)
+    if (std::find(names.begin(), names.end(), row.*name) == names.end()) names.push_back(row.*name);
+  constexpr std::size_t shown = 6;
+  const std::size_t more = names.size() > shown ? names.size() - shown : 0;
+  names.resize(names.size() - more);
+  return fmt::format("{}{}", fmt::join(names, ", "), more > 0 ? fmt::format(" and {} more", more) : "");
+}
+
+Json figures_as_json(const ConventionFigures& figures) {
+  return simulator::figures_object(simulator::convention_figures(), figures);
+}
+
+Json setting_json(const Reproduction& reproduction, const MeasuredSetting& measured) {
+  const FilledSetting& setting = *measured.setting;
+  Json json{{"label", setting.row.label},
+            {"strategy", setting.strategy},
+            {"value", setting.value.empty() ? Json(nullptr) : Json(setting.value)}};
+  json["figures"] = figures_as_json(measured.all);
+  Json& parts = json["categories"] = Json::array();
+  for (const ConventionFigures& part : measured.by_category) {
+    Json entry{{"category", part.category}};
+    entry["figures"] = figures_as_json(part);
+    parts.push_back(std::move(entry));
+  }
+  Json& phases = json["phase_ns_per_token"] = Json::object();
+  for (std::size_t phase = 0; phase < traces::phase_count; ++phase)
+    phases[std::string(traces::phase_name(static_cast<traces::Phase>(phase)))] =
+        json_or_null(phase_ns_per_token(measured.run->all, phase));
+  json["decode_speedup"] = json_or_null(decode_speedup(measured));
+  const WrittenAnswer* answer = predicted(reproduction, setting);
+  json["predicted"] = answer == nullptr ? Json(nullptr)
+                                        : Json{{"decode_speedup", answer->speedup},
+                                               {"interval_95", interval_json(answer->interval_95)}};
+  Json& published = json["published"] = Json::array();
+  for (const PublishedRow& row : reproduction.published)
+    if (is_of_setting(row, setting.row, reproduction.experiment->axis, setting.value))
+      published.push_back({{"model", row.model},
+                           {"task", row.task},
+                           {"method", row.method},
+                           {"setting", row.setting},
+                           {"source_table", row.source},
+                           {"accepted_length", json_or_null(row.accepted_length)},
+                           {"acceptance_rate", json_or_null(row.acceptance_rate)},
+                           {"etpl", json_or_null(row.etpl)},
+                           {"speedup", json_or_null(row.speedup)}});
+  return json;
+}
+
+}  // namespace
+
+Result<Reproduction> read_reproduction(const ExperimentRow& experiment, const Plan& plan) {
+  Reproduction reproduction{.experiment = &experiment, .settings = plan.settings};
+  DRAFTSCOPE_TRY_ASSIGN(reproduction.published, published_rows(experiment));
+  if (plan.recording.empty()) {
+    DRAFTSCOPE_TRY_ASSIGN(reproduction.policy, speculation::read_policy(plan.searches.back().output));
+    reproduction.no_prediction = "a search is not predicted";
+    return reproduction;
+  }
+  const std::filesystem::path& file = plan.recording.back().output;
+  DRAFTSCOPE_TRY_ASSIGN(reproduction.measured, simulator::measure_recording(file));
+  const std::size_t runs = reproduction.measured->recording->runs.size();
+  if (const std::size_t planned = strategies_of(plan.settings).size(); runs != planned)
+    return fail("{}: found {} runs, expected the {} of this experiment", file.string(), runs, planned);
+  if (plan.prediction.empty()) {
+    reproduction.no_prediction = "no recording of other settings tells it (docs/predicting.md)";
+  } else if (auto prediction = read_prediction(plan.prediction.back().output)) {
+    reproduction.prediction = *std::move(prediction);
+  } else {
+    reproduction.no_prediction = prediction.error().message;
+  }
+  return reproduction;
+}
+
+std::vector<std::string> differences(const Reproduction& reproduction) {
+  const std::vector<PublishedRow>& published = reproduction.published;
+  std::vector<std::string> lines;
+  if (reproduction.measured) {
+    const traces::Recording& recording = *reproduction.measured->recording;
+    const auto meta = [&](const std::string& key) { return simulator::meta_value(recording.meta, key); };
+    std::vector<std::string> categories;
+    for (const traces::Prompt& prompt : recording.prompts)
+      if (std::find(categories.begin(), categories.end(), prompt.category) == categories.end())
+        categories.push_back(prompt.category);
+    lines.push_back(
+        fmt::format("model: {}, {} layers{}", meta("model"), simulator::model_layers(recording),
+                    published.empty() ? "" : "; published: " + names_in(published, &PublishedRow::model)));
+    lines.push_back(
+        fmt::format("texts: {} prompts ({}), at most {} tokens{}", recording.prompts.size(),
+                    fmt::join(categories, ", "), meta("max_tokens"),
+                    published.empty() ? "" : "; published: " + names_in(published, &PublishedRow::task)));
+    lines.push_back(
+        fmt::format("machine: {}, {}; the publication names its own", meta("processor"), meta("device")));
+  }
+  if (!reproduction.experiment->differs.empty()) lines.push_back(reproduction.experiment->differs);
+  if (published.empty())
+    lines.emplace_back("published: published.csv has no figures of this item, which the publication draws");
+  return lines;
+}
+
+Result<std::string> reproduction_text(const Reproduction& reproduction, const Glyphs& glyphs) {
+  const ExperimentRow& experiment = *reproduction.experiment;
+  std::string text = fmt::format("{}, {}\n", experiment.document, experiment.item);
+  if (experiment.printer == Printer::decisions) {
+    DRAFTSCOPE_TRY_ASSIGN(const std::string decisions, decisions_of(reproduction, glyphs));
+    text += decisions;
+  } else {
+    text += header_text(*reproduction.measured, glyphs);
+    text += experiment.printer == Printer::table   ? tables_text(reproduction, glyphs)
+            : experiment.printer == Printer::curve ? curve_text(reproduction, glyphs)
+                                                   : phases_text(reproduction, glyphs);
+    if (experiment.printer != Printer::phases) {
+      const simulator::ConventionRow& row =
+          simulator::conventions()[static_cast<std::size_t>(experiment.convention)];
+      text += fmt::format("\ncounted as {}\n", row.title) + convention_explanation(row);
+    }
+    text += predictions_text(reproduction, glyphs) + settings_text(reproduction);
+  }
+  text += "\nWhat differs from the publication\n";
+  for (const std::string& line : differences(reproduction)) text += "  " + printable(line) + '\n';
+  return text;
+}
+
+std::string reproduction_json(const Reproduction& reproduction) {
+  const ExperimentRow& experiment = *reproduction.experiment;
+  Json json = new_document();
+  json["experiment"] = experiment.name;
+  json["document"] = experiment.document;
+  json["item"] = experiment.item;
+  json["axis"] = experiment.axis.key.empty() ? Json(nullptr) : Json(experiment.axis.key);
+  json["recording"] = reproduction.measured ? recording_json(*reproduction.measured) : Json(nullptr);
+  Json& settings = json["settings"] = Json::array();
+  if (reproduction.measured)
+    for (const MeasuredSetting& measured : settings_measured(reproduction))
+      settings.push_back(setting_json(reproduction, measured));
+  json["no_prediction"] =
+      reproduction.no_prediction.empty() ? Json(nullptr) : Json(reproduction.no_prediction);
+  json["differs"] = differences(reproduction);
+  return json_text(json);
+}
+
+}  // namespace draftscope::cli

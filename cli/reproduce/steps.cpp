@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "reproduce/steps.h"
+
+#include <draftscope/speculation/catalogue/strategy_catalogue.h>
+#include <draftscope/speculation/catalogue/strategy_specification.h>
+#include <draftscope/speculation/policy_file.h>
+#include <draftscope/speculation/strategy_text.h>
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <cctype>
+#include <optional>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+namespace draftscope::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+using speculation::PolicyFile;
+
+/// A category as a part of a file's name.
+std::string file_word(const std::string& category) {
+  std::string word = category.empty() ? "none" : category;
+  for (char& c : word)
+    if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';
+  return word;
+}
+
+fs::path prompts_file(const ReproduceSettings& settings, const std::string& category) {
+  return settings.folder / fmt::format("prompts-{}.jsonl", file_word(category));
+}
+
+/// The policy of a search; `category` is empty for a search on all prompts.
+fs::path policy_path(const ReproduceSettings& settings, const SearchRow& search,
+                     const std::string& category) {
+  const std::string suffix = search.by_category ? "-" + file_word(category) : "";
+  return settings.folder / fmt::format("{}{}.json", search.name, suffix);
+}
+
+bool is_baseline(std::string_view strategy) {
+  return speculation::strategy_row(speculation::strategy_name(strategy)).is_baseline;
+}
+
+/// The policy's strategy; where nothing beat vanilla decoding, the best setting that drafts.
+std::string best_setting(const PolicyFile& policy) {
+  if (!is_baseline(policy.strategy)) return policy.strategy;
+  const speculation::Trial* best = nullptr;
+  for (const speculation::Trial& trial : policy.trials)
+    if (!is_baseline(trial.setting) && (best == nullptr || trial.measured.score > best->measured.score))
+      best = &trial;
+  return best == nullptr ? policy.strategy : best->setting;
+}
+
+/// Fills in the places of a row's texts.
+class Places {
+ public:
+  Places(const ExperimentRow& experiment, const PlanInputs& inputs, std::string category)
+      : experiment_(experiment), inputs_(inputs), category_(std::move(category)) {}
+
+  [[nodiscard]] Result<std::string> filled(std::string_view text) const {
+    std::string result;
+    while (true) {
+      const std::size_t open = text.find('{');
+      const std::size_t close = text.find('}', open == std::string_view::npos ? 0 : open);
+      if (open == std::string_view::npos || close == std::string_view::npos) return result.append(text);
+      DRAFTSCOPE_TRY_ASSIGN(const std::string value, value_of(text.substr(open + 1, close - open - 1)));
+      result.append(text.substr(0, open)).append(value);
+      text.remove_prefix(close + 1);
+    }
+  }
+
+ private:
+  [[nodiscard]] Result<std::string> value_of(std::string_view place) const {
+    if (place == "draft") return inputs_.settings.draft_model;
+    if (place.starts_with("L")) {
+      DRAFTSCOPE_TRY_ASSIGN(const std::int32_t layers, inputs_.layers());
+      const auto share = speculation::bound_of(place, layers);
+      return fmt::format("{}", std::max<std::int64_t>(share.value_or(1), 1));
+    }
+    const std::string_view name = place.substr(0, place.find('.'));
+    const auto search = std::find_if(experiment_.searches.begin(), experiment_.searches.end(),
+                                     [&](const SearchRow& row) { return row.name == name; });
+    if (search == experiment_.searches.end())
+      return fail("{}: found the place {{{}}}, expected the name of a search", experiment_.name, place);
+    const fs::path file = policy_path(inputs_.settings, *search, category_);
+    if (name == place) return file.string();
+    if (!inputs_.has_policies) return fmt::format("{{{}}}", place);
+    DRAFTSCOPE_TRY_ASSIGN(const PolicyFile policy, speculation::read_policy(file));
+    const std::string setting = best_setting(policy);
+    const auto value = speculation::parameter_of(setting, place.substr(name.size() + 1));
+    if (!value)
+      return fail("{}: found the setting {}, expected one with {}", file.string(), setting,
+                  place.substr(name.size() + 1));
+    return std::string(*value);
+  }
+
+  const ExperimentRow& experiment_;
+  const PlanInputs& inputs_;
+  std::string category_;
+};
+
+/// Values of the axis; the word `exits` stands for at most twelve exits of the model.
+Result<std::vector<std::string>> axis_values(const AxisRow& axis, const LayersOfModel& layers) {
+  if (axis.values != std::vector<std::string>{"exits"}) return axis.values;
+  constexpr std::int32_t max_exits = 12;
+  DRAFTSCOPE_TRY_ASSIGN(const std::int32_t count, layers());
+  const std::int32_t stride = (count - 2) / max_exits + 1;
+  std::vector<std::string> values;
+  for (std::int32_t exit = 1; exit < count; exit += stride) values.push_back(fmt::format("{}", exit));
+  return values;
+}
+
+bool has_place_of(const std::string& text, const std::vector<SearchRow>& searches) {
+  return std::any_of(searches.begin(), searches.end(), [&](const SearchRow& search) {
+    return search.by_category && (text.find("{" + search.name + "}") != std::string::npos ||
+                                  text.find("{" + search.name + ".") != std::string::npos);
+  });
+}
+
+/// A setting once, or once for each category whose search it takes, or once for each value of the axis.
+Result<void> add_settings(const ExperimentRow& experiment, const PlanInputs& inputs, const SettingRow& row,
+                          Plan& plan) {
+  const bool is_curve = experiment.printer == Printer::curve && &row == &experiment.settings.back();
+  if (is_curve) {
+    const Places places(experiment, inputs, "");
+    DRAFTSCOPE_TRY_ASSIGN(const std::string strategy, places.filled(row.strategy));
+    DRAFTSCOPE_TRY_ASSIGN(const std::vector<std::string> values, axis_values(experiment.axis, inputs.layers));
+    for (const std::string& text : values) {
+      DRAFTSCOPE_TRY_ASSIGN(const std::string value, places.filled(text));
+      plan.settings.push_back(
+          {row, value, speculation::with_parameter(strategy, experiment.axis.key, value)});
+    }
+    return {};
+  }
+  const bool by_category = has_place_of(row.strategy, experiment.searches);
+  const std::vector<std::string> all{""};
+  for (const std::string& category : by_category ? inputs.categories : all) {
+    FilledSetting filled{row, "", ""};
+    if (by_category) filled.row.label += " " + (category.empty() ? "(none)" : category);
+    DRAFTSCOPE_TRY_ASSIGN(filled.strategy, Places(experiment, inputs, category).filled(row.strategy));
+    plan.settings.push_back(std::move(filled));
+  }
+  return {};
+}
+
+std::vector<std::string> decoding_command(const std::string& command, const ReproduceSettings& settings,
+                                          const std::string& prompts) {
+  std::vector<std::string> words{command, "--model", settings.model, "--prompts", prompts};
+  words.insert(words.end(), settings.machine.begin(), settings.machine.end());
+  return words;
+}
+
+/// A recording of the strategies, each once.
+Step recording_of(const ExperimentRow& experiment, const ReproduceSettings& settings,
+                  const std::vector<std::string>& strategies, const std::string& file,
+                  const std::vector<std::string>& more) {
+  Step step{decoding_command("record", settings, settings.prompts), settings.folder / file};
+  std::vector<std::string>& words = step.arguments;
+  words.insert(words.end(), {"-n", fmt::format("{}", settings.max_tokens)});
+  if (settings.limit > 0) words.insert(words.end(), {"--limit", fmt::format("{}", settings.limit)});
+  words.insert(words.end(), more.begin(), more.end());
+  words.insert(words.end(), experiment.decoding.begin(), experiment.decoding.end());
+  for (const std::string& strategy : strategies) words.insert(words.end(), {"-s", strategy});
+  words.insert(words.end(), {"-o", step.output.string()});
+  return step;
+}
+
+void insert_once(std::vector<std::string>& all, const std::string& text) {
+  if (std::find(all.begin(), all.end(), text) == all.end()) all.push_back(text);
+}
+
+/// A word of a shell's command, in quotes where it needs them.
+std::string shell_word(const std::string& word) {
+  constexpr std::string_view plain = "_-+=:,./%@";
+  const bool is_plain = !word.empty() && std::all_of(word.begin(), word.end(), [&](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || plain.find(c) != std::string_view::npos;
+  });
+  if (is_plain) return word;
+  std::string quoted = "'";
+  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
+std::string step_text(const Step& step) {
+  std::string line = "draftscope";
+  for (const std::string& word : step.arguments) line += " " + shell_word(word);
+  return line + "\n";
+}
+
+}  // namespace
+
+Plan plan_searches(const ExperimentRow& experiment, const PlanInputs& inputs) {
+  const ReproduceSettings& settings = inputs.settings;
+  Plan plan;
+  const std::vector<std::string> all{""};
+  for (const SearchRow& search : experiment.searches)
+    for (const std::string& category : search.by_category ? inputs.categories : all) {
+      if (search.by_category) plan.category_prompts.push_back({category, prompts_file(settings, category)});
+      const std::string prompts =
+          search.by_category ? plan.category_prompts.back().file.string() : settings.tune_prompts;
+      Step step{decoding_command("tune", settings, prompts), policy_path(settings, search, category)};
+      step.arguments.insert(step.arguments.end(), search.arguments.begin(), search.arguments.end());
+      step.arguments.insert(step.arguments.end(), {"-o", step.output.string()});
+      plan.searches.push_back(std::move(step));
+    }
+  return plan;
+}
+
+Result<void> plan_recording(const ExperimentRow& experiment, const PlanInputs& inputs, Plan& plan) {
+  const ReproduceSettings& settings = inputs.settings;
+  plan.settings.clear();
+  plan.prediction.clear();
+  plan.recording.clear();
+  for (const SettingRow& row : experiment.settings)
+    DRAFTSCOPE_TRY(add_settings(experiment, inputs, row, plan));
+  if (plan.settings.empty()) return {};
+  std::vector<std::string> learnt;
+  std::vector<std::string> all;
+  for (const FilledSetting& setting : plan.settings) {
+    insert_once(all, setting.strategy);
+    if (setting.row.is_learnt) insert_once(learnt, setting.strategy);
+  }
+  Step simulation{{"simulate", (settings.folder / "learnt.dstrace").string()},
+                  settings.folder / "prediction.json"};
+  bool asks = false;
+  for (const std::string& strategy : all) {
+    if (std::find(learnt.begin(), learnt.end(), strategy) != learnt.end()) continue;
+    asks = true;
+    simulation.arguments.insert(simulation.arguments.end(), {"-s", strategy});
+  }
+  const bool teaches =
+      std::any_of(learnt.begin(), learnt.end(), [](const std::string& text) { return !is_baseline(text); });
+  if (asks && teaches) {
+    simulation.arguments.insert(simulation.arguments.end(), {"-o", simulation.output.string()});
+    plan.prediction = {recording_of(experiment, settings, learnt, "learnt.dstrace",
+                                    {"--repeats", "1", "--shadow", "--level", "ops"}),
+                       std::move(simulation)};
+  }
+  plan.recording = {recording_of(experiment, settings, all, "recording.dstrace",
+                                 {"--repeats", fmt::format("{}", settings.repeats)})};
+  return {};
+}
+
+std::string plan_text(const Plan& plan, const ReproduceSettings& settings) {
+  std::string text = fmt::format("mkdir -p {}\n", shell_word(settings.folder.string()));
+  const bool has_places = std::any_of(
+      plan.settings.begin(), plan.settings.end(),
+      [](const FilledSetting& setting) { return setting.strategy.find('{') != std::string::npos; });
+  if (has_places) text += "# {grid.exit} is the exit of the best setting that drafts in grid.json\n";
+  for (const CategoryPrompts& prompts : plan.category_prompts)
+    text += fmt::format("grep -E {} {} > {}\n",
+                        shell_word(fmt::format("\"category\": *\"{}\"", prompts.category)),
+                        shell_word(settings.tune_prompts), shell_word(prompts.file.string()));
+  for (const std::vector<Step>& steps : {plan.searches, plan.prediction, plan.recording})
+    for (const Step& step : steps) text += step_text(step);
+  return text;
+}
+
+}  // namespace draftscope::cli

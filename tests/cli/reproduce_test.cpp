@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The rows of `draftscope reproduce`: all of them as data, and one made whole with a demo model.
+
+#include <draftscope/simulator/analysis/figure_tables.h>
+#include <draftscope/speculation/catalogue/strategy_specification.h>
+#include <draftscope/speculation/model_shape.h>
+#include <draftscope/speculation/policy_file.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "../value_of.h"
+#include "reproduce/experiments.h"
+#include "reproduce/published_rows.h"
+#include "reproduce/steps.h"
+#include "trace_files.h"
+
+namespace draftscope::cli {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+namespace fs = std::filesystem;
+
+/// Settings with fictional files, and a model of `layers` layers.
+PlanInputs inputs_for(std::int32_t layers) {
+  return {{.model = "model",
+           .draft_model = "draft",
+           .prompts = "prompts.jsonl",
+           .tune_prompts = "tune.jsonl",
+           .folder = "folder"},
+          {"coding", "prose"},
+          [layers]() -> Result<std::int32_t> { return layers; }};
+}
+
+Plan plan_of(const ExperimentRow& experiment, std::int32_t layers = 12) {
+  const PlanInputs inputs = inputs_for(layers);
+  Plan plan = plan_searches(experiment, inputs);
+  EXPECT_TRUE(plan_recording(experiment, inputs, plan)) << experiment.name;
+  return plan;
+}
+
+TEST(Experiments, HaveNamesOfTheirOwnAndFiguresOfTheCatalogue) {
+  std::set<std::string> names;
+  for (const ExperimentRow& experiment : experiments()) {
+    EXPECT_TRUE(names.insert(experiment.name).second) << experiment.name;
+    EXPECT_FALSE(experiment.item.empty()) << experiment.name;
+    EXPECT_TRUE(fs::exists(fs::path(DRAFTSCOPE_SOURCE_DIR) / experiment.model)) << experiment.name;
+    for (const std::string& figure : experiment.figures)
+      EXPECT_NE(simulator::find_figure(simulator::convention_figures(), figure), nullptr)
+          << experiment.name << " " << figure;
+    const bool has_figures = experiment.printer == Printer::table || experiment.printer == Printer::curve;
+    EXPECT_EQ(!experiment.figures.empty(), has_figures) << experiment.name;
+    EXPECT_EQ(!experiment.axis.key.empty(), experiment.printer == Printer::curve) << experiment.name;
+  }
+  EXPECT_GE(names.size(), 30U);
+}
+
+/// A place that a search fills in, as a file or a small number that every parameter takes.
+std::string with_search_places(std::string strategy) {
+  for (std::size_t open = strategy.find('{'); open != std::string::npos; open = strategy.find('{'))
+    strategy.replace(open, strategy.find('}', open) + 1 - open, "3");
+  return strategy;
+}
+
+TEST(Experiments, RecordStrategiesThatAnyModelTakes) {
+  for (const std::int32_t layers : {12, 30, 80}) {
+    for (const ExperimentRow& experiment : experiments())
+      for (const FilledSetting& setting : plan_of(experiment, layers).settings) {
+        const auto parsed = speculation::parse_strategy(with_search_places(setting.strategy), layers);
+        EXPECT_TRUE(parsed) << experiment.name << ": " << (parsed ? "" : parsed.error().message);
+      }
+  }
+}
+
+TEST(Experiments, BeginWithVanillaAndPredictOnlyWhatIsRecordedLater) {
+  for (const ExperimentRow& experiment : experiments()) {
+    const Plan plan = plan_of(experiment);
+    if (plan.settings.empty()) {
+      EXPECT_EQ(experiment.printer, Printer::decisions) << experiment.name;
+      EXPECT_EQ(plan.searches.size(), 1U) << experiment.name;
+      continue;
+    }
+    EXPECT_EQ(plan.settings.front().strategy, "vanilla") << experiment.name;
+    ASSERT_EQ(plan.recording.size(), 1U) << experiment.name;
+    const std::vector<std::string>& recorded = plan.recording.front().arguments;
+    for (const FilledSetting& setting : plan.settings)
+      EXPECT_EQ(std::count(recorded.begin(), recorded.end(), setting.strategy), 1) << setting.strategy;
+    if (plan.prediction.empty()) continue;
+    ASSERT_EQ(plan.prediction.size(), 2U) << experiment.name;
+    const std::vector<std::string>& learnt = plan.prediction[0].arguments;
+    const std::vector<std::string>& asked = plan.prediction[1].arguments;
+    for (const FilledSetting& setting : plan.settings) {
+      const auto in_learnt = std::count(learnt.begin(), learnt.end(), setting.strategy);
+      EXPECT_EQ(std::count(asked.begin(), asked.end(), setting.strategy), 1 - in_learnt) << setting.strategy;
+    }
+  }
+}
+
+TEST(Experiments, FindTheirPublishedFigures) {
+  for (const ExperimentRow& experiment : experiments()) {
+    const auto rows = value_of(published_rows(experiment));
+    EXPECT_EQ(rows.empty(), experiment.sources.empty()) << experiment.name;
+    for (const std::string& source : experiment.sources)
+      EXPECT_TRUE(std::any_of(rows.begin(), rows.end(),
+                              [&](const PublishedRow& row) { return row.source.starts_with(source); }))
+          << experiment.name << ": " << source;
+    for (const SettingRow& setting : experiment.settings)
+      EXPECT_TRUE(setting.published.empty() || experiment.sources.empty() ||
+                  std::any_of(rows.begin(), rows.end(),
+                              [&](const PublishedRow& row) {
+                                return is_of_setting(row, setting, experiment.axis, "");
+                              }))
+          << experiment.name << ": " << setting.published;
+  }
+}
+
+TEST(PublishedRows, AreFoundByTheWholeValueOfTheAxis) {
+  const AxisRow axis{"omega", {}, "omega="};
+  const SettingRow setting{"DEL", "del", "DEL"};
+  PublishedRow row;
+  row.method = "DEL";
+  row.setting = "T=0; omega=0.9; tok_s=92.75";
+  EXPECT_TRUE(is_of_setting(row, setting, axis, "0.9"));
+  EXPECT_FALSE(is_of_setting(row, setting, axis, "0.95"));
+  row.setting = "T=0; omega=0.95";
+  EXPECT_TRUE(is_of_setting(row, setting, axis, "0.95"));
+  EXPECT_FALSE(is_of_setting(row, setting, axis, "0.9"));
+  row.method = "LS(E7-g6)";
+  EXPECT_FALSE(is_of_setting(row, setting, axis, "0.95"));
+}
+
+class Reproduce : public ::testing::Test {
+ protected:
+  Reproduce() {
+    const std::string source = DRAFTSCOPE_SOURCE_DIR;
+    common_ = {"--model",   source + "/models/demo-plain",
+               "--prompts", source + "/traces/prompts/demo.jsonl",
+               "--threads", "1",
+               "--limit",   "4",
+               "-o",        (folder_ / "made").string()};
+  }
+  [[nodiscard]] CommandResult reproduce(std::vector<std::string> arguments) const {
+    arguments.insert(arguments.begin(), "reproduce");
+    arguments.insert(arguments.end(), common_.begin(), common_.end());
+    return run_command(arguments);
+  }
+
+  TemporaryFolder folder_;
+  std::vector<std::string> common_;
+};
+
+TEST_F(Reproduce, MakesACurveWithItsPredictionOnceAndPrintsItAgain) {
+  const std::vector<std::string> call{"clasp-figure-4c", "-n", "12", "--repeats", "1", "-q"};
+  std::vector<std::string> as_json = call;
+  as_json.emplace_back("--json");
+  const CommandResult first = reproduce(as_json);
+  ASSERT_EQ(first.exit_code, 0) << first.err;
+  const json document = json::parse(first.out);
+  EXPECT_EQ(document["axis"], "threshold");
+  ASSERT_EQ(document["settings"].size(), 7U);
+  EXPECT_EQ(document["settings"][0]["strategy"], "vanilla");
+  std::set<std::string> values;
+  for (const json& setting : document["settings"]) {
+    if (setting["value"].is_null()) continue;
+    const std::string value = setting["value"];
+    values.insert(value);
+    EXPECT_EQ(setting["strategy"], "clasp:threshold=" + value);
+    EXPECT_GT(setting["figures"]["speedup"].get<double>(), 0.0);
+    EXPECT_EQ(setting["predicted"].is_null(), value == "0.7") << "0.7 is what was learnt from";
+    double samples = 0.0;
+    for (const json& part : setting["categories"]) samples += part["figures"]["samples"].get<double>();
+    EXPECT_EQ(samples, setting["figures"]["samples"].get<double>());
+  }
+  EXPECT_EQ(values, (std::set<std::string>{"0.5", "0.6", "0.7", "0.8", "0.9"}));
+  // It refuses a recording that was begun before the prediction.
+  const CommandResult checked = run_command({"validate", (folder_ / "made/prediction.json").string(),
+                                             (folder_ / "made/recording.dstrace").string(), "--json"});
+  EXPECT_EQ(checked.exit_code, 0) << checked.err;
+  EXPECT_EQ(json::parse(checked.out)["answers"].size(), 4U);
+
+  const CommandResult again = reproduce(as_json);
+  EXPECT_EQ(again.out, first.out) << "nothing is recorded anew";
+  const CommandResult text = reproduce(call);
+  EXPECT_EQ(text.exit_code, 0) << text.err;
+  EXPECT_THAT(text.out, HasSubstr("Figure 4(c)"));
+  EXPECT_THAT(text.out, HasSubstr("What differs from the publication"));
+  expect_one_line(reproduce({"clasp-figure-4c", "-n", "13", "-q"}),
+                  "commands.sh: found the commands of another call");
+}
+
+TEST_F(Reproduce, TakesTheSearchesBestSettingsCategoryByCategory) {
+  const CommandResult dry = reproduce({"del-figure-1a", "--dry-run"});
+  EXPECT_EQ(dry.exit_code, 0) << dry.err;
+  EXPECT_THAT(dry.out, HasSubstr("grid-coding.json"));
+  EXPECT_THAT(dry.out, HasSubstr("grid-prose.json"));
+  EXPECT_FALSE(fs::exists(folder_ / "made"));
+
+  const ExperimentRow& experiment =
+      *std::find_if(experiments().begin(), experiments().end(),
+                    [](const ExperimentRow& row) { return row.name == "del-figure-1a"; });
+  PlanInputs inputs = inputs_for(12);
+  inputs.settings.folder = folder_ / "";
+  inputs.has_policies = true;
+  speculation::ModelShape shape;
+  shape.name = "model";
+  shape.n_layers = 12;
+  speculation::PolicyFile policy;
+  policy.model = speculation::model_facts(shape, "hash");
+  policy.strategy = "layerskip:exit=7,gamma=4";
+  ASSERT_TRUE(speculation::write_policy(folder_ / "grid-coding.json", policy));
+  policy.strategy = "vanilla";  // No setting won; the best trial that drafts is taken.
+  policy.trials = {{.setting = "layerskip:exit=3,gamma=2", .prompts = 1, .measured = {.score = 0.5}},
+                   {.setting = "layerskip:exit=5,gamma=1", .prompts = 1, .measured = {.score = 0.9}},
+                   {.setting = "vanilla", .prompts = 1, .measured = {.score = 1.0}}};
+  ASSERT_TRUE(speculation::write_policy(folder_ / "grid-prose.json", policy));
+  Plan plan = plan_searches(experiment, inputs);
+  const auto planned = plan_recording(experiment, inputs, plan);
+  ASSERT_TRUE(planned) << planned.error().message;
+  ASSERT_EQ(plan.settings.size(), 3U);
+  EXPECT_EQ(plan.settings[1].strategy, "layerskip:exit=7,gamma=4");
+  EXPECT_EQ(plan.settings[2].strategy, "layerskip:exit=5,gamma=1");
+}
+
+TEST_F(Reproduce, PrintsForEveryRowWhatItWouldRun) {
+  for (const ExperimentRow& experiment : experiments()) {
+    const CommandResult dry = reproduce({experiment.name, "--dry-run"});
+    EXPECT_EQ(dry.exit_code, 0) << experiment.name << dry.err;
+    EXPECT_THAT(dry.out, HasSubstr("draftscope ")) << experiment.name;
+  }
+}
+
+TEST_F(Reproduce, RefusesInOneLine) {
+  expect_one_line(reproduce({"del-table-9"}), "'del-table-9' is no experiment");
+  expect_one_line(run_command({"reproduce"}), "found no NAME");
+  const CommandResult list = run_command({"reproduce", "--list"});
+  EXPECT_EQ(list.exit_code, 0);
+  for (const ExperimentRow& experiment : experiments()) EXPECT_THAT(list.out, HasSubstr(experiment.name));
+}
+
+}  // namespace
+}  // namespace draftscope::cli
