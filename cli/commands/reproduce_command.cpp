@@ -101,7 +101,10 @@ std::string list_text() {
       {{"name", Align::left}, {"publication", Align::left}, {"item", Align::left}, {"needs", Align::left}});
   for (const ExperimentRow& experiment : experiments())
     table.add_row({experiment.name, experiment.document, experiment.item, needs_of(experiment)});
-  return table.text();
+  return table.text() +
+         "\nWith a demo model on one core each takes seconds to two minutes; times grow with prompts, tokens "
+         "and "
+         "settings.\n";
 }
 
 std::string list_json() {

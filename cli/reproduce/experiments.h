@@ -38,7 +38,7 @@ struct SearchRow {
 struct SettingRow {
   std::string label;     ///< Name as the publication has it.
   std::string strategy;  ///< Specification with places.
-  /// Beginning of the names in the column `method` of published.csv; empty = not published there.
+  /// Name in the column `method` of published.csv, or with a final '*' its beginning; empty = not there.
   std::string published;
   /// Whether it is recorded first, so that the other settings are predicted before they are measured.
   bool is_learnt = false;

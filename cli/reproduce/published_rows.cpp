@@ -61,7 +61,11 @@ std::optional<double> published_figure(const PublishedRow& row, std::string_view
 
 bool is_of_setting(const PublishedRow& row, const SettingRow& setting, const AxisRow& axis,
                    std::string_view value) {
-  if (setting.published.empty() || !row.method.starts_with(setting.published)) return false;
+  if (setting.published.empty()) return false;
+  const std::string_view name = setting.published;
+  const bool is_named =
+      name.ends_with('*') ? row.method.starts_with(name.substr(0, name.size() - 1)) : row.method == name;
+  if (!is_named) return false;
   if (value.empty()) return true;
   if (axis.published.empty()) return row.gamma == value;
   // The value ends the text or is followed by another item: "omega=0.5" is not "omega=0.55".

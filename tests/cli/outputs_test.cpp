@@ -159,6 +159,7 @@ TEST_F(Outputs, AreNotBegunWhereAnInputIsNoRegularFile) {
       {"import", "--output", output},
       {"import", "--output", output, "--from", "layerskip"},
       {"validate"},
+      {"reproduce", "clasp-figure-4c", "-o", output, "--prompts"},
       {"report"},
       {"inspect"},
       {"generate", "--model", model_, "--prompt", "x", "--strategy"}};

@@ -134,6 +134,9 @@ TEST(PublishedRows, AreFoundByTheWholeValueOfTheAxis) {
   EXPECT_FALSE(is_of_setting(row, setting, axis, "0.9"));
   row.method = "LS(E7-g6)";
   EXPECT_FALSE(is_of_setting(row, setting, axis, "0.95"));
+  EXPECT_TRUE(is_of_setting(row, {"LS", "layerskip", "LS(*"}, axis, ""));
+  row.method = "DEL without something";
+  EXPECT_FALSE(is_of_setting(row, setting, axis, ""));
 }
 
 class Reproduce : public ::testing::Test {
@@ -223,9 +226,9 @@ TEST_F(Reproduce, TakesTheSearchesBestSettingsCategoryByCategory) {
   Plan plan = plan_searches(experiment, inputs);
   const auto planned = plan_recording(experiment, inputs, plan);
   ASSERT_TRUE(planned) << planned.error().message;
-  ASSERT_EQ(plan.settings.size(), 3U);
-  EXPECT_EQ(plan.settings[1].strategy, "layerskip:exit=7,gamma=4");
-  EXPECT_EQ(plan.settings[2].strategy, "layerskip:exit=5,gamma=1");
+  ASSERT_EQ(plan.settings.size(), 4U);
+  EXPECT_EQ(plan.settings[2].strategy, "layerskip:exit=7,gamma=4");
+  EXPECT_EQ(plan.settings[3].strategy, "layerskip:exit=5,gamma=1");
 }
 
 TEST_F(Reproduce, PrintsForEveryRowWhatItWouldRun) {
