@@ -8,6 +8,7 @@
 #include "reading/scan.h"
 #include "storage/columns.h"
 #include "storage/overview_builder.h"
+#include "storage/schema.h"
 
 namespace draftscope::traces {
 namespace {

@@ -12,6 +12,7 @@
 #include "reading/scan.h"
 #include "reading/validate.h"
 #include "storage/columns.h"
+#include "storage/schema.h"
 #include "storage/tables.h"
 
 namespace draftscope::traces {

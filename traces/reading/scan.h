@@ -15,6 +15,7 @@
 #include "reading/open.h"
 #include "storage/columns.h"
 #include "storage/database.h"
+#include "storage/schema.h"
 #include "storage/tables.h"
 
 namespace draftscope::traces {

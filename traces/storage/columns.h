@@ -12,14 +12,38 @@
 #include <draftscope/traces/overview.h>
 #include <draftscope/traces/records.h>
 
+#include <algorithm>
+#include <array>
 #include <concepts>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <type_traits>
 
-#include "storage/schema.h"
-
 namespace draftscope::traces {
+
+inline constexpr int current_schema_version = 5;
+/// Oldest version that is read. Its tables are those of the current one.
+inline constexpr int oldest_schema_version = 4;
+
+/// A column that files of versions before `version` lack; there it reads as zeros.
+struct AddedColumn {
+  int version = 0;
+  std::string_view table;
+  std::string_view name;
+};
+inline constexpr std::array<AddedColumn, 5> added_columns{{{5, "kernels", "bytes"},
+                                                           {5, "kernels", "wait_ns"},
+                                                           {5, "kernels", "first_end_ns"},
+                                                           {5, "kernels", "first_block"},
+                                                           {5, "kernels", "last_block"}}};
+
+/// Whether files of that schema version have the column.
+[[nodiscard]] constexpr bool has_column(int version, std::string_view table, std::string_view column) {
+  return std::ranges::none_of(added_columns, [&](const AddedColumn& added) {
+    return version < added.version && table == added.table && column == added.name;
+  });
+}
 
 inline constexpr int draft_stop_count = 5;
 inline constexpr int request_stop_count = 6;
