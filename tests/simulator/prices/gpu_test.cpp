@@ -5,6 +5,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <fstream>
+#include <iterator>
 #include <set>
 
 #include "prices/passes/cost_link.h"
@@ -15,7 +18,10 @@ namespace {
 using ::testing::HasSubstr;
 
 TEST(Gpu, EveryRowOfTheTableParsesAndIsFoundByItsName) {
-  ASSERT_EQ(known_gpus().size(), 47U);
+  std::ifstream table(DRAFTSCOPE_SOURCE_DIR "/simulator/data/gpus.csv");
+  const auto lines = std::count(std::istreambuf_iterator<char>(table), {}, '\n');
+  ASSERT_GT(lines, 1);
+  ASSERT_EQ(known_gpus().size(), static_cast<std::size_t>(lines - 1));
   std::set<std::string> names;
   for (const GpuSpecification& gpu : known_gpus()) {
     EXPECT_TRUE(names.insert(gpu.name).second) << gpu.name;
