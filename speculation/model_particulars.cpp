@@ -198,10 +198,6 @@ Result<void> read_activation(const JsonField& config, const ModelFamily& family)
 Result<void> read_particulars(const JsonField& config, const ModelFamily& family, ModelShape& shape) {
   DRAFTSCOPE_TRY(read_activation(config, family));
   const std::string_view type = family.model_type;
-  if (type == "llama") {
-    DRAFTSCOPE_TRY(read_biases(config, shape));
-    return read_mlp_bias(config, shape);
-  }
   if (type == "mistral") return read_mistral_window(config, shape);
   if (type == "qwen2") {
     shape.qkv_bias = true;
@@ -215,7 +211,9 @@ Result<void> read_particulars(const JsonField& config, const ModelFamily& family
   if (type == "granite") return read_granite(config, shape);
   if (type == "olmo2") return read_biases(config, shape);
   if (type == "phi3") return read_phi3(config, shape);
-  return read_gemma(config, family, shape);
+  if (type.starts_with("gemma")) return read_gemma(config, family, shape);
+  DRAFTSCOPE_TRY(read_biases(config, shape));
+  return read_mlp_bias(config, shape);
 }
 
 }  // namespace draftscope::speculation
