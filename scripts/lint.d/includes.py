@@ -33,8 +33,7 @@ LAYERS = {
                   "rounds/drafts", "rounds", "answers/uncertainty", "answers", "answers/oracle", "answers/advice",
                   "answers/validation"],
     "traces": [".", "storage", "reading", "writing", "foreign", "export import",
-               "import/acceptance import/aiperf import/chrome import/layerskip import/llama_answers import/llama_cpp import/nsys "
-               "import/rounds import/sglang import/spec_bench import/swift import/trtllm"],
+               " ".join(f"import/{path.name}" for path in sorted((ROOT / "traces/import").iterdir()) if path.is_dir())],
 }
 LAYERED_PUBLIC = {"simulator"}
 # Headers beside the libraries' folders, for other languages.

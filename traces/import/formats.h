@@ -63,7 +63,7 @@ class FileHead {
   std::string text_;
 };
 
-/// An import format: its folder defines it as NAME_row, and formats.cpp lists it.
+/// An import format: its folder defines it as FormatRow format_of_FOLDER().
 struct FormatRow {
   std::string_view name;   ///< Name in the command and in `meta`: "spec-bench".
   std::string_view about;  ///< One line for the command's help.
@@ -75,8 +75,8 @@ struct FormatRow {
   bool stands_alone = false;  ///< Whether it has its own clock and names its runs.
 };
 
-/// All formats, in the order of the help.
-[[nodiscard]] std::span<const FormatRow* const> format_rows();
+/// All formats, in the order of the help (traces/CMakeLists.txt).
+[[nodiscard]] std::span<const FormatRow> format_rows();
 
 /// Name of this file's run: the option (except for the baseline), or the file's name without its extension.
 struct RunName {

@@ -21,8 +21,7 @@ constexpr std::size_t head_bytes = std::size_t{1} << 16U;
 
 std::string known_names() {
   std::string names;
-  for (const FormatRow* const row : format_rows())
-    names += (names.empty() ? "" : ", ") + std::string(row->name);
+  for (const FormatRow& row : format_rows()) names += (names.empty() ? "" : ", ") + std::string(row.name);
   return names;
 }
 
@@ -47,9 +46,9 @@ Result<const FormatRow*> detect(const fs::path& file) {
   if (head.is_blank()) return fail("{}: is empty, expected a recording", file.string());
   const FormatRow* surest = nullptr;
   int greatest = 0;
-  for (const FormatRow* const row : format_rows()) {
-    const int sureness = row->sureness(head);
-    if (sureness > greatest) surest = row;
+  for (const FormatRow& row : format_rows()) {
+    const int sureness = row.sureness(head);
+    if (sureness > greatest) surest = &row;
     greatest = std::max(greatest, sureness);
   }
   if (surest == nullptr)
@@ -59,8 +58,8 @@ Result<const FormatRow*> detect(const fs::path& file) {
 }
 
 Result<const FormatRow*> format_named(std::string_view name) {
-  for (const FormatRow* const row : format_rows())
-    if (row->name == name) return row;
+  for (const FormatRow& row : format_rows())
+    if (row.name == name) return &row;
   return fail("format: found {}, expected one of {}", quote(name), known_names());
 }
 
@@ -143,7 +142,7 @@ Result<void> take_run(const std::filesystem::path& file, const RunName& name, Im
 
 std::vector<ImportFormat> import_formats() {
   std::vector<ImportFormat> formats;
-  for (const FormatRow* const row : format_rows()) formats.push_back({row->name, row->about});
+  for (const FormatRow& row : format_rows()) formats.push_back({row.name, row.about});
   return formats;
 }
 

@@ -159,9 +159,9 @@ int acceptance_sureness(const FileHead& head) {
 
 }  // namespace
 
-extern const FormatRow acceptance_row;
-const FormatRow acceptance_row{"acceptance",
-                               "JSONL with accepted lengths a request, such as vLLM's per-request metrics",
-                               import_acceptance, acceptance_sureness};
+FormatRow format_of_acceptance() {
+  return {"acceptance", "JSONL with accepted lengths a request, such as vLLM's per-request metrics",
+          import_acceptance, acceptance_sureness};
+}
 
 }  // namespace draftscope::traces

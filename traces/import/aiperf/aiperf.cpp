@@ -80,7 +80,8 @@ int aiperf_sureness(const FileHead& head) {
 
 }  // namespace
 
-extern const FormatRow aiperf_row;
-const FormatRow aiperf_row{"aiperf", "AIPerf's profile_export.jsonl", import_aiperf, aiperf_sureness};
+FormatRow format_of_aiperf() {
+  return {"aiperf", "AIPerf's profile_export.jsonl", import_aiperf, aiperf_sureness};
+}
 
 }  // namespace draftscope::traces

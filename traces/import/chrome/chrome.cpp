@@ -427,8 +427,9 @@ int chrome_sureness(const FileHead& head) {
 
 }  // namespace
 
-extern const FormatRow chrome_row;
-const FormatRow chrome_row{"chrome", "Chrome trace events: export --to chrome, PyTorch's profiler, others",
-                           import_chrome, chrome_sureness, true};
+FormatRow format_of_chrome() {
+  return {"chrome", "Chrome trace events: export --to chrome, PyTorch's profiler, others", import_chrome,
+          chrome_sureness, true};
+}
 
 }  // namespace draftscope::traces

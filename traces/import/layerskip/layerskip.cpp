@@ -173,9 +173,9 @@ int layerskip_sureness(const FileHead& head) {
 
 }  // namespace
 
-extern const FormatRow layerskip_row;
-const FormatRow layerskip_row{"layerskip",
-                              "benchmark JSON or sweep CSV of LayerSkip and DEL: figures without rounds",
-                              import_layerskip, layerskip_sureness};
+FormatRow format_of_layerskip() {
+  return {"layerskip", "benchmark JSON or sweep CSV of LayerSkip and DEL: figures without rounds",
+          import_layerskip, layerskip_sureness};
+}
 
 }  // namespace draftscope::traces

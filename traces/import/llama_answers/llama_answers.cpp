@@ -35,8 +35,8 @@ int llama_answers_sureness(const FileHead& head) {
 
 }  // namespace
 
-extern const FormatRow llama_answers_row;
-const FormatRow llama_answers_row{"llama-answers", "its answers a line, with timings", import_llama_answers,
-                                  llama_answers_sureness};
+FormatRow format_of_llama_answers() {
+  return {"llama-answers", "its answers a line, with timings", import_llama_answers, llama_answers_sureness};
+}
 
 }  // namespace draftscope::traces

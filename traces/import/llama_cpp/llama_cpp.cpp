@@ -198,8 +198,9 @@ int llama_cpp_sureness(const FileHead& head) {
 
 }  // namespace
 
-extern const FormatRow llama_cpp_row;
-const FormatRow llama_cpp_row{"llama-cpp", "log of llama-server with LLAMA_TRACE=1, or --verbose",
-                              import_llama_cpp, llama_cpp_sureness};
+FormatRow format_of_llama_cpp() {
+  return {"llama-cpp", "log of llama-server with LLAMA_TRACE=1, or --verbose", import_llama_cpp,
+          llama_cpp_sureness};
+}
 
 }  // namespace draftscope::traces

@@ -403,7 +403,8 @@ int nsys_sureness(const FileHead& head) {
 
 }  // namespace
 
-extern const FormatRow nsys_row;
-const FormatRow nsys_row{"nsys", "SQLite export of Nsight Systems", import_nsys, nsys_sureness, true};
+FormatRow format_of_nsys() {
+  return {"nsys", "SQLite export of Nsight Systems", import_nsys, nsys_sureness, true};
+}
 
 }  // namespace draftscope::traces

@@ -336,8 +336,9 @@ int rounds_sureness(const FileHead& head) {
 
 }  // namespace
 
-extern const FormatRow rounds_row;
-const FormatRow rounds_row{"rounds", "neutral JSONL, a line a request and a round: docs/rounds-format.md",
-                           import_rounds, rounds_sureness, true};
+FormatRow format_of_rounds() {
+  return {"rounds", "neutral JSONL, a line a request and a round: docs/rounds-format.md", import_rounds,
+          rounds_sureness, true};
+}
 
 }  // namespace draftscope::traces

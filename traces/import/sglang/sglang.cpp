@@ -43,8 +43,8 @@ int sglang_sureness(const FileHead& head) {
 
 }  // namespace
 
-extern const FormatRow sglang_row;
-const FormatRow sglang_row{"sglang", "SGLang's answers a line, with meta_info or sglext", import_sglang,
-                           sglang_sureness};
+FormatRow format_of_sglang() {
+  return {"sglang", "SGLang's answers a line, with meta_info or sglext", import_sglang, sglang_sureness};
+}
 
 }  // namespace draftscope::traces

@@ -46,9 +46,9 @@ int spec_bench_sureness(const FileHead& head) {
 
 }  // namespace
 
-extern const FormatRow spec_bench_row;
-const FormatRow spec_bench_row{"spec-bench",
-                               "answer JSONL of Spec-Bench, or of export --to spec-bench; a run a file",
-                               import_spec_bench, spec_bench_sureness};
+FormatRow format_of_spec_bench() {
+  return {"spec-bench", "answer JSONL of Spec-Bench, or of export --to spec-bench; a run a file",
+          import_spec_bench, spec_bench_sureness};
+}
 
 }  // namespace draftscope::traces

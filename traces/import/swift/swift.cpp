@@ -44,7 +44,8 @@ int swift_sureness(const FileHead& head) {
 
 }  // namespace
 
-extern const FormatRow swift_row;
-const FormatRow swift_row{"swift", "SWIFT's answer JSONL; a run a file", import_swift, swift_sureness};
+FormatRow format_of_swift() {
+  return {"swift", "SWIFT's answer JSONL; a run a file", import_swift, swift_sureness};
+}
 
 }  // namespace draftscope::traces

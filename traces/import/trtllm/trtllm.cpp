@@ -133,8 +133,9 @@ int trtllm_sureness(const FileHead& head) {
 
 }  // namespace
 
-extern const FormatRow trtllm_row;
-const FormatRow trtllm_row{"trtllm", "TensorRT-LLM's iteration statistics, a line an iteration",
-                           import_trtllm, trtllm_sureness};
+FormatRow format_of_trtllm() {
+  return {"trtllm", "TensorRT-LLM's iteration statistics, a line an iteration", import_trtllm,
+          trtllm_sureness};
+}
 
 }  // namespace draftscope::traces
