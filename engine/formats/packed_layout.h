@@ -2,7 +2,7 @@
 #pragma once
 
 // The common memory layout of all matrices in blocks of quantised weights, whatever made them, and of one
-// such block. A format that a CPU multiplies is a row of packed_layouts.
+// such block. The codes of a format are in its row of weight_format.h; its layout follows from them.
 //
 //   Group    16 outputs; groups follow each other, the last one padded with zero scales
 //   Block    32 values of k of a group; blocks follow each other along k, the last one padded with the zero
@@ -20,7 +20,9 @@
 //   two levels. The minimum is formed likewise; formats of two levels subtract it, as in ggml.
 
 #include <draftscope/speculation/weight_format.h>
+#include <algorithm>
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -74,19 +76,26 @@ struct PackedLayout {
   }
 };
 
-/// Formats that are multiplied as they are. Other block formats, which use tables of values, are not
-/// included.
-inline constexpr std::array packed_layouts{
-    PackedLayout{speculation::WeightFormat::q8_0, 8, 0, 7, true, false, 0},
-    PackedLayout{speculation::WeightFormat::q6_k, 4, 2, 5, true, false, 2},
-    PackedLayout{speculation::WeightFormat::q5_1, 4, 1, 0, false, true, 0},
-    PackedLayout{speculation::WeightFormat::q5_0, 4, 1, 4, true, false, 0},
-    PackedLayout{speculation::WeightFormat::q5_k, 4, 1, 0, false, true, 1},
-    PackedLayout{speculation::WeightFormat::q4_1, 4, 0, 0, false, true, 0},
-    PackedLayout{speculation::WeightFormat::q4_0, 4, 0, 3, true, false, 0},
-    PackedLayout{speculation::WeightFormat::q4_k, 4, 0, 0, false, true, 1},
-    PackedLayout{speculation::WeightFormat::q3_0, 2, 1, 2, true, false, 0},
-};
+/// Layout of a format's codes.
+[[gnu::always_inline]] constexpr PackedLayout layout_of(const speculation::WeightFormatRow& row) {
+  const auto& [bits, zero, has_minima, own_scales] = row.codes;
+  const int low_bits = bits == 8 ? 8 : bits >= 4 ? 4 : 2;
+  const int zero_bits = zero > 0 ? std::countr_zero(static_cast<unsigned>(zero)) : 0;
+  return {row.format, low_bits, bits - low_bits, zero_bits, zero > 0, has_minima, own_scales};
+}
+
+inline constexpr auto packed_layout_count = static_cast<std::size_t>(std::ranges::count_if(
+    speculation::all_weight_formats, [](const auto& row) { return row.codes.bits > 0; }));
+
+/// Formats that are multiplied as they are: those whose row has codes. Other block formats use tables of
+/// values.
+inline constexpr std::array packed_layouts = [] {
+  std::array<PackedLayout, packed_layout_count> layouts;
+  std::size_t count = 0;
+  for (const speculation::WeightFormatRow& row : speculation::all_weight_formats)
+    if (row.codes.bits > 0) layouts[count++] = layout_of(row);
+  return layouts;
+}();
 
 /// Index in packed_layouts; −1 = a format without a layout.
 [[nodiscard, gnu::always_inline]] constexpr int packed_place(speculation::WeightFormat format) {
