@@ -8,6 +8,7 @@
 #include <draftscope/engine/cuda_backend.h>
 #include <draftscope/speculation/weight_format.h>
 #include <draftscope/traces/record_help.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <optional>
@@ -67,9 +68,11 @@ void add_model_options(CLI::App& command, ModelOptions& options) {
   command
       .add_option(
           "--weights", options.weights,
-          "How matrices are held: as-stored, or bf16 (packed ones widened); on a CPU also rounded to blocks "
-          "of q8_0, q5_1, q5_0, q4_1, q4_0 or q3_0; on a GPU the layers' to q8_0, q4_0, q4_k, int4 (scale "
-          "and zero point every 128), fp8 (e4m3, a scale an output) or fp8_block (a scale every 128 x 128)")
+          fmt::format(
+              "How matrices are held: as-stored, or bf16 (packed ones widened); on a CPU also rounded "
+              "to blocks of {}; on a GPU the layers' to {}",
+              speculation::made_weight_formats(speculation::MadeBy::cpu),
+              speculation::made_weight_formats(speculation::MadeBy::cuda)))
       ->check(one_of(held_weights()))
       ->capture_default_str();
   add_number(command, "--threads", options.threads, "Threads; 0 = one a core (cpu)", {0, 1024})

@@ -15,14 +15,8 @@
 //   8 bits   a part is two words, one byte per value; in e4m3 a word is e4m3_word()
 //   Scales   stored after all codes: for each 8 rows, for each `scale_depth` values of k, 16 bytes per row
 //            with the scales of that many values. So the scales of 8 rows share one cache line. Rows and
-//            depth are padded with zeros. Formats store:
-//            Q8_0, Q4_0  an fp16 number per part
-//            int4        a word per run: its scale as fp16 in the low half, the number to subtract
-//                        (int4_offset()) in the high half
-//            Q4_K        the fields of a GGUF file per 256 weights: two fp16 numbers, and a scale and a
-//                        minimum of 6 bits for each part (block_formats.cpp)
-//            fp8_block   an fp32 number per 128 values, 256 times the scale that `sharing_rows` rows share;
-//                        those rows count as one row here
+//            depth are padded with zeros. Which numbers they are is said beside each format's layout
+//            (kernel_formats.h)
 //
 // Rows take a multiple of 64 bytes, and scales begin at a multiple of 64 from the start of the matrix, which
 // is aligned to 256 (Pieces).
@@ -69,14 +63,6 @@ struct GroupedLayout {
   /// Bytes from a row's scales to the scales of its next scale_depth values.
   static constexpr std::int64_t scale_step = std::int64_t{scale_rows} * scale_bytes;
 };
-
-inline constexpr int max_scale_words = 3;
-inline constexpr GroupedLayout q8_0_layout{.code_bits = 8, .scale_depth = 256};
-inline constexpr GroupedLayout q4_0_layout{.code_bits = 4, .scale_depth = 256, .scale_words = 2};
-inline constexpr GroupedLayout int4_layout{.code_bits = 4, .scale_depth = 512};
-inline constexpr GroupedLayout q4_k_layout{.code_bits = 4, .scale_depth = 256, .scale_words = 3};
-inline constexpr GroupedLayout fp8_block_layout{.code_bits = 8, .scale_depth = 512, .sharing_rows = 8};
-inline constexpr int fp8_block_depth = 128;  ///< Values of k per scale.
 
 /// Place of value `i` of a part in 4 bits, as the number of bits below it in the word.
 constexpr std::uint32_t code_place(std::size_t i) {

@@ -15,7 +15,7 @@
 // changes.
 
 #include "device.h"
-#include "grouped_layout.h"
+#include "kernel_formats.h"
 #include "weights.h"
 
 namespace draftscope::engine::cuda {

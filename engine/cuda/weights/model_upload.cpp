@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <iterator>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -303,6 +304,15 @@ Result<void> check_one_format(const Checkpoint& checkpoint) {
               checkpoint.shape.name);
 }
 
+/// Formats with groups that kernels take; `mixed`: those whose files mix them with others.
+std::string names_of_groups(bool mixed) {
+  std::string names;
+  for (const speculation::WeightFormatRow& row : speculation::weight_formats())
+    if (grouped_format(row.format) && row.mixes_on_gpu == mixed)
+      names += (names.empty() ? "" : ", ") + std::string(row.name);
+  return names;
+}
+
 /// Error: the layers' matrices are in groups that no kernel takes, or in formats that no kernel takes
 /// together.
 Result<void> check_blocks(const Checkpoint& checkpoint) {
@@ -313,9 +323,9 @@ Result<void> check_blocks(const Checkpoint& checkpoint) {
       const TensorView& tensor = layer.*matrix.source;
       if (tensor.is_plain() ? takes_plain : tensor.is_fp8() || stored_groups(tensor) == expected) continue;
       return fail(
-          "model {}: matrices are in several formats of blocks, expected q8_0, q4_0, int4 or fp8_block for "
-          "all of the layers', q4_k for some, or none on a cuda device",
-          checkpoint.shape.name);
+          "model {}: matrices are in several formats of blocks, expected one of {} for all of the layers', "
+          "of {} for some, or none on a cuda device",
+          checkpoint.shape.name, names_of_groups(false), names_of_groups(true));
     }
     if (layer.gate.is_plain() != layer.up.is_plain())
       return fail("model {}: gate and up of a layer are in two formats, expected one on a cuda device",

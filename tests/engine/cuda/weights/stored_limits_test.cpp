@@ -23,8 +23,8 @@ using testing::HasSubstr;
 
 constexpr std::size_t plenty_of_memory = std::size_t{1} << 30;
 constexpr const char* several_formats =
-    "model tiny: matrices are in several formats of blocks, expected q8_0, q4_0, int4 or fp8_block for "
-    "all of the layers', q4_k for some, or none on a cuda device";
+    "model tiny: matrices are in several formats of blocks, expected one of fp8_block, q8_0, q4_0, int4 "
+    "for all of the layers', of q4_k for some, or none on a cuda device";
 
 /// The formats of a model's weights on a device with that much memory ("int4, fp16"), or the error if it is
 /// refused.
