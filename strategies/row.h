@@ -26,6 +26,23 @@ inline constexpr const char* max_rounds = "1048576";
 /// Draft tokens of the longest chain or block.
 inline constexpr const char* longest_draft = "255";
 
+/// Reason of masks that keep the layers at both ends.
+inline constexpr const char* both_ends_are_kept = "first and last are kept";
+
+// Reasons why shadow tokens do not determine rounds.
+inline constexpr const char* reads_its_own_rows =
+    "a draft without middle sublayers reads its own K/V behind its first token, which shadow tokens do not "
+    "have";
+inline constexpr const char* follows_from_the_text =
+    "it drafts no prefix of the model's layers; its guesses follow from the text (replay_lookup.h)";
+inline constexpr const char* follows_from_earlier_guesses =
+    "its guesses come from what the target said about earlier guesses, which is not recorded";
+
+/// The draft of a strategy that guesses without a model.
+inline DraftDescription guesses() {
+  return {"guesses, without a forward", 0.0};
+}
+
 inline ParameterRow integer(std::string name, std::string default_value, std::string min, std::string max,
                             std::string unit, std::string meaning) {
   return {.name = std::move(name),

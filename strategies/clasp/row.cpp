@@ -2,6 +2,8 @@
 #include <draftscope/speculation/catalogue/strategy_specification.h>
 #include <fmt/format.h>
 
+#include <string>
+
 #include "strategies/row.h"
 
 namespace draftscope::speculation {
@@ -35,9 +37,7 @@ StrategyRows row_of_clasp() {
                                       "yes: set and count go on from request to request, of which the first "
                                       "alone is searched for after its prefill"),
                                "no"))},
-            .no_replay =
-                "its layers follow from hidden states, and a draft without middle layers reads its own "
-                "K/V behind its first token, which shadow tokens do not have",
+            .no_replay = std::string("its layers follow from hidden states, and ") + reads_its_own_rows,
             .layers = MaskLayers::beside_searched_set,
             .describe = describe_clasp}},
       .strategies = {{.name = "clasp",

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <string>
+
 #include "strategies/row.h"
 
 namespace draftscope::speculation {
@@ -31,10 +33,8 @@ StrategyRows row_of_conflayers() {
                       of_search(integer("max-iterations", "1000", "1", max_rounds, "searches",
                                         "the search ends after"))},
                  .min_layers = 3,
-                 .min_layers_reason = "first and last are kept",
-                 .no_replay =
-                     "its layers follow from hidden states, and a draft without middle layers reads its own "
-                     "K/V behind its first token, which shadow tokens do not have",
+                 .min_layers_reason = both_ends_are_kept,
+                 .no_replay = std::string("its layers follow from hidden states, and ") + reads_its_own_rows,
                  .layers = MaskLayers::beside_searched_set,
                  .describe = describe_conflayers}},
       .strategies = {

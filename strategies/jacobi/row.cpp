@@ -14,9 +14,8 @@ StrategyRows row_of_jacobi() {
                                      "published: keep one token a round until a round changes nothing in the "
                                      "block, which one more round then verifies as a whole")},
                .replay_needs = ReplayNeeds::impossible,
-               .no_replay =
-                   "its guesses come from what the target said about earlier guesses, which is not recorded",
-               .draft = {"guesses, without a forward", 0.0}}}};
+               .no_replay = follows_from_earlier_guesses,
+               .draft = guesses()}}};
 }
 
 }  // namespace draftscope::speculation

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <string>
+
 #include "strategies/row.h"
 
 namespace draftscope::speculation {
@@ -12,29 +14,28 @@ DraftDescription describe_knapspec(const StrategySpecification& /*mix*/, const M
 }  // namespace
 
 StrategyRows row_of_knapspec() {
-  return {.parts =
-              {{.kind = PartKind::mask,
-                .name = "knapspec",
-                .summary = "sublayers by a knapsack of measured times",
-                .source = "Cha et al. 2026, KnapSpec",
-                .parameters = {of_search(integer("interval", "64", "1", max_rounds, "rounds",
-                                                 "from one search to the next; one follows the prefill")),
-                               of_search(integer("window", "8", "1", "64", "tokens",
-                                                 "of the text's end that sets are compared on")),
-                               of_search(number("min-similarity", "0.5", "cosine",
-                                                "a set whose states are less alike is given up"))},
-                .min_layers = 3,
-                .min_layers_reason = "first and last are kept",
-                .no_replay =
-                    "its sublayers follow from hidden states and times, and a draft without middle sublayers "
-                    "reads its own K/V behind its first token, which shadow tokens do not have",
-                .layers = MaskLayers::beside_searched_set,
-                .describe = describe_knapspec}},
-          .strategies = {{.name = "knapspec",
-                          .summary = "chooses the sublayers to skip by a knapsack of their measured times",
-                          .source = "Cha et al. 2026, KnapSpec",
-                          .parts = {"knapspec", "fixed", "threshold", "chain"},
-                          .defaults = {{"gamma", "4"}, {"threshold", "0.7"}}}}};
+  return {
+      .parts = {{.kind = PartKind::mask,
+                 .name = "knapspec",
+                 .summary = "sublayers by a knapsack of measured times",
+                 .source = "Cha et al. 2026, KnapSpec",
+                 .parameters = {of_search(integer("interval", "64", "1", max_rounds, "rounds",
+                                                  "from one search to the next; one follows the prefill")),
+                                of_search(integer("window", "8", "1", "64", "tokens",
+                                                  "of the text's end that sets are compared on")),
+                                of_search(number("min-similarity", "0.5", "cosine",
+                                                 "a set whose states are less alike is given up"))},
+                 .min_layers = 3,
+                 .min_layers_reason = both_ends_are_kept,
+                 .no_replay = std::string("its sublayers follow from hidden states and times, and ") +
+                              reads_its_own_rows,
+                 .layers = MaskLayers::beside_searched_set,
+                 .describe = describe_knapspec}},
+      .strategies = {{.name = "knapspec",
+                      .summary = "chooses the sublayers to skip by a knapsack of their measured times",
+                      .source = "Cha et al. 2026, KnapSpec",
+                      .parts = {"knapspec", "fixed", "threshold", "chain"},
+                      .defaults = {{"gamma", "4"}, {"threshold", "0.7"}}}}};
 }
 
 }  // namespace draftscope::speculation

@@ -23,9 +23,8 @@ StrategyRows row_of_lookahead() {
                 choice("pool-from-prompt", "no", {"no", "yes"},
                        "yes: the n-grams of prompt and output are guessed too")},
            .replay_needs = ReplayNeeds::impossible,
-           .no_replay =
-               "its guesses come from what the target said about earlier guesses, which is not recorded",
-           .draft = {"guesses, without a forward", 0.0}}}};
+           .no_replay = follows_from_earlier_guesses,
+           .draft = guesses()}}};
 }
 
 }  // namespace draftscope::speculation

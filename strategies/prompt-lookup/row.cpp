@@ -24,9 +24,8 @@ StrategyRows row_of_prompt_lookup() {
                        "where nothing matches; transformers: shorter continuations too, ended before an "
                        "end-of-text token, and no guess where nothing matches")},
            .replay_needs = ReplayNeeds::texts,
-           .no_replay = "it drafts no prefix of the model's layers; its guesses follow from the text "
-                        "(replay_lookup.h)",
-           .draft = {"guesses, without a forward", 0.0}}}};
+           .no_replay = follows_from_the_text,
+           .draft = guesses()}}};
 }
 
 }  // namespace draftscope::speculation

@@ -31,9 +31,8 @@ StrategyRows row_of_suffix_decoding() {
                 integer("memory", "65536", "1024", max_rounds, "tokens",
                         "of earlier outputs that are kept; when they are full, the older half goes")},
            .replay_needs = ReplayNeeds::texts,
-           .no_replay = "it drafts no prefix of the model's layers; its guesses follow from the text "
-                        "(replay_lookup.h)",
-           .draft = {"guesses, without a forward", 0.0}}}};
+           .no_replay = follows_from_the_text,
+           .draft = guesses()}}};
 }
 
 }  // namespace draftscope::speculation

@@ -2,6 +2,8 @@
 #include <draftscope/speculation/catalogue/strategy_specification.h>
 #include <fmt/format.h>
 
+#include <string>
+
 #include "strategies/row.h"
 #include "strategies/swift/rule.h"
 
@@ -45,10 +47,9 @@ StrategyRows row_of_swift() {
                                    "without a better one end the search")),
                  of_search(integer("search-seed", "1", "0", max_rounds, "", "of the random candidates"))},
             .min_layers = 3,
-            .min_layers_reason = "first and last are kept",
+            .min_layers_reason = both_ends_are_kept,
             .no_replay =
-                "it searches for the sublayers to skip by drafting, and a draft without middle "
-                "sublayers reads its own K/V behind its first token, which shadow tokens do not have",
+                std::string("it searches for the sublayers to skip by drafting, and ") + reads_its_own_rows,
             .layers = MaskLayers::beside_searched_set,
             .tried_on = "window",
             .describe = describe_swift}},

@@ -23,7 +23,7 @@ StrategyRows row_of_token_recycling() {
            .no_replay =
                "its guesses are the target's best tokens behind every verified row, rejected ones included, "
                "of which texts and recorded trees show a part",
-           .draft = {"guesses, without a forward", 0.0}}}};
+           .draft = guesses()}}};
 }
 
 }  // namespace draftscope::speculation
