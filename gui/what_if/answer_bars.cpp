@@ -6,6 +6,7 @@
 #include <cmath>
 #include <vector>
 
+#include "what_if/pictures/picture_pane.h"
 #include "widgets/plot_style.h"
 #include "widgets/theme.h"
 #include "widgets/time_text.h"
@@ -279,7 +280,7 @@ void AnswerBars::paint_age(QPainter& painter) const {
   QColor veil = palette().color(QPalette::Base);
   veil.setAlpha(140);
   painter.fillRect(rect(), veil);
-  const QString words = tr("of an older setting; the new one is being computed …");
+  const QString words = words_of_older_question();
   const QRect text = fontMetrics().boundingRect(words).adjusted(-8, -4, 8, 4);
   const QRect badge(width() - text.width() - 6, 6, text.width(), text.height());
   painter.fillRect(badge, palette().color(QPalette::ToolTipBase));

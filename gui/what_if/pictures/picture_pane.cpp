@@ -14,6 +14,10 @@
 
 namespace draftscope::gui {
 
+QString words_of_older_question() {
+  return PicturePane::tr("of an older setting; the new one is being computed …");
+}
+
 PicturePane::PicturePane(const QString& name, QWidget* parent)
     : QWidget(parent),
       title_(new QLabel),
@@ -76,7 +80,7 @@ void PicturePane::show_chart(const QString& title, Chart chart, const QString& n
 
 void PicturePane::set_stale(bool is_stale) {
   is_stale_ = is_stale;
-  age_->setText(is_stale ? tr("of an older setting; the new one is being computed …") : QString());
+  age_->setText(is_stale ? words_of_older_question() : QString());
 }
 
 void PicturePane::show_numbers(bool shown) {

@@ -17,6 +17,9 @@ namespace draftscope::gui {
 class ChartPane;
 class ChartPlot;
 
+/// Words on what belongs to an older question, while the new one is being answered.
+[[nodiscard]] QString words_of_older_question();
+
 class PicturePane : public QWidget {
   Q_OBJECT
 
