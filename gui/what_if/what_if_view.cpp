@@ -414,7 +414,9 @@ void WhatIfView::show_heat_map(const HeatMapPicture& picture) {
   if (!is_threshold)
     for (const RecordedPoint& point : worker_.trained()->points())
       if (point.verifies_above_exit == asked.verifies_above_exit) recorded.push_back(point);
-  pane.set_picture(title, heat_map_chart(map, title, recorded, scale_limit_),
+  Chart chart = heat_map_chart(map, title, recorded, scale_limit_);
+  scale_limit_ = chart.scale_limit;
+  pane.set_picture(title, std::move(chart),
                    tr("Fastest: exit %1, γ %2, %3. The frame is the current setting.")
                        .arg(best->exit)
                        .arg(best->gamma)

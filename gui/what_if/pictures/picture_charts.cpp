@@ -261,7 +261,7 @@ QStringList waterfall_footnotes(const WaterfallLevels& levels) {
 }
 
 Chart heat_map_chart(const HeatMap& map, const QString& name, const std::vector<RecordedPoint>& recorded,
-                     double& scale_limit) {
+                     double min_scale_limit) {
   Chart chart{.name = name,
               .x = {.label = tr("exit layer E of the recorded model")},
               .panels = {},
@@ -277,7 +277,7 @@ Chart heat_map_chart(const HeatMap& map, const QString& name, const std::vector<
   for (std::int32_t gamma = map.lengths; gamma >= 1; --gamma)
     panel.y.names << number(gamma, map.lengths > max_named_lengths, 2);
   const HeatCell* best = map.best();
-  scale_limit = std::max(scale_limit, scale_limit_for(1.0));
+  chart.scale_limit = std::max(min_scale_limit, scale_limit_for(1.0));
   for (const HeatCell& of : map.cells) {
     ChartCell& cell = panel.cells.emplace_back();
     cell.column = of.exit - 1;
@@ -287,9 +287,8 @@ Chart heat_map_chart(const HeatMap& map, const QString& name, const std::vector<
     if (!of.refusal.empty()) continue;
     cell.speedup = of.speedup;
     cell.text = QString::number(of.speedup, 'f', 2);
-    scale_limit = std::max(scale_limit, scale_limit_for(of.speedup));
+    chart.scale_limit = std::max(chart.scale_limit, scale_limit_for(of.speedup));
   }
-  chart.scale_limit = scale_limit;
   // Place the ring beside the cell's number.
   constexpr double aside = 0.36;
   ChartSeries rings{.name = tr("recorded"), .color = 0, .is_hollow = true};

@@ -18,10 +18,10 @@ namespace draftscope::gui {
 /// Lines about gaps, the asked strategy's share of the oracle, the cost of time, and notes.
 [[nodiscard]] QStringList waterfall_footnotes(const WaterfallLevels& levels);
 
-/// Chart with exits to the right and lengths upwards; a ring marks each recorded setting. `scale_limit` of
-/// the colours only grows.
+/// Chart with exits to the right and lengths upwards; a ring marks each recorded setting. Its colours reach
+/// at least `min_scale_limit`.
 [[nodiscard]] Chart heat_map_chart(const HeatMap& map, const QString& name,
-                                   const std::vector<RecordedPoint>& recorded, double& scale_limit);
+                                   const std::vector<RecordedPoint>& recorded, double min_scale_limit);
 
 /// Filled marks are passes of one row, hollow ones verifications. Empty if no time is known.
 [[nodiscard]] Chart roofline_chart(const simulator::Roofline& roofline);

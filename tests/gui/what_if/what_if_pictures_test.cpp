@@ -45,10 +45,10 @@ TEST(WhatIfPictures, AHeatMapSaysWhatEachOfItsCellsIs) {
     for (std::int32_t gamma = 1; gamma <= 3; ++gamma)
       map.cells.push_back({.exit = exit, .gamma = gamma, .strategy = "a", .speedup = exit + 0.1 * gamma});
   map.cells[1].refusal = "none";
-  double limit = 8.0;
   const Chart chart =
-      heat_map_chart(map, QStringLiteral("t"), {{.strategy = "b", .exit = 2, .gamma = 3}}, limit);
-  EXPECT_EQ(limit, 8.0) << "the scale only grows";
+      heat_map_chart(map, QStringLiteral("t"), {{.strategy = "b", .exit = 2, .gamma = 3}}, 8.0);
+  EXPECT_EQ(chart.scale_limit, 8.0) << "the scale only grows";
+  EXPECT_LT(heat_map_chart(map, QStringLiteral("t"), {}, 1.0).scale_limit, 8.0);
   const std::vector<ChartCell>& cells = chart.panels.front().cells;
   EXPECT_FALSE(cells[1].speedup);
   EXPECT_EQ(cells[1].words, QStringLiteral("a: no answer\nnone"));
