@@ -235,11 +235,15 @@ ErrorSummary errors_of(const Predictions& cells) {
   return summary;
 }
 
+bool is_swifts(const PublishedRow& row) {
+  return row.paper == "SWIFT" && row.method.starts_with("SWIFT") && row.mean_accepted_length &&
+         row.acceptance_rate && row.skip_ratio;
+}
+
 Predictions swift_predictions(const PublishedRows& rows, std::optional<double> PublishedRow::*column) {
   Predictions cells;
   for (const PublishedRow& row : rows)
-    if (row.paper == "SWIFT" && row.method.starts_with("SWIFT") && row.mean_accepted_length &&
-        row.acceptance_rate && row.skip_ratio && row.*column)
+    if (is_swifts(row) && row.*column)
       cells.push_back(
           {row.model, row.task,
            swift_speedup(*row.mean_accepted_length, *row.acceptance_rate, 1.0 - *row.skip_ratio).value(),

@@ -91,6 +91,9 @@ struct ErrorSummary {
 };
 [[nodiscard]] ErrorSummary errors_of(const Predictions& cells);
 
+/// Whether a row is SWIFT's own, with M, α and r.
+[[nodiscard]] bool is_swifts(const PublishedRow& row);
+
 /// Compares SWIFT's Equation 6 with a column, for every row with M, α and r: its expected speedups (Table 4),
 /// or measured ones (Tables 2 to 4, 7 and 8).
 [[nodiscard]] Predictions swift_predictions(const PublishedRows& rows,

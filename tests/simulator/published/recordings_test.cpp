@@ -84,9 +84,7 @@ TEST(PublishedRows, VanillaLoadsEveryLayerForEveryToken) {
 TEST(PublishedRows, TheClosedFormGivesSwiftsExpectedSpeedups) {
   int cells = 0;
   for (const PublishedRow& row : published_rows()) {
-    if (row.paper != "SWIFT" || !row.method.starts_with("SWIFT") || !row.mean_accepted_length ||
-        !row.acceptance_rate || !row.skip_ratio || !row.expected_speedup)
-      continue;
+    if (!is_swifts(row) || !row.expected_speedup) continue;
     ++cells;
     const double acceptance_rate = row.acceptance_rate.value();
     const double c = 1.0 - row.skip_ratio.value();
