@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "rounds/replay/policy_choice.h"
+#include "strategies/predict.h"
 #include "toy_backend.h"
 
 namespace draftscope {
@@ -68,6 +69,18 @@ TEST(CatalogueInTheSimulator, IsAnsweredOrRefusedWithItsReason) {
 TEST(CatalogueInTheSimulator, HasEveryPartAnsweredOrRefusedWithItsReason) {
   for (const PartRow& part : speculation::strategy_catalogue().parts())
     expect_answer(mix_with(part), part.no_replay);
+}
+
+/// A row that guesses from the text has a replay of texts, and what texts replay drafts without a forward.
+TEST(CatalogueInTheSimulator, ReplaysWhatGuessesFromTheTextAndNothingWithAForward) {
+  int guessing = 0;
+  for (const StrategyRow& row : speculation::strategy_catalogue().strategies()) {
+    const bool is_replayed = simulator::strategy_prediction(row.name).text_rounds != nullptr;
+    guessing += static_cast<int>(row.guesses_from_text());
+    EXPECT_TRUE(is_replayed || !row.guesses_from_text()) << row.name;
+    EXPECT_TRUE(!is_replayed || row.draft.layers == 0.0) << row.name << " drafts with a forward";
+  }
+  EXPECT_GT(guessing, 0);
 }
 
 /// Expects that the strategy decodes, or that one line names what it needs.
