@@ -102,10 +102,8 @@ Result<std::unique_ptr<Policy>> chain_policy(const StrategySpecification& strate
     return fail("strategy {}: {} (approximate), expected a recorded run of it", strategy.given(), reason);
   std::vector<std::unique_ptr<Policy>> policies;
   policies.push_back(std::make_unique<FixedExit>(layer));
-  if (auto length = speculation::length_rule(strategy))
-    policies.push_back(std::make_unique<LengthPolicy>(*length));
-  if (auto threshold = speculation::threshold_rule(strategy))
-    policies.push_back(std::make_unique<ThresholdPolicy>(*threshold));
+  for (const PartKind kind : {PartKind::length, PartKind::stop})
+    if (auto by_rule = policy_by_rule(strategy, kind)) policies.push_back(std::move(by_rule));
   policies.push_back(std::make_unique<TreePolicy>(speculation::widths_of(strategy)));
   return std::make_unique<MixedPolicy>(std::move(policies));
 }
