@@ -15,9 +15,6 @@ namespace draftscope::simulator {
 
 namespace {
 
-constexpr std::array<std::string_view, 6> regime_names{"as-fitted", "eager-python", "eager-cpp",
-                                                       "graph",     "device-loop",  "persistent"};
-
 const std::array<HostTime, 5>& known_hosts() {
   static const std::array<HostTime, 5> hosts{
       {{.name = "graph", .min_share = -0.05, .max_share = 0.05, .is_per_pass = true},
@@ -50,17 +47,6 @@ Result<void> read_range(const JsonField& object, const char* min_key, const char
 }
 
 }  // namespace
-
-std::string_view regime_name(Regime regime) {
-  return regime_names[static_cast<std::size_t>(regime)];
-}
-
-Result<Regime> parse_regime(std::string_view text) {
-  for (std::size_t i = 0; i < regime_names.size(); ++i)
-    if (regime_names[i] == text) return static_cast<Regime>(i);
-  return fail("regime is '{}', expected as-fitted, eager-python, eager-cpp, graph, device-loop or persistent",
-              text);
-}
 
 std::span<const HostTime> known_host_times() {
   return known_hosts();

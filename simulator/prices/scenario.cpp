@@ -4,11 +4,17 @@
 #include <draftscope/simulator/prices/cost_model.h>
 #include <draftscope/simulator/prices/scenario.h>
 
+#include <array>
 #include <cmath>
+#include <string_view>
 
 namespace draftscope::simulator {
 
 namespace {
+
+/// [Regime]
+constexpr std::array<std::string_view, 6> regime_names{"as-fitted", "eager-python", "eager-cpp",
+                                                       "graph",     "device-loop",  "persistent"};
 
 Result<void> check_range(std::string_view field, std::int64_t value, std::int64_t least, std::int64_t most) {
   if (value < least || value > most)
@@ -22,6 +28,17 @@ std::string draft_cost_name(const DraftCostInput& cost) {
 }
 
 }  // namespace
+
+std::string_view regime_name(Regime regime) {
+  return regime_names[static_cast<std::size_t>(regime)];
+}
+
+Result<Regime> parse_regime(std::string_view text) {
+  for (std::size_t i = 0; i < regime_names.size(); ++i)
+    if (regime_names[i] == text) return static_cast<Regime>(i);
+  return fail("regime is '{}', expected as-fitted, eager-python, eager-cpp, graph, device-loop or persistent",
+              text);
+}
 
 Scenario fitted_scenario(const CostModel& model) {
   Scenario scenario;
