@@ -87,7 +87,8 @@ class Places {
       return fail("{}: found the place {{{}}}, expected the name of a search", experiment_.name, place);
     const fs::path file = policy_path(inputs_.settings, *search, category_);
     if (name == place) return file.string();
-    if (!inputs_.has_policies) return fmt::format("{{{}}}", place);
+    if (!inputs_.has_policies)
+      return fmt::format("{{{}{}}}", file.stem().string(), place.substr(name.size()));
     DRAFTSCOPE_TRY_ASSIGN(const PolicyFile policy, speculation::read_policy(file));
     const std::string setting = best_setting(policy);
     const auto value = speculation::parameter_of(setting, place.substr(name.size() + 1));
@@ -249,7 +250,7 @@ std::string plan_text(const Plan& plan, const ReproduceSettings& settings) {
   const bool has_places = std::any_of(
       plan.settings.begin(), plan.settings.end(),
       [](const FilledSetting& setting) { return setting.strategy.find('{') != std::string::npos; });
-  if (has_places) text += "# {grid.exit} is the exit of the best setting that drafts in grid.json\n";
+  if (has_places) text += "# {NAME.exit} is the exit of the best setting that drafts in NAME.json\n";
   for (const CategoryPrompts& prompts : plan.category_prompts)
     text += fmt::format("grep -E {} {} > {}\n",
                         shell_word(fmt::format("\"category\": *\"{}\"", prompts.category)),

@@ -203,6 +203,8 @@ TEST_F(Reproduce, TakesTheSearchesBestSettingsCategoryByCategory) {
   EXPECT_EQ(dry.exit_code, 0) << dry.err;
   EXPECT_THAT(dry.out, HasSubstr("grid-coding.json"));
   EXPECT_THAT(dry.out, HasSubstr("grid-prose.json"));
+  EXPECT_THAT(dry.out, HasSubstr("layerskip:exit={grid-coding.exit},gamma={grid-coding.gamma}"));
+  EXPECT_THAT(dry.out, HasSubstr("layerskip:exit={grid-prose.exit},gamma={grid-prose.gamma}"));
   EXPECT_FALSE(fs::exists(folder_ / "made"));
 
   const ExperimentRow& experiment =
