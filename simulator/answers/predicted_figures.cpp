@@ -35,13 +35,13 @@ Meaning speedup_meaning() {
 
 Meaning min_drafted_meaning() {
   return {"speedup, min drafted", "",
-          "`speedup` with the fewest draft tokens, where their number is bounded and not known",
+          "`speedup` of the first of two cases: with the fewest draft tokens, where their number is bounded",
           Format::factor};
 }
 
 Meaning max_drafted_meaning() {
   return {"speedup, max drafted", "",
-          "`speedup` with the most draft tokens, where their number is bounded and not known",
+          "`speedup` of the other case: with the most draft tokens, where their number is bounded",
           Format::factor};
 }
 

@@ -319,7 +319,7 @@ std::optional<AcceptanceModel> hard_acceptance(const std::vector<DraftedPosition
       if (position.bit != AcceptanceBit::unseen && !std::isnan(position.confidence))
         seen.emplace_back(position.confidence, position.bit == AcceptanceBit::accepted);
   if (seen.size() < parts) return std::nullopt;
-  std::ranges::sort(seen);
+  std::ranges::stable_sort(seen, {}, &std::pair<double, bool>::first);
   seen.resize(seen.size() / parts);
   const auto right = static_cast<double>(std::ranges::count(seen, true, &std::pair<double, bool>::second));
   const double share = right / static_cast<double>(seen.size());
@@ -369,8 +369,8 @@ DraftSource draft_source_of(const TrainedRecording& trained, const StrategySpeci
   return best;
 }
 
-void add_drafted_notes(const Redrafted& redrafted, const DraftSource& source, bool is_exact,
-                       StrategyRounds& rounds) {
+void add_drafted_notes(const StrategySpecification& strategy, const Redrafted& redrafted,
+                       const DraftSource& source, bool is_exact, StrategyRounds& rounds) {
   const std::string& name = source.run->run->specification;
   rounds.notes.push_back(fmt::format("rounds follow from what run {} drafted", name));
   if (!source.other_search.empty())
@@ -381,9 +381,13 @@ void add_drafted_notes(const Redrafted& redrafted, const DraftSource& source, bo
   if (redrafted.drawn_rounds > 0)
     rounds.notes.push_back(fmt::format(
         "{} of {} rounds go by positions that were not drafted, drawn from a model of acceptance "
-        "(two hidden states){}; record with --shadow to know those of exits",
+        "(two hidden states){}",
         redrafted.drawn_rounds, redrafted.rounds,
-        redrafted.has_hard_case ? ", or in the other case as hard as the least confident quarter" : ""));
+        predicts_alike_everywhere(strategy) ? "; record with --shadow to know those of exits" : ""));
+  if (redrafted.has_hard_case)
+    rounds.notes.emplace_back(
+        "in the other case the positions that were not drafted are as hard as the least confident quarter of "
+        "the drafted ones");
   if (!is_exact && redrafted.drawn_rounds == 0 && source.other_search.empty())
     rounds.notes.emplace_back(
         "a draft that begins elsewhere is taken to predict the same, though it reads other keys and values "
@@ -443,7 +447,7 @@ Result<StrategyRounds> drafted_rounds(const TrainedRecording& trained, std::stri
   }
   DRAFTSCOPE_TRY(put_statistics(trained, trained.layer_sets, redrafted, first.run->id, rounds));
   if (rounds.drafts.empty()) rounds.verified_layers = specified_verified_layers(text);
-  add_drafted_notes(redrafted, source, is_exact, rounds);
+  add_drafted_notes(strategy, redrafted, source, is_exact, rounds);
   return rounds;
 }
 

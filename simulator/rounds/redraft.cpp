@@ -52,8 +52,8 @@ void renumber(const RecordedStatistics& other, RoundStatistics& request, Strateg
   }
 }
 
-/// Adds the statistics of the other end. Exits and counts of sublayers have no numbers in common, so that one
-/// end by each is the only end.
+/// Adds the statistics of the other end. Where one end counts by exits and the other by sublayers, the other
+/// end is left out.
 template <typename StatisticsOf>
 Result<void> put_other_end(const RedraftedRun& other_end, const StatisticsOf& statistics_of,
                            StrategyRounds& rounds) {
@@ -99,11 +99,13 @@ DraftedTexts drafted_texts(RunRows run, const std::vector<DraftedPositions>& pos
 
 bool has_drawn(const DraftedTable& table, const ReplayedRound& round) {
   const std::int32_t first = round.root_position + 1 - table.table.first;
-  const std::int32_t end = std::min(first + std::min(round.least.drafted, round.least.accepted + 1),
+  const std::int32_t end = std::min(first + std::min(round.least.steps(), round.least.accepted + 1),
                                     static_cast<std::int32_t>(table.is_drawn.size()));
   for (std::int32_t i = first; i < end; ++i) {
     const auto at = static_cast<std::size_t>(i);
-    if (table.is_drawn[at] || (!round.plan.widths.empty() && table.is_rank_drawn[at])) return true;
+    const float confidence = table.table.cell(table.table.first + i, drafted_layer).probability;
+    const std::int32_t width = speculation::width_at(round.plan.widths, static_cast<double>(confidence));
+    if (table.is_drawn[at] || width > table.known_width[at]) return true;
   }
   return false;
 }

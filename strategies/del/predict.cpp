@@ -78,7 +78,7 @@ void DelPolicy::plan(const RoundState& /*state*/, PlannedRound& plan) {
 void DelPolicy::observe(const ObservedRound& round) {
   const ShadowTable& table = *round.state.table;
   const bool drafts = rule_.options().exits_draft;
-  const std::int32_t rows = (drafts ? round.outcome.drafted : round.outcome.accepted) + 1;
+  const std::int32_t rows = (drafts ? round.outcome.steps() : round.outcome.accepted) + 1;
   const bool all_count = drafts && rule_.counts_all();
   const auto row_at = [&](std::int32_t position) -> const ShadowCell* {
     if (position < table.end()) return &table.cell(position, 1);

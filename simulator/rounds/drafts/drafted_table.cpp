@@ -3,7 +3,9 @@
 
 #include <draftscope/base/counter_random.h>
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace draftscope::simulator {
 
@@ -32,27 +34,37 @@ ShadowCell drafted_cell(std::int32_t rank, float confidence, std::int32_t token)
 }
 
 /// Rank of the right token where `width` tokens were not it: that of a step that kept more; -1 = none had it.
-std::int32_t drawn_rank(const std::vector<DraftedPosition>& wider, std::int32_t width,
-                        CounterRandom& random) {
-  std::vector<std::int32_t> ranks;
-  for (const DraftedPosition& step : wider)
-    if (step.width > width && (step.rank < 0 || step.rank >= width)) ranks.push_back(step.rank);
-  return ranks.empty() ? -1 : ranks[random.index(ranks.size())];
+std::int32_t drawn_rank(const SeenSteps& steps, std::int32_t width, CounterRandom& random) {
+  const auto found = steps.ranks_beyond.find(width);
+  if (found == steps.ranks_beyond.end() || found->second.empty()) return -1;
+  return found->second[random.index(found->second.size())];
+}
+
+/// Width up to which it is known whether a step at this position keeps the right token.
+std::int32_t known_width(const DraftedPosition& seen) {
+  if (seen.bit == AcceptanceBit::unseen) return 0;
+  if (seen.bit == AcceptanceBit::accepted || seen.rank > 0) return std::numeric_limits<std::int32_t>::max();
+  return std::max(seen.width, 1);
 }
 
 }  // namespace
 
 SeenSteps seen_steps(std::span<const DraftedPositions> requests) {
   SeenSteps seen;
+  std::vector<DraftedPosition> with_siblings;  // Only those whose first token was wrong.
   for (const DraftedPositions& positions : requests)
     for (const DraftedPosition& position : positions) {
+      seen.ranks_beyond.try_emplace(position.width);
       if (position.bit == AcceptanceBit::unseen) continue;
       const bool is_right = position.bit == AcceptanceBit::accepted;
       seen.has_siblings = seen.has_siblings || position.width > 1;
-      if (!is_right && position.width > 1) seen.with_siblings.push_back(position);
+      if (!is_right && position.width > 1) with_siblings.push_back(position);
       if (std::isnan(position.confidence)) continue;
       (is_right ? seen.right : seen.wrong).push_back(static_cast<float>(position.confidence));
     }
+  for (auto& [width, ranks] : seen.ranks_beyond)
+    for (const DraftedPosition& step : with_siblings)
+      if (step.width > width && (step.rank < 0 || step.rank >= width)) ranks.push_back(step.rank);
   return seen;
 }
 
@@ -79,14 +91,14 @@ DraftedTable drafted_table(const RequestRows& rows, const DraftedPositions& posi
     CounterRandom ranks(rank_seed + i, static_cast<std::uint64_t>(rows.request->id.value()));
     const bool has_rank = is_right || (!is_drawn && seen.rank > 0);
     const std::int32_t known = is_right ? 0 : seen.rank;
-    const std::int32_t rank = has_rank ? known : drawn_rank(steps.with_siblings, seen.width, ranks);
+    const std::int32_t rank = has_rank ? known : drawn_rank(steps, seen.width, ranks);
     const bool has_confidence = !is_drawn && !std::isnan(seen.confidence);
     const std::int32_t token = table.text[static_cast<std::size_t>(table.first) + i];
     table.cells.push_back(
         drafted_cell(rank, has_confidence ? static_cast<float>(seen.confidence) : drawn, token));
     table.cells.push_back(drafted_cell(0, 1.0F, token));
     drafted.is_drawn.push_back(is_drawn);
-    drafted.is_rank_drawn.push_back(!has_rank);
+    drafted.known_width.push_back(known_width(seen));
   }
   return drafted;
 }

@@ -7,6 +7,7 @@
 // equally right or wrong.
 
 #include <cstdint>
+#include <map>
 #include <span>
 #include <vector>
 
@@ -21,14 +22,16 @@ inline constexpr std::int32_t drafted_layer = 1;
 struct DraftedTable {
   ShadowTable table;
   std::vector<bool> is_drawn;  ///< [position − table.first]
-  /// [position − table.first]: whether the token was wrong and its right rank, which trees go by, is drawn.
-  std::vector<bool> is_rank_drawn;
+  /// [position − table.first]: width up to which it is known whether a step keeps the right token.
+  std::vector<std::int32_t> known_width;
 };
 
-/// Seen positions: confidences by whether the token was right, and wrong ones of steps with siblings.
+/// Seen positions: confidences by whether the token was right, and ranks that wider steps found.
 struct SeenSteps {
   std::vector<float> right, wrong;
-  std::vector<DraftedPosition> with_siblings;
+  /// [width of a step]: ranks of the right token at wider steps whose first `width` tokens were wrong; -1 =
+  /// beyond the wider step, too.
+  std::map<std::int32_t, std::vector<std::int32_t>> ranks_beyond;
   bool has_siblings = false;  ///< Whether any step kept more than one token.
 
   [[nodiscard]] bool has_confidences() const { return !right.empty() || !wrong.empty(); }

@@ -24,9 +24,9 @@ ShadowTable with_near_ties(const ShadowTable& table, float epsilon, TieOutcome o
       if (outcome == TieOutcome::accepted) {
         cell.token = text;
         cell.true_rank = 0;
-      } else if (cell.true_rank == 0) {
-        cell.token = no_token;
-        cell.true_rank = 1;
+      } else {
+        if (cell.true_rank == 0) cell.token = no_token;
+        cell.true_rank = -1;  // No sibling of a tree is the text's token either.
       }
     }
   }

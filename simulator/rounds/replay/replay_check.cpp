@@ -50,7 +50,10 @@ class RequestComparison {
     if (is_told) {
       if (std::string difference = compare_plan(round, plan); !difference.empty()) return difference;
     } else {
+      // A round has no widths; they are the strategy's.
+      const auto widths = plan.widths;
       plan = recorded_plan(round);
+      plan.widths = widths;
       if (plan.exit >= table_.n_layers)
         return fmt::format("exit {}, expected at most {}", plan.exit, table_.n_layers - 1);
     }

@@ -31,7 +31,7 @@ RoundTimes round_times(const KnownRound& round, const RoundPrices& prices) {
 
 std::vector<double> recorded_noise(std::span<const RunRows> runs, const Machine* machine) {
   std::vector<double> times;
-  if (machine != nullptr && machine->scenario.gpu) return times;
+  if (machine != nullptr && (machine->scenario.gpu || machine->costs)) return times;
   for (const RunRows& run : runs)
     if (run.run->is_baseline)
       for (const RequestRows& request : run.requests)

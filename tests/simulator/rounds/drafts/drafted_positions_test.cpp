@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <random>
 
 #include "rounds/drafts/drafted_table.h"
@@ -110,6 +111,10 @@ TEST(DraftedTable, KeepsWhatWasSeenAndDrawsTheRestAsTheModelSays) {
     const ShadowCell& cell = drafted.table.cell(drafted.table.first + i, drafted_layer);
     const bool is_right = cell.true_rank == 0;
     EXPECT_EQ(drafted.is_drawn[static_cast<std::size_t>(i)], i % 3 == 2);
+    EXPECT_EQ(drafted.known_width[static_cast<std::size_t>(i)], i % 3 == 0
+                                                                    ? std::numeric_limits<std::int32_t>::max()
+                                                                : i % 3 == 1 ? 1
+                                                                             : 0);
     if (i % 3 == 2)
       drawn_right += is_right ? 1 : 0;
     else

@@ -92,6 +92,21 @@ TEST(DraftedRounds, OfTreesAreNearTheReplayedOnes) {
   }
 }
 
+/// Every token of the draft is wrong, and below the threshold. So each draft has one step, at which its run
+/// drafted, too. Some steps had the right sibling, others none.
+TEST(DraftedRounds, GoByStepsWithoutARightSiblingAsDrafted) {
+  ShadowedRecording what = without_shadow();
+  what.skill = 0.0;
+  what.strategies.emplace_back("swift");
+  const Learnt learnt(what);
+  const auto shorter = learnt.what_if().rounds("swift:gamma=3");
+  ASSERT_TRUE(shorter) << shorter.error().message;
+  EXPECT_TRUE(has_note(*shorter, "what run swift drafted"));
+  EXPECT_FALSE(has_note(*shorter, "were not drafted"));
+  EXPECT_GT(all_of(*shorter).accepted, 0);
+  EXPECT_LT(all_of(*shorter).accepted, all_of(*shorter).rounds);
+}
+
 TEST(DraftedRounds, OfTheRecordedRulesAreTheRecordedOnesByAnyName) {
   ShadowedRecording what = without_shadow();
   what.strategies = {"vanilla", "swift", "layerskip:exit=3,gamma=4"};

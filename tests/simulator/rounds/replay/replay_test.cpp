@@ -268,6 +268,8 @@ TEST(NearTies, AreThePositionsBelowTheMargin) {
             (std::vector<std::int32_t>{3, 2, 1}));
   EXPECT_EQ(run_lengths(with_near_ties(table, 3.0F, TieOutcome::rejected), 1),
             (std::vector<std::int32_t>{0, 0, 0}));
+  EXPECT_EQ(with_near_ties(table, 0.02F, TieOutcome::rejected).cell(3, 1).true_rank, -1)
+      << "a rejected position has no right sibling";
 }
 
 TEST(Replay, SaysWhenAConfidenceIsTooCloseToTheThreshold) {

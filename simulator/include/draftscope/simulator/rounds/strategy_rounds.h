@@ -32,8 +32,9 @@ enum class RoundSource : std::uint8_t {
 /// Rounds of one strategy with all its parameters.
 struct SweepSetting {
   AnswerStatus status = AnswerStatus::exact;
-  std::vector<RoundStatistics> min_drafted;  ///< [request]; with the fewest draft tokens, if not certain
-  std::vector<RoundStatistics> max_drafted;  ///< [request]; with the most draft tokens; empty if certain
+  std::vector<RoundStatistics> min_drafted;  ///< [request]; the first of two cases, or the only one
+  /// [request]; the other case, or the one with the most draft tokens; empty = none.
+  std::vector<RoundStatistics> max_drafted;
 };
 
 /// Rounds of one strategy on all prompts of the recording, one request per prompt.
