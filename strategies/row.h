@@ -31,7 +31,7 @@ inline constexpr const char* both_ends_are_kept = "first and last are kept";
 
 // Reasons why shadow tokens do not determine rounds.
 inline constexpr const char* reads_its_own_rows =
-    "a draft without middle sublayers reads its own K/V behind its first token, which shadow tokens do not "
+    "a draft without middle sublayers reads its own K/V after its first token, which shadow tokens do not "
     "have";
 inline constexpr const char* follows_from_the_text =
     "it drafts no prefix of the model's layers; its guesses follow from the text (replay_lookup.h)";

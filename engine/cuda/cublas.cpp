@@ -24,7 +24,8 @@ Result<Cublas> load_cublas() {
   if (library == nullptr)
     library = dlopen(fmt::format("{}/{}", DRAFTSCOPE_CUDA_LIBRARY_DIR, file).c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr)
-    return fail("cuda backend: {} is missing or unfit, expected that of the CUDA toolkit", file);
+    return fail("cuda backend: {} is missing or unfit, expected that of the CUDA toolkit ({})", file,
+                dlerror());
   Cublas functions;
   DRAFTSCOPE_TRY(find(library, "cublasCreate_v2", functions.create));
   DRAFTSCOPE_TRY(find(library, "cublasDestroy_v2", functions.destroy));

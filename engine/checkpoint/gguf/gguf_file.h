@@ -35,8 +35,8 @@ struct StoredTensor {
 };
 
 /// Reads `count` entries at the cursor; data begins at the next multiple of `alignment` (a power of two).
-/// Errors: the file ends, a type is not readable, a row is no whole number of blocks, or a name occurs twice.
-/// Also errors: data beyond the end of the file, misaligned, or not directly after the previous tensor's.
+/// Errors: the file ends, a type is not readable, a row is no whole number of blocks, or a name occurs twice;
+/// data is beyond the end of the file, misaligned, or not directly after the previous tensor's.
 [[nodiscard]] Result<std::vector<StoredTensor>> read_tensor_table(std::uint64_t count,
                                                                   std::uint64_t alignment,
                                                                   std::uint64_t file_bytes,
