@@ -24,8 +24,9 @@ double ratio(double numerator, double denominator) {
 }
 
 /// c, v and o as means over the rounds, in units of the mean vanilla step of the same texts. A recorded run's
-/// own c and v are the measured ones on the recorded machine (`is_as_recorded`).
-void fill_costs(Answer& answer, const StrategyRounds& rounds, const Prices& prices, bool is_as_recorded) {
+/// own c and v are the measured ones where the question is about its drafts on the recorded machine
+/// (`is_as_measured`).
+void fill_costs(Answer& answer, const StrategyRounds& rounds, const Prices& prices, bool is_as_measured) {
   const RoundStatistics sum = sum_of(rounds.setting.min_drafted);
   const PartTimes parts = part_times(sum, rounds.auxiliary_passes, prices);
   const PassCount vanilla = sum_of(rounds.vanilla);
@@ -40,7 +41,7 @@ void fill_costs(Answer& answer, const StrategyRounds& rounds, const Prices& pric
   answer.target_step_ns = ratio(vanilla_ns, static_cast<double>(vanilla.passes));
   answer.c = ratio(ratio(parts.draft_ns, static_cast<double>(parts.steps)), answer.target_step_ns);
   answer.v = ratio(ratio(parts.verify_ns, static_cast<double>(parts.verifications)), answer.target_step_ns);
-  if (is_as_recorded) {
+  if (is_as_measured) {
     answer.c *= rounds.own_draft_ratio;
     answer.v *= rounds.own_verify_ratio;
   }
@@ -157,12 +158,13 @@ Result<Answer> answer_at(const PriceMap& map, const SweepTarget& priced, const D
                          const StrategyRounds& rounds, const Machine& machine, const SweepOptions& options,
                          bool with_budget) {
   DRAFTSCOPE_TRY(check_draft_model(rounds, map.is_as_recorded()));
+  const bool is_as_measured = map.is_as_recorded() && !machine.scenario.draft_cost;
   Answer answer{.status = rounds.setting.status,
                 .strategy = rounds.strategy,
                 .machine = machine.name,
                 .source = rounds.source,
                 .notes = rounds.notes};
-  fill_costs(answer, rounds, priced.prices, map.is_as_recorded());
+  fill_costs(answer, rounds, priced.prices, is_as_measured);
   SweepOptions spread = options;
   if (rounds.is_of_other_texts) {
     answer.other_texts = spread.other_texts = spread_of(rounds, priced.prices);
@@ -172,7 +174,7 @@ Result<Answer> answer_at(const PriceMap& map, const SweepTarget& priced, const D
                         predict_speedup_and_rate(rounds.vanilla, rounds.setting, priced, spread));
   answer.speedup = std::move(predicted.speedup);
   answer.rate = std::move(predicted.rate);
-  if (map.is_as_recorded()) slow_down(answer, rounds.own_ratio);
+  if (is_as_measured) slow_down(answer, rounds.own_ratio);
   answer.memory = device.memory;
   answer.usable_memory = device.usable_memory;
   answer.price_per_hour = machine.price_per_hour;

@@ -36,8 +36,8 @@ void add_own_ratios(const TrainedRecording& trained, const RunRows& run, Strateg
   constexpr double worth_a_note = 0.005;
   if (std::abs(rounds.own_ratio - 1.0) > worth_a_note)
     rounds.notes.push_back(fmt::format(
-        "its rounds took {:+.1f} % beside such passes of all runs, which only the recorded machine's "
-        "answer has",
+        "its time is {:+.1f} % off the prices of all runs' passes; only the recorded machine's answer has "
+        "that",
         100.0 * (rounds.own_ratio - 1.0)));
 }
 

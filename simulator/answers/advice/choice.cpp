@@ -89,7 +89,7 @@ Result<JoinedPrices> joined_prices(const CostModel& model, const PriceGroups& gr
     scenario.context += longer_context;
     DRAFTSCOPE_TRY_ASSIGN(PriceMap map, PriceMap::make(machine.costs_or(model), scenario));
     join(map.mean(), target.prices);
-    joined.is_as_recorded = map.is_as_recorded();
+    joined.is_as_recorded = map.is_as_recorded() && !scenario.draft_cost;
     maps.push_back(std::move(map));
   }
   target.prices = at_longer_context(std::move(target.prices), longer_context);

@@ -41,8 +41,8 @@ class PriceGroups {
 
 struct JoinedPrices {
   SweepTarget target;
-  /// Whether these are the recorded machine's under the recorded conditions, so that
-  /// StrategyRounds::own_ratio applies.
+  /// Whether these are the recorded machine's under the recorded conditions, without a draft cost as an
+  /// input, so that StrategyRounds::own_ratio applies.
   bool is_as_recorded = false;
 };
 

@@ -227,8 +227,9 @@ Result<std::vector<CostNote>> calibration_notes(const MachineCalibration& calibr
   if (std::max(errors.pass_rms, fit.report.pass_residual_p90) > fits_badly)
     notes.push_back(
         {Provenance::extrapolated, errors.pass_rms,
-         fmt::format("the law fits badly: a tenth of its own passes are off by {:.0f} % or more{}",
-                     100.0 * fit.report.pass_residual_p90,
+         fmt::format("the law fits badly: passes left out are off by {:.0f} % (rms), a tenth of its own by "
+                     "{:.0f} % or more{}",
+                     100.0 * errors.pass_rms, 100.0 * fit.report.pass_residual_p90,
                      fit.model.passes.empty() ? "; measure this model there (calibrate --model)"
                                               : "; passes that were measured are priced as measured")});
   constexpr double same = 1e-9;

@@ -137,7 +137,7 @@ void put_draft_types(CostModel& model) {
     Sums& sums = by_type[*pass.kind.weights];
     sums.measured_ns += pass.passes * pass.ns;
     for (std::size_t i = 0; i < cost_parameter_count; ++i) {
-      pass.coefficients[i] *= ratios[i];
+      if (i != draft_start_parameter) pass.coefficients[i] *= ratios[i];
       const double ns = pass.passes * pass.coefficients[i] * model.values[i];
       if (is_of_layer_products(i))
         sums.law_ns += ns;

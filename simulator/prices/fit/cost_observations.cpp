@@ -26,6 +26,7 @@ namespace {
 
 constexpr std::int64_t warm_up_rounds = 20;
 constexpr std::int64_t longer_recording = 200;
+constexpr std::int32_t max_round_rows = 1 << 16;  // Rounds that verify more rows are left out.
 
 /// Numbers of attention and MLP sublayers that each draft runs.
 std::unordered_map<traces::LayerSetId, DraftLayers> layers_by_set(const traces::Recording& recording) {
@@ -164,7 +165,8 @@ class CostCollector {
     const std::int64_t rest_ns =
         round.end_ns - round.start_ns - draft_ns - round.verify_ns - round.optimise_ns;
     const auto verify_ns = static_cast<double>(round.verify_ns);
-    const bool is_wider = out_.on_gpu && tiles(round.planned + 1) > tiles(round.verify_rows);
+    const bool is_wider =
+        out_.on_gpu && tiles(std::min(round.planned, max_round_rows) + 1) > tiles(round.verify_rows);
     if (is_round || of.is_vanilla)
       (is_wider ? wider_groups_ : groups_)[{GroupKind::target, round.verify_rows, few, 0, bucket(root)}]
           .push_back({static_cast<float>(verify_ns), static_cast<float>(root)});
@@ -414,10 +416,9 @@ OperationRounds collect_rounds(const traces::Recording& recording,
   const UsedRounds used = used_rounds(recording, run_of_request);
   const auto with_auxiliary = runs_with_auxiliary_passes(used.rounds, run_of_request);
   OperationRounds timed_rounds;
-  constexpr std::int32_t max_rows = 1 << 16;
   for (const traces::Round* round : used.rounds) {
     const auto found = layers.find(round->layer_set_id);
-    if (round->verify_rows < 1 || round->verify_rows > max_rows || round->root_position < 0 ||
+    if (round->verify_rows < 1 || round->verify_rows > max_round_rows || round->root_position < 0 ||
         (round->layer_set_id != 0 && (found == layers.end() || round->drafted < 1 || round->tree_depth < 1)))
       continue;
     const traces::Run& run = *run_of_request[round->request_id];

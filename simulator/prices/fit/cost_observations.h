@@ -5,7 +5,8 @@
 // rest of a round; equal rows, contexts within 64 rows of one another) have the mean of their uninterrupted
 // times. Passes are also grouped by kind only. A time far above the median counts as interrupted.
 // Interruptions are counted separately, since they hit long and short passes alike, in proportion to their
-// time. On a busy machine all times count, since most long passes are interrupted there.
+// time. On a busy machine interruptions up to the longest usual pass stay in the means of passes, since long
+// passes hide them.
 //
 // Operations come from kernels on a GPU, summed over a round's launches, and from spans of level "ops" on a
 // CPU; layers come from spans of level "layers". Passes and rounds are in every trace. Left out are the first

@@ -75,12 +75,13 @@ std::string cost_parameter_name(WidthLaw law, std::size_t parameter) {
     if (parameter == per_byte_parameter(operation))
       return fmt::format("{}, ns a byte", speculation::operation_name(operation));
     for (std::size_t term = 0; i < speculation::product_count && term < width_terms; ++term)
-      if (parameter == width_parameter(operation, term))
-        return law == WidthLaw::steps && term > 0
-                   ? fmt::format("{} from {} rows, ns a byte", speculation::operation_name(operation),
-                                 steps[term])
-                   : fmt::format("{} beyond {} rows, ns a byte and row",
-                                 speculation::operation_name(operation), ramps[term]);
+      if (parameter == width_parameter(operation, term)) {
+        const auto name = speculation::operation_name(operation);
+        if (law != WidthLaw::steps)
+          return fmt::format("{} beyond {} rows, ns a byte and row", name, ramps[term]);
+        return term == 0 ? fmt::format("{} of a further row, ns a byte", name)
+                         : fmt::format("{} from {} rows, ns a byte", name, steps[term]);
+      }
   }
   for (std::size_t term = 0; term < width_terms; ++term)
     if (parameter == layer_width_parameter(term))

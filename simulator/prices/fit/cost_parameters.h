@@ -10,9 +10,8 @@
 //   small operations: launches · launch + bytes · per_byte
 //   a round's first draft step: its layers' weight bytes · draft_start, since the verification before it has
 //   evicted them from the caches
-//   a layer, a pass and a round add a constant each; on a GPU a layer of w rows adds Σ_j layer_width_j ·
-//   φ_j(w),
-//       of which each operation has its share.
+//   a layer, a pass and a round add a constant each; on a GPU a layer of w rows adds
+//       Σ_j layer_width_j · φ_j(w), of which each operation has its share.
 //
 // On a GPU φ_0 is a ramp from 1 to 23 rows and the others are steps at 9, 17, 33, 65 and 129 rows, where
 // kernels, tiles or passes over the weights change; on a CPU they are ramps between 1, 2, 4, 8, 16 and 32

@@ -127,7 +127,7 @@ CostVector value_ratios(const TypeOnGpu& here, const TypeOnGpu& there, const Eng
   CostVector ratios{};
   for (std::size_t i = 0; i < cost_parameter_count; ++i) {
     const double unknown = is_rate_parameter(i) ? per_byte : 1.0;
-    ratios[i] = from[i] > 0.0 && to[i] > 0.0 ? to[i] / from[i] : unknown;
+    ratios[i] = from[i] > 0.0 ? to[i] / from[i] : unknown;
   }
   return ratios;
 }

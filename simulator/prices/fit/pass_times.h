@@ -104,10 +104,9 @@ struct MeasuredPasses {
 };
 
 /// `beyond_ns` is the limit of interruption_ns(). `coefficients` gives those of a kind with a number of steps
-/// and mean context. The error of a mean comes
-/// from the differences between blocks, since consecutive passes are slow or fast together. The slowness of a
-/// block in its other passes is removed first, since it delays the reference as well. Kinds of few blocks use
-/// the others' deviation.
+/// and mean context. The error of a mean comes from the differences between blocks, since consecutive passes
+/// are slow or fast together. The slowness of a block in its other passes is removed first, since it delays
+/// the reference as well. Kinds of few blocks use the others' deviation.
 [[nodiscard]] MeasuredPasses measure(
     const PassTimes& times, double beyond_ns,
     const std::function<CostVector(const MeasuredPassKind& kind, double steps, double context)>&

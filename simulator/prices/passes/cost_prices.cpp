@@ -168,8 +168,9 @@ Result<PriceMap> PriceMap::make(const CostModel& model, const Scenario& scenario
                            1e-3 * host.max_ns);
     made->costs.notes.push_back(
         {Provenance::prior, 0.0,
-         fmt::format("regime graph, host {}: the engine takes {} beside passes{}", host.name, takes,
-                     scenario.host ? "" : " (assumed; --host serving, eager or a file says otherwise)")});
+         fmt::format(
+             "regime graph, host {}: the engine takes {} beside passes{}", host.name, takes,
+             scenario.host ? "" : " (assumed; --host draftscope, serving, eager or a file says otherwise)")});
   }
   if (long_context_ns(made->costs, scenario, scenario.shape) > 0.0)
     made->costs.notes.push_back(

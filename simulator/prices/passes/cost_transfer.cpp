@@ -122,8 +122,9 @@ TransferredCosts transfer(const CostModel& model, const Scenario& scenario) {
   // Products of fewer bits use other kernels.
   const bool is_renewed = model.gpu && model.weights != scenario.weights &&
                           (is_narrow(model.weights) || is_narrow(scenario.weights));
-  const bool is_of_other_engine =
-      !model.from_trace && model.gpu && scenario.host && scenario.host->law != model.engine;
+  // A calibration keeps its passes, and takes only the time between them from a stated host.
+  const bool is_of_other_engine = !model.from_trace && !model.is_calibrated && model.gpu && scenario.host &&
+                                  scenario.host->law != model.engine;
   const bool specified_only = (is_moved && (!model.from_trace || !model.gpu)) ||
                               (is_renewed && !model.from_trace) || is_of_other_engine;
   if (specified_only) {
@@ -141,12 +142,14 @@ TransferredCosts transfer(const CostModel& model, const Scenario& scenario) {
     const ProductLaw law = product_law(there, scenario.weights, model.engine);
     const double other_host = is_moved ? 0.3 : 0.0;
     costs.sigma = {law.t0_sigma, law.efficiency_sigma, other_host, 0.0};
-    if (is_moved)
+    if (is_moved) {
+      costs.model.stall_share = 0.0;  // Waits are the recorded machine's.
       costs.notes.push_back(
           {Provenance::extrapolated, other_host,
            fmt::format("from {} to {}: the engine's ratio to the specification is kept, and the "
                        "host's part, {}",
                        model.gpu->name, there.name, percent(other_host))});
+    }
   }
   if (model.weights != scenario.weights && costs.model.from_trace) {
     costs.type_factor = draft_type_factor(model, scenario.weights);

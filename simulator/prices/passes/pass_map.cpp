@@ -43,6 +43,13 @@ double reduce_ns(const CostModel& model, const Scenario& scenario, double values
   return model.gpu ? all_reduce_ns(*model.gpu, scenario.tensor_parallel, 2.0 * values) : 0.0;
 }
 
+/// Time of an all-reduce after a sublayer of `rows` rows.
+double sublayer_sum_ns(const CostModel& model, const Scenario& scenario, Regime regime, double rows) {
+  const bool is_eager = regime == Regime::eager_python || regime == Regime::eager_cpp;
+  if (scenario.tensor_parallel > 1 && is_eager) return eager_all_reduce_ns();
+  return reduce_ns(model, scenario, rows * scenario.shape.d_model);
+}
+
 constexpr double reached_flops = 0.75;  // Reached share of the dense rate.
 
 }  // namespace
@@ -85,15 +92,12 @@ void PassMap::fill_map(const Scenario& scenario, const Surroundings& surrounding
   map = MatrixXd::Zero(rows_of_map, price_unknowns);
   arithmetic = VectorXd::Zero(rows_of_map);
   link = VectorXd::Zero(rows_of_map);
-  const bool eager = surroundings.regime == Regime::eager_python || surroundings.regime == Regime::eager_cpp;
   const double gap_ns = surroundings.costs.gap_ns_per_kernel;
   for (std::int32_t rows = 1; rows <= widths; ++rows) {
     const PassForm form{.rows = static_cast<double>(rows),
                         .batch = static_cast<double>(scenario.batch),
                         .tensor_parallel = scenario.tensor_parallel};
-    const double sum_ns = scenario.tensor_parallel > 1 && eager
-                              ? eager_all_reduce_ns()
-                              : reduce_ns(model, scenario, form.rows * form.batch * scenario.shape.d_model);
+    const double sum_ns = sublayer_sum_ns(model, scenario, surroundings.regime, form.rows * form.batch);
     const auto excess = [&](std::span<const speculation::Operation> products) {
       return arithmetic_excess_ns(products, model, scenario, form);
     };
@@ -145,20 +149,30 @@ void PassMap::fill_draft_types(const Scenario& scenario, const Surroundings& sur
     const WeightType type = draft_types[i];
     const CostVector ratios = type_ratios(model, scenario.weights, type);
     const double factor = model.from_trace ? draft_type_factor(model, type) / costs.type_factor : 1.0;
-    const double sum_ns = reduce_ns(model, scenario, form.batch * scenario.shape.d_model);
+    const double sum_ns = sublayer_sum_ns(model, scenario, surroundings.regime, form.batch);
+    CostVector scale{};
+    CostModel of_type = model;
+    for (std::size_t j = 0; j < cost_parameter_count; ++j) {
+      scale[j] = ratios[j] * (is_of_layer_products(j) ? factor : 1.0);
+      of_type.values[j] *= scale[j];
+    }
+    Scenario asked = scenario;
+    asked.weights = type;
+    const auto excess = [&](std::span<const speculation::Operation> products) {
+      return arithmetic_excess_ns(products, of_type, asked, form);
+    };
     CostCoefficients attention = attention_coefficients(scenario.shape, type, model.width_law, form);
     CostCoefficients mlp = mlp_coefficients(scenario.shape, type, model.width_law, form);
     Index row = type_row(i);
     for (CostCoefficients* const part : {&attention, &mlp}) {
       replace_surroundings(surroundings, *part, false);
       for (std::size_t j = 0; j < cost_parameter_count; ++j) {
-        const double of_type = ratios[j] * (is_of_layer_products(j) ? factor : 1.0);
-        map(row, static_cast<Index>(j)) = of_type * part->fixed[j];
-        map(row + 1, static_cast<Index>(j)) = of_type * part->a_context_row[j];
+        map(row, static_cast<Index>(j)) = scale[j] * part->fixed[j];
+        map(row + 1, static_cast<Index>(j)) = scale[j] * part->a_context_row[j];
       }
-      const double kernels = part == &attention ? attention_kernels : mlp_kernels;
-      arithmetic[row] =
-          kernels * gap_ns + (part == &attention ? long_context_ns(costs, scenario, scenario.shape) : 0.0);
+      arithmetic[row] = part == &attention ? excess(attention_products) + attention_kernels * gap_ns +
+                                                 long_context_ns(costs, scenario, scenario.shape)
+                                           : excess(mlp_products) + mlp_kernels * gap_ns;
       link[row] = sum_ns;
       row += 2;
     }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Selection of the recorded run that answers a question, among many.
+// Selection of the recorded run that answers a question, among many, and where its measured times count.
+#include <draftscope/simulator/answers/answer.h>
+#include <draftscope/simulator/rounds/round_prices.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -77,6 +79,30 @@ TEST(RecordedRounds, AreOfTheFirstRunOfTheSettingInWhateverOrderItsParametersAre
         }
       }
   }
+}
+
+TEST(RecordedRounds, DoNotScaleADraftCostThatIsAnInput) {
+  const Learnt learnt({});
+  const CostModel& model = learnt.what_if().costs().model;
+  StrategyRounds rounds = learnt.what_if().rounds("layerskip:exit=3,gamma=4").value();
+  Machine machine = learnt.machine();
+  const auto asked = [&](double own_ratio) {
+    rounds.own_ratio = rounds.own_draft_ratio = rounds.own_verify_ratio = own_ratio;
+    return ask(model, rounds, machine, {.draws = 50}).value();
+  };
+  const double priced = asked(1.0).c;
+  EXPECT_NEAR(asked(2.0).c, 2.0 * priced, 1e-9);
+  EXPECT_EQ(own_time_ratio(model, rounds, machine).value(), 2.0);
+
+  machine.scenario.draft_cost = DraftCostInput{.kind = DraftCostInput::Kind::share, .share = 0.05};
+  const Answer usual = asked(1.0);
+  const Answer slower = asked(2.0);
+  // A vanilla step of the unit has the rest of its round too.
+  EXPECT_NEAR(slower.c, 0.05, 0.005);
+  EXPECT_DOUBLE_EQ(slower.c, usual.c);
+  EXPECT_DOUBLE_EQ(slower.v, usual.v);
+  EXPECT_DOUBLE_EQ(slower.tokens_per_second, usual.tokens_per_second);
+  EXPECT_EQ(own_time_ratio(model, rounds, machine).value(), 1.0);
 }
 
 }  // namespace

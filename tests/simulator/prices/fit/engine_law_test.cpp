@@ -20,7 +20,7 @@ using ::testing::HasSubstr;
 const char* const h200 = "H200-SXM5-141GB";
 
 Prices priced(const char* host, const char* gpu, const char* model, WeightType weights,
-              std::vector<speculation::DraftSublayers> drafts = {}) {
+              std::vector<speculation::DraftSublayers> drafts = {}, std::int32_t batch = 1) {
   Scenario scenario{.gpu = find_gpu(gpu).value(),
                     .shape = speculation::find_model_shape(model).value(),
                     .weights = weights,
@@ -28,6 +28,7 @@ Prices priced(const char* host, const char* gpu, const char* model, WeightType w
   scenario.widths = 32;
   scenario.context = 512.0;
   scenario.drafts = std::move(drafts);
+  scenario.batch = batch;
   return value_of(prices(cost_model_of(*scenario.gpu, scenario.shape, weights), scenario));
 }
 
@@ -144,19 +145,23 @@ TEST(DraftsOnTheirOwnWeights, CostWhatATargetOfTheirBitsCosts) {
   for (const HostTime& host : known_host_times())
     for (const WeightFormat format :
          {WeightFormat::fp8, WeightFormat::q8_0, WeightFormat::q4_0, WeightFormat::q4_k})
-      for (const char* model : {"Llama-3-8B", "Llama-3.2-1B"}) {
-        const std::int32_t layers = speculation::find_model_shape(model)->n_layers;
-        const Prices draft = priced(host.name.c_str(), h200, model, WeightType::bf16,
-                                    {{layers, layers, format}, {layers / 2, layers / 2}});
-        const Prices target = priced(host.name.c_str(), h200, model, weight_type_of(format),
-                                     {{layers, layers}, {layers / 2, layers / 2, format}});
-        EXPECT_NEAR(draft.drafts[1].step.at(512.0) / target.drafts[1].step.at(512.0), 1.0, 1e-9) << host.name;
-        // The target's own bits are no bits of the draft's own.
-        EXPECT_NEAR(target.drafts[1].step.at(512.0) / target.target_step.at(512.0), 1.0, 1e-9) << host.name;
-        const Prices own =
-            priced(host.name.c_str(), h200, model, weight_type_of(format), {{layers / 2, layers / 2}});
-        EXPECT_DOUBLE_EQ(target.drafts[2].step.ns, own.drafts[1].step.ns) << host.name;
-      }
+      for (const char* model : {"Llama-3-8B", "Llama-3.2-1B"})
+        for (const std::int32_t batch : {1, 512}) {
+          const std::int32_t layers = speculation::find_model_shape(model)->n_layers;
+          const Prices draft = priced(host.name.c_str(), h200, model, WeightType::bf16,
+                                      {{layers, layers, format}, {layers / 2, layers / 2}}, batch);
+          const Prices target = priced(host.name.c_str(), h200, model, weight_type_of(format),
+                                       {{layers, layers}, {layers / 2, layers / 2, format}}, batch);
+          EXPECT_NEAR(draft.drafts[1].step.at(512.0) / target.drafts[1].step.at(512.0), 1.0, 1e-9)
+              << host.name << ", batch " << batch;
+          // The target's own bits are no bits of the draft's own.
+          EXPECT_NEAR(target.drafts[1].step.at(512.0) / target.target_step.at(512.0), 1.0, 1e-9)
+              << host.name << ", batch " << batch;
+          const Prices own = priced(host.name.c_str(), h200, model, weight_type_of(format),
+                                    {{layers / 2, layers / 2}}, batch);
+          EXPECT_DOUBLE_EQ(target.drafts[2].step.ns, own.drafts[1].step.ns)
+              << host.name << ", batch " << batch;
+        }
 }
 
 TEST(DraftsOnTheirOwnWeights, GainLittleOnASmallModel) {

@@ -31,7 +31,8 @@ namespace draftscope::simulator {
 struct TrainedRecording;
 
 struct WhatIfOptions {
-  std::optional<GpuSpecification> recorded_on;  ///< GPU of the recording; its parameters become priors.
+  /// GPU of the recording; absent = the one that the driver's name finds. Its parameters become priors.
+  std::optional<GpuSpecification> recorded_on;
   /// Costs for an imported recording, which has no times that a fit could use.
   std::optional<CostModel> specified;
   /// Reports the parts done and their total, frequently. If it returns false, train() stops with an error.

@@ -78,7 +78,7 @@ struct MeasuredDraftType {
 
 enum class ParameterSource : std::uint8_t {
   trace,           ///< The data at least halve the prior's standard deviation.
-  prior,           ///< Mostly the GPU's specification.
+  prior,           ///< Mostly the law of the engine on the GPU.
   not_identified,  ///< Neither: it follows from the recording's scale and the other parameters.
 };
 
@@ -113,7 +113,7 @@ struct CostModel {
   std::vector<MeasuredAuxiliaryPass> auxiliary_passes;
   double host_ratio = 1.0;  ///< Time of the host's work outside passes / that of the recorded host.
   /// Time added by interruptions / uninterrupted time: over all rounds after a fit, and that of vanilla
-  /// decoding in a trained recording, whose vanilla run so has its measured time.
+  /// decoding in a trained recording, whose vanilla run so has its measured time. Other GPUs do not have it.
   double stall_share = 0.0;
   double interrupted_share = 0.0;  ///< Share of the recorded time that interruptions took.
   Drift drift;  ///< Drift of the recorded machine; used where the scenario is the recorded one.

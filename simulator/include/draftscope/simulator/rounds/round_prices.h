@@ -34,7 +34,7 @@ struct PartTimes {
                                    const Prices& prices);
 
 /// Factor of the strategy's time relative to prices: StrategyRounds::own_ratio where the question is about
-/// the recorded conditions, else 1. Errors: a scenario that contradicts itself.
+/// the recorded conditions and gives no draft cost, else 1. Errors: a scenario that contradicts itself.
 [[nodiscard]] Result<double> own_time_ratio(const CostModel& trained, const StrategyRounds& rounds,
                                             const Machine& machine);
 
