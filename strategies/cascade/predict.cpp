@@ -32,6 +32,7 @@ Result<StrategyRounds> cascade_rounds(const TrainedRecording& trained,
   if (nearest == nullptr)
     return fail("strategy {}: {} (approximate), expected a recorded run of it", text, cascade.no_replay());
   std::vector<std::string> named;
+  named.reserve(differences.size());
   for (const ParameterDifference& other : differences)
     named.push_back(fmt::format("{}={} (recorded: {})", other.name, other.asked, other.recorded));
   return fail("strategy {}: found {} beside run {}; {} (approximate), expected a recorded run of it", text,
