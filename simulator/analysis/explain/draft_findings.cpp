@@ -190,7 +190,7 @@ Judgement judge_draft_step_dear(const Evidence& of) {
           .threshold = thresholds::dear_step,
           .cost = lost,
           .values = {{"step", steps_text(step, round.unit)},
-                     {"all", speedup_text((1.0 + steps) / passes, Characters::ascii)}},
+                     {"all", speedup_text((1.0 + steps) / *round.takes, Characters::ascii)}},
           .wants_alternatives = true};
 }
 

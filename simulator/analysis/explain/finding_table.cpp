@@ -20,9 +20,9 @@ std::vector<FindingRow> rows_of_drafts() {
            "median time of the recording's cheapest verification over two rows or more / of the one row "
            "of a vanilla step",
        .threshold =
-           "below 0.97, the upper quartile of the one below the lower quartile of the other; on a device, "
-           "where a draft by layers and its verification are launched together, less the idle time of the "
-           "device in a vanilla round (60 us without a device trace). Or the run's rounds take less than "
+           "below 0.97, the upper quartile of the one below the lower quartile of the other. On a device "
+           "that launches a draft by layers with its verification, the idle time of the device in a vanilla "
+           "round (60 us without a device trace) is subtracted first. Or the run's rounds take less than "
            "0.97 "
            "steps, so that its speedup is above the tokens that a round yields",
        .because = "a pass over several rows does all that a pass over one row does: it takes less only where "
@@ -44,7 +44,7 @@ std::vector<FindingRow> rows_of_drafts() {
        .threshold =
            "at least 0.9, and the passes of a round take longer than its tokens are worth, by 3 % of "
            "the round's time",
-       .because = "a draft step brings one token at most, and its row of the verification costs too: only "
+       .because = "a draft step brings one token at most, and its row of the verification costs too. Only "
                   "drafts that are right in nine tokens of ten could pay, and none from one step on",
        .sentence = "A draft step takes {step} and brings one token at most: if every draft token were kept, "
                    "the speedup would be {all}.",

@@ -51,7 +51,8 @@ class Adviser {
     DRAFTSCOPE_TRY_ASSIGN(JoinedPrices joined, joined_prices(what_if_.costs().model, placed_.groups, machine_,
                                                              options_.longer_context, options_.draws.seed));
     target_ = std::move(joined.target);
-    competition_ = compete(placed_, vanilla_, target_.prices, joined.is_as_recorded);
+    is_as_recorded_ = joined.is_as_recorded;
+    competition_ = compete(placed_, vanilla_, target_.prices, is_as_recorded_);
     fastest_ = competition_.fastest();
     advice_.fastest = candidates_.all[fastest_].rounds.strategy;
     advice_.setting = candidates_.all[fastest_].setting;
@@ -86,7 +87,8 @@ class Adviser {
     std::map<std::string, std::vector<std::size_t>> requests;
     for (std::size_t i = 0; i < categories.size(); ++i) requests[categories[i]].push_back(i);
     if (requests.size() < 2) return;
-    for (const auto& [category, places] : requests) {
+    for (const auto& [category, of_category] : requests) {
+      const std::vector<std::size_t>& places = of_category;
       const auto total_ns = [&](const std::vector<RoundStatistics>& rounds) {
         double total = 0.0;
         for (const std::size_t place : places) total += time_ns(rounds[place], target_.prices);
@@ -95,7 +97,8 @@ class Adviser {
       const double vanilla_ns = total_ns(candidates_.vanilla);
       CategoryChoice choice{category, "vanilla", 1.0};
       for (std::size_t i = 0; i < candidates_.all.size(); ++i) {
-        const double speedup = vanilla_ns / total_ns(slower(placed_, competition_, i));
+        const double speedup =
+            vanilla_ns / (competition_.own_ratio[i] * total_ns(slower(placed_, competition_, i)));
         if (speedup > choice.speedup) choice = {category, candidates_.all[i].rounds.strategy, speedup};
       }
       advice_.by_category.push_back(std::move(choice));
@@ -128,7 +131,9 @@ class Adviser {
                           .asked_model = machine_.scenario.shape.name,
                           .slow_baseline = {},
                           .not_considered = {}};
-    if (machine_.costs == nullptr) grounds.slow_baseline = slow_baseline_reason(recording_);
+    const CostModel& learnt = what_if_.costs().model;
+    if (machine_.costs == nullptr && learnt.from_trace && (!machine_.scenario.gpu || learnt.gpu))
+      grounds.slow_baseline = slow_baseline_reason(recording_);
     if (is_recorded_machine(machine_, what_if_.recorded_scenario()) && options_.longer_context == 0 &&
         !options_.other_texts) {
       const std::vector<MeasuredSetting> runs = measured_settings(recording_);
@@ -230,7 +235,8 @@ class Adviser {
     const AdvisedMachine advised{what_if_.costs().model, machine_, placed_, vanilla_, options_};
     DRAFTSCOPE_TRY_ASSIGN(advice_.batch, batch_limit(advised));
     const bool drafts = competition_.speedup(fastest_) > 1.0;
-    advice_.context = context_limit(advised, drafts ? std::optional(fastest_) : std::nullopt, target_.prices);
+    advice_.context = context_limit(advised, drafts ? std::optional(fastest_) : std::nullopt, target_.prices,
+                                    is_as_recorded_);
     if (what_if_.trained().shadowed.tables.empty()) return {};
     DRAFTSCOPE_TRY_ASSIGN(StrategyRounds rounds, what_if_.rounds(advice_.fastest, machine_));
     const std::array<StrategyRounds, 1> policy{std::move(rounds)};
@@ -249,6 +255,7 @@ class Adviser {
   PlacedCandidates placed_;
   RoundStatistics vanilla_;
   SweepTarget target_;
+  bool is_as_recorded_ = false;  // As of JoinedPrices.
   Competition competition_;
   std::size_t fastest_ = 0;
   Advice advice_;

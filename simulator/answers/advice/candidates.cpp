@@ -231,11 +231,12 @@ Candidates on_machine(Candidates found, const WhatIf& what_if, const Machine& ma
     if (!goes_by_times(candidate.rounds.strategy)) return false;
     auto rounds = what_if.rounds(candidate.rounds.strategy, machine);
     if (rounds) rounds = in_order_of(found.prompts, found.vanilla, *std::move(rounds));
-    if (!rounds)
+    if (!rounds) {
       found.left_out.push_back(rounds.error().message);
-    else
-      candidate.rounds = *std::move(rounds);
-    return !rounds;
+      return true;
+    }
+    candidate.rounds = *std::move(rounds);
+    return false;
   });
   return found;
 }

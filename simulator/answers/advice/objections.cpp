@@ -19,6 +19,11 @@ std::string range(const Interval& interval) {
   return fmt::format("{:.2f} to {:.2f}", interval.low, interval.high);
 }
 
+/// Why there is no interval. It is never empty, which would mean that there is no objection.
+std::string missing_interval(const RatioEstimate& estimate) {
+  return estimate.no_interval_reason.empty() ? "there is no interval" : estimate.no_interval_reason;
+}
+
 std::string nothing_is_faster(const AdviceGrounds& of) {
   if (of.advice.speedup > 1.0) return {};
   std::string reason = fmt::format("no candidate of {} is faster than vanilla: the fastest, {}, gives {:.2f}",
@@ -40,13 +45,12 @@ std::string interval_is_below_1(const AdviceGrounds& of) {
 }
 
 std::string there_is_no_interval(const AdviceGrounds& of) {
-  return of.advice.interval_95 ? std::string()
-                               : of.advice.answer.speedup.min_drafted.total.no_interval_reason;
+  return of.advice.interval_95 ? std::string() : missing_interval(of.advice.answer.speedup.min_drafted.total);
 }
 
 std::string there_is_no_interval_elsewhere(const AdviceGrounds& of) {
   const RatioEstimate& held_out = of.advice.held_out.speedup;
-  return held_out.interval_95 ? std::string() : held_out.no_interval_reason;
+  return held_out.interval_95 ? std::string() : missing_interval(held_out);
 }
 
 std::string gain_is_gone_elsewhere(const AdviceGrounds& of) {

@@ -187,7 +187,8 @@ std::string_view no_bound_note() {
 
 std::string fixed_setting_text(const FixedSetting& setting) {
   if (setting.length == 0) return "no speculation";
-  return fmt::format("exit {} with {} draft tokens", setting.exit, setting.length);
+  return fmt::format("exit {} with {} draft token{}", setting.exit, setting.length,
+                     setting.length == 1 ? "" : "s");
 }
 
 std::vector<std::string> waterfall_notes(const RecordingWaterfall& found, std::int32_t batch) {

@@ -186,7 +186,7 @@ TEST(Advice, NamesTheFastestOfEachCategory) {
   for (const CategoryChoice& choice : advice->by_category) {
     for (const Candidate& candidate : found->all) {
       const StrategyRounds rounds = learnt.what_if().rounds(candidate.rounds.strategy).value();
-      if (rounds.own_ratio != 1.0 || !rounds.setting.max_drafted.empty()) continue;
+      if (!rounds.setting.max_drafted.empty()) continue;
       for (const RoundsPart& part :
            parts_of(rounds, PartBy::category, learnt.what_if(), learnt.recording())) {
         if (part.name != choice.category) continue;
