@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -38,6 +39,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// File of the folder with what the steps print.
+constexpr const char* output_name = "output.txt";
 constexpr const char* shipped_prompts = "traces/prompts/sample.jsonl";
 constexpr const char* shipped_tune_prompts = "traces/prompts/calibration.jsonl";
 
@@ -59,10 +62,13 @@ class OutputTo {
  public:
   explicit OutputTo(const fs::path& file) {
     std::fflush(stdout);
-    kept_ = ::dup(STDOUT_FILENO);
     const int opened = ::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-    if (opened < 0) return;
-    ::dup2(opened, STDOUT_FILENO);
+    if (opened < 0) {
+      error_ = errno;
+      return;
+    }
+    kept_ = ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    if (kept_ < 0 || ::dup2(opened, STDOUT_FILENO) < 0) error_ = errno;
     ::close(opened);
   }
   OutputTo(const OutputTo&) = delete;
@@ -74,13 +80,36 @@ class OutputTo {
     ::close(kept_);
   }
 
+  /// Number of the error for which nothing was sent to the file; 0 = none.
+  [[nodiscard]] int error() const { return error_; }
+
  private:
   int kept_ = -1;
+  int error_ = 0;
 };
 
-std::size_t points_of(const ExperimentRow& experiment) {
-  return experiment.settings.size() +
-         (experiment.printer == Printer::curve ? experiment.axis.values.size() - 1 : 0);
+/// Whether the setting takes the result of a search that each category has.
+bool is_by_category(const ExperimentRow& experiment, const SettingRow& setting) {
+  return std::any_of(experiment.searches.begin(), experiment.searches.end(), [&](const SearchRow& search) {
+    return search.by_category && setting.strategy.find("{" + search.name) != std::string::npos;
+  });
+}
+
+/// Number of settings, as far as it does not depend on the model or the prompts.
+std::string points_of(const ExperimentRow& experiment) {
+  const std::size_t settings = experiment.settings.size();
+  if (experiment.printer == Printer::curve) {
+    if (experiment.axis.values == std::vector<std::string>{"exits"})
+      return fmt::format("{} settings and up to one an exit", settings - 1);
+    return fmt::format("{} settings", settings + experiment.axis.values.size() - 1);
+  }
+  const auto by_category = static_cast<std::size_t>(
+      std::count_if(experiment.settings.begin(), experiment.settings.end(),
+                    [&](const SettingRow& setting) { return is_by_category(experiment, setting); }));
+  const std::size_t others = settings - by_category;
+  std::string text = fmt::format("{} setting{}", others, others == 1 ? "" : "s");
+  if (by_category > 0) text += fmt::format(" and {} for each category", by_category);
+  return text;
 }
 
 /// Searches, a second model and settings: a row needs them.
@@ -93,7 +122,7 @@ std::string needs_of(const ExperimentRow& experiment) {
       std::any_of(experiment.settings.begin(), experiment.settings.end(),
                   [](const SettingRow& row) { return row.strategy.find("{draft}") != std::string::npos; });
   if (drafts_with_other) needs += "--draft-model, ";
-  return needs + fmt::format("{} settings", points_of(experiment));
+  return needs + points_of(experiment);
 }
 
 std::string list_text() {
@@ -169,6 +198,10 @@ Result<void> begin_folder(const ReproduceOptions& options, const std::string& ma
         "the folder's files)",
         file.string());
   }
+  if (const fs::path printed = folder / output_name; options.overwrite && fs::exists(printed, error)) {
+    fs::resize_file(printed, 0, error);
+    if (error) return fail("{}: can't be written: {}", printed.string(), error.message());
+  }
   return write_text(file, made_with);
 }
 
@@ -181,7 +214,11 @@ Result<int> run_step(const ReproduceOptions& options, const Step& step) {
   }
   std::vector<std::string> arguments = step.arguments;
   if (options.quiet) arguments.emplace_back("-q");
-  const OutputTo output(options.settings.folder / "output.txt");
+  const fs::path printed = options.settings.folder / output_name;
+  const OutputTo output(printed);
+  if (output.error() != 0)
+    return fail("{}: can't be written: {}", printed.string(),
+                std::generic_category().message(output.error()));
   const int code = run_program(arguments);
   if (code != 0 && arguments.front() != "simulate") fs::remove(step.output, ignored);
   return code;
@@ -209,6 +246,8 @@ Result<Made> make_experiment(const ReproduceOptions& options, const ExperimentRo
     DRAFTSCOPE_TRY(write_prompts(tune_questions, prompts));
   DRAFTSCOPE_TRY_ASSIGN(made.exit_code, run_steps(options, made.plan.searches));
   if (made.exit_code != 0) return made;
+  // A search alone is printed as it is.
+  if (!experiment.settings.empty()) DRAFTSCOPE_TRY(keep_skip_sets(made.plan));
   inputs.has_policies = true;
   DRAFTSCOPE_TRY(plan_recording(experiment, inputs, made.plan));
   // A question without an answer fails the simulation, and is no reason not to measure.

@@ -125,21 +125,21 @@ std::string conventions_json(const simulator::MeasuredRecording& measured,
     convention["title"] = row.title;
     for (const Explained& part : explained)
       convention[std::string(part.key)] = (row.*part.text).empty() ? Json(nullptr) : Json(row.*part.text);
-    const auto row_json = [](const ConventionFigures& run) {
+    const auto row_json = [](const ConventionFigures& run, bool is_part) {
       Json figures = Json::object();
-      if (!run.category.empty()) figures["category"] = run.category;
+      if (is_part) figures["category"] = run.category;
       add_run(figures, *run.run);
       add_figures(figures, named_figures(simulator::convention_figures(), run));
       return figures;
     };
     Json& runs = convention["runs"] = Json::array();
     for (const ConventionFigures& run : figures_as(row.convention, *measured.recording))
-      runs.push_back(row_json(run));
+      runs.push_back(row_json(run, false));
     if (by_category) {
       const auto by_run = category_figures_as(row.convention, *measured.recording);
       for (std::size_t i = 0; i < runs.size(); ++i) {
         Json& parts = runs[i]["categories"] = Json::array();
-        for (const ConventionFigures& part : by_run[i]) parts.push_back(row_json(part));
+        for (const ConventionFigures& part : by_run[i]) parts.push_back(row_json(part, true));
       }
     }
     conventions.push_back(std::move(convention));

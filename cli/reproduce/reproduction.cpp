@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "reproduce/reproduction.h"
 
+#include <draftscope/base/number.h>
 #include <draftscope/simulator/analysis/conventions.h>
 #include <draftscope/simulator/analysis/decisions.h>
 #include <draftscope/simulator/analysis/figure_json.h>
@@ -28,6 +29,7 @@ namespace {
 
 using simulator::ConventionFigures;
 using simulator::FigureOf;
+using simulator::meta_value;
 
 /// Strategies of the settings in the order of the recording's runs, each once.
 std::vector<std::string> strategies_of(const std::vector<FilledSetting>& settings) {
@@ -91,22 +93,42 @@ const FigureOf<ConventionFigures>& figure_named(std::string_view key) {
   return *simulator::find_figure(simulator::convention_figures(), key);
 }
 
+/// Categories of all settings, in order of their first appearance.
+std::vector<std::string> categories_of(const std::vector<MeasuredSetting>& settings) {
+  std::vector<std::string> categories;
+  for (const MeasuredSetting& measured : settings)
+    for (const ConventionFigures& part : measured.by_category)
+      if (std::find(categories.begin(), categories.end(), part.category) == categories.end())
+        categories.push_back(part.category);
+  return categories;
+}
+
+/// Figures of one category; null if the setting has none.
+const ConventionFigures* part_of(const MeasuredSetting& measured, const std::string& category) {
+  for (const ConventionFigures& part : measured.by_category)
+    if (part.category == category) return &part;
+  return nullptr;
+}
+
 /// Settings by categories of prompts, a table for each figure.
 std::string tables_text(const Reproduction& reproduction, const Glyphs& glyphs) {
   const std::vector<MeasuredSetting> settings = settings_measured(reproduction);
+  const std::vector<std::string> categories = categories_of(settings);
   std::string text;
   for (const std::string& key : reproduction.experiment->figures) {
     const FigureOf<ConventionFigures>& figure = figure_named(key);
     std::vector<Column> columns{{"setting", Align::left}, {"all"}};
-    for (const ConventionFigures& part : settings.front().by_category)
-      columns.push_back({part.category.empty() ? "(none)" : printable(part.category)});
+    for (const std::string& category : categories)
+      columns.push_back({category.empty() ? "(none)" : printable(category)});
     columns.push_back({"published"});
     Table table(std::move(columns));
     for (const MeasuredSetting& measured : settings) {
       std::vector<std::string> cells{printable(shown_name(*measured.setting)),
                                      figure_cell(figure, measured.all, glyphs)};
-      for (const ConventionFigures& part : measured.by_category)
-        cells.push_back(figure_cell(figure, part, glyphs));
+      for (const std::string& category : categories) {
+        const ConventionFigures* part = part_of(measured, category);
+        cells.push_back(part == nullptr ? std::string(glyphs.absent()) : figure_cell(figure, *part, glyphs));
+      }
       cells.push_back(published_cell(reproduction, *measured.setting, figure, glyphs));
       table.add_row(std::move(cells));
     }
@@ -233,6 +255,43 @@ std::string names_in(const std::vector<PublishedRow>& rows, const Name& name) {
   return fmt::format("{}{}", fmt::join(names, ", "), more > 0 ? fmt::format(" and {} more", more) : "");
 }
 
+/// Whether the prediction is not known to be older than the recording, as `validate` asks.
+bool is_later(const PredictionFile& prediction, const traces::Recording& recording) {
+  const auto began = parse_number<std::int64_t>(meta_value(recording.meta, "clock_start_realtime_ns"));
+  return !began || *began <= prediction.created_realtime_ns;
+}
+
+/// Text like "12 prompts", "1 layer".
+std::string counted(std::size_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+/// Published rows of an experiment, one line each.
+std::string published_text(const Reproduction& reproduction, const Glyphs& glyphs) {
+  std::string text;
+  for (const PublishedRow& row : reproduction.published) {
+    text += fmt::format("published: {}, {}, {}", printable(row.method), printable(row.model),
+                        printable(row.task));
+    for (const FigureOf<ConventionFigures>& figure : simulator::convention_figures())
+      if (const auto value = published_figure(row, figure.key))
+        text += fmt::format(", {} {}", figure.title, figure_cell(figure.format, *value, glyphs));
+    text += '\n';
+  }
+  return text.empty() ? text : '\n' + text;
+}
+
+Json published_json(const PublishedRow& row) {
+  return {{"model", row.model},
+          {"task", row.task},
+          {"method", row.method},
+          {"setting", row.setting},
+          {"source_table", row.source},
+          {"accepted_length", json_or_null(row.accepted_length)},
+          {"acceptance_rate", json_or_null(row.acceptance_rate)},
+          {"etpl", json_or_null(row.etpl)},
+          {"speedup", json_or_null(row.speedup)}};
+}
+
 Json figures_as_json(const ConventionFigures& figures) {
   return simulator::figures_object(simulator::convention_figures(), figures);
 }
@@ -261,15 +320,7 @@ Json setting_json(const Reproduction& reproduction, const MeasuredSetting& measu
   Json& published = json["published"] = Json::array();
   for (const PublishedRow& row : reproduction.published)
     if (is_of_setting(row, setting.row, reproduction.experiment->axis, setting.value))
-      published.push_back({{"model", row.model},
-                           {"task", row.task},
-                           {"method", row.method},
-                           {"setting", row.setting},
-                           {"source_table", row.source},
-                           {"accepted_length", json_or_null(row.accepted_length)},
-                           {"acceptance_rate", json_or_null(row.acceptance_rate)},
-                           {"etpl", json_or_null(row.etpl)},
-                           {"speedup", json_or_null(row.speedup)}});
+      published.push_back(published_json(row));
   return json;
 }
 
@@ -289,9 +340,12 @@ Result<Reproduction> read_reproduction(const ExperimentRow& experiment, const Pl
   if (const std::size_t planned = strategies_of(plan.settings).size(); runs != planned)
     return fail("{}: found {} runs, expected the {} of this experiment", file.string(), runs, planned);
   if (plan.prediction.empty()) {
-    reproduction.no_prediction = "no recording of other settings tells it (docs/predicting.md)";
+    reproduction.no_prediction = "this row predicts nothing";
   } else if (auto prediction = read_prediction(plan.prediction.back().output)) {
-    reproduction.prediction = *std::move(prediction);
+    if (is_later(*prediction, *reproduction.measured->recording))
+      reproduction.no_prediction = "the prediction is later than the recording";
+    else
+      reproduction.prediction = *std::move(prediction);
   } else {
     reproduction.no_prediction = prediction.error().message;
   }
@@ -309,18 +363,18 @@ std::vector<std::string> differences(const Reproduction& reproduction) {
       if (std::find(categories.begin(), categories.end(), prompt.category) == categories.end())
         categories.push_back(prompt.category);
     lines.push_back(
-        fmt::format("model: {}, {} layers{}", meta("model"), simulator::model_layers(recording),
+        fmt::format("model: {}, {}{}", meta("model"),
+                    counted(static_cast<std::size_t>(simulator::model_layers(recording)), "layer"),
                     published.empty() ? "" : "; published: " + names_in(published, &PublishedRow::model)));
     lines.push_back(
-        fmt::format("texts: {} prompts ({}), at most {} tokens{}", recording.prompts.size(),
+        fmt::format("texts: {} ({}), at most {} tokens{}", counted(recording.prompts.size(), "prompt"),
                     fmt::join(categories, ", "), meta("max_tokens"),
                     published.empty() ? "" : "; published: " + names_in(published, &PublishedRow::task)));
     lines.push_back(
         fmt::format("machine: {}, {}; the publication names its own", meta("processor"), meta("device")));
   }
   if (!reproduction.experiment->differs.empty()) lines.push_back(reproduction.experiment->differs);
-  if (published.empty())
-    lines.emplace_back("published: published.csv has no figures of this item, which the publication draws");
+  if (published.empty()) lines.emplace_back("published: published.csv has no figures of this item");
   return lines;
 }
 
@@ -329,7 +383,7 @@ Result<std::string> reproduction_text(const Reproduction& reproduction, const Gl
   std::string text = fmt::format("{}, {}\n", experiment.document, experiment.item);
   if (experiment.printer == Printer::decisions) {
     DRAFTSCOPE_TRY_ASSIGN(const std::string decisions, decisions_of(reproduction, glyphs));
-    text += decisions;
+    text += decisions + published_text(reproduction, glyphs);
   } else {
     text += header_text(*reproduction.measured, glyphs);
     text += experiment.printer == Printer::table   ? tables_text(reproduction, glyphs)
@@ -359,6 +413,10 @@ std::string reproduction_json(const Reproduction& reproduction) {
   if (reproduction.measured)
     for (const MeasuredSetting& measured : settings_measured(reproduction))
       settings.push_back(setting_json(reproduction, measured));
+  if (reproduction.settings.empty()) {
+    Json& published = json["published"] = Json::array();
+    for (const PublishedRow& row : reproduction.published) published.push_back(published_json(row));
+  }
   json["no_prediction"] =
       reproduction.no_prediction.empty() ? Json(nullptr) : Json(reproduction.no_prediction);
   json["differs"] = differences(reproduction);

@@ -21,23 +21,23 @@ namespace {
 namespace fs = std::filesystem;
 using speculation::PolicyFile;
 
-/// A category as a part of a file's name.
-std::string file_word(const std::string& category) {
+/// A category as a part of a file's name. Its place tells categories apart that differ in other characters.
+std::string file_word(const PlanInputs& inputs, const std::string& category) {
   std::string word = category.empty() ? "none" : category;
   for (char& c : word)
     if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';
-  return word;
+  const auto place = std::find(inputs.categories.begin(), inputs.categories.end(), category);
+  return fmt::format("{}-{}", place - inputs.categories.begin() + 1, word);
 }
 
-fs::path prompts_file(const ReproduceSettings& settings, const std::string& category) {
-  return settings.folder / fmt::format("prompts-{}.jsonl", file_word(category));
+fs::path prompts_file(const PlanInputs& inputs, const std::string& category) {
+  return inputs.settings.folder / fmt::format("prompts-{}.jsonl", file_word(inputs, category));
 }
 
 /// The policy of a search; `category` is empty for a search on all prompts.
-fs::path policy_path(const ReproduceSettings& settings, const SearchRow& search,
-                     const std::string& category) {
-  const std::string suffix = search.by_category ? "-" + file_word(category) : "";
-  return settings.folder / fmt::format("{}{}.json", search.name, suffix);
+fs::path policy_path(const PlanInputs& inputs, const SearchRow& search, const std::string& category) {
+  const std::string suffix = search.by_category ? "-" + file_word(inputs, category) : "";
+  return inputs.settings.folder / fmt::format("{}{}.json", search.name, suffix);
 }
 
 bool is_baseline(std::string_view strategy) {
@@ -52,6 +52,11 @@ std::string best_setting(const PolicyFile& policy) {
     if (!is_baseline(trial.setting) && (best == nullptr || trial.measured.score > best->measured.score))
       best = &trial;
   return best == nullptr ? policy.strategy : best->setting;
+}
+
+bool skips_something(const speculation::Trial& trial) {
+  return trial.candidate &&
+         trial.candidate->mask != speculation::SublayerMask(trial.candidate->mask.n_layers());
 }
 
 /// Fills in the places of a row's texts.
@@ -85,7 +90,7 @@ class Places {
                                      [&](const SearchRow& row) { return row.name == name; });
     if (search == experiment_.searches.end())
       return fail("{}: found the place {{{}}}, expected the name of a search", experiment_.name, place);
-    const fs::path file = policy_path(inputs_.settings, *search, category_);
+    const fs::path file = policy_path(inputs_, *search, category_);
     if (name == place) return file.string();
     if (!inputs_.has_policies)
       return fmt::format("{{{}{}}}", file.stem().string(), place.substr(name.size()));
@@ -185,6 +190,17 @@ std::string shell_word(const std::string& word) {
   return quoted + "'";
 }
 
+/// The text as a regular expression of `grep -E` that finds itself.
+std::string escaped(const std::string& text) {
+  constexpr std::string_view special = "\\.[]*^$+?(){}|";
+  std::string result;
+  for (const char c : text) {
+    if (special.find(c) != std::string_view::npos) result += '\\';
+    result += c;
+  }
+  return result;
+}
+
 std::string step_text(const Step& step) {
   std::string line = "draftscope";
   for (const std::string& word : step.arguments) line += " " + shell_word(word);
@@ -199,15 +215,30 @@ Plan plan_searches(const ExperimentRow& experiment, const PlanInputs& inputs) {
   const std::vector<std::string> all{""};
   for (const SearchRow& search : experiment.searches)
     for (const std::string& category : search.by_category ? inputs.categories : all) {
-      if (search.by_category) plan.category_prompts.push_back({category, prompts_file(settings, category)});
+      if (search.by_category) plan.category_prompts.push_back({category, prompts_file(inputs, category)});
       const std::string prompts =
           search.by_category ? plan.category_prompts.back().file.string() : settings.tune_prompts;
-      Step step{decoding_command("tune", settings, prompts), policy_path(settings, search, category)};
+      Step step{decoding_command("tune", settings, prompts), policy_path(inputs, search, category)};
       step.arguments.insert(step.arguments.end(), search.arguments.begin(), search.arguments.end());
       step.arguments.insert(step.arguments.end(), {"-o", step.output.string()});
       plan.searches.push_back(std::move(step));
     }
   return plan;
+}
+
+Result<void> keep_skip_sets(const Plan& plan) {
+  for (const Step& step : plan.searches) {
+    DRAFTSCOPE_TRY_ASSIGN(PolicyFile policy, speculation::read_policy(step.output));
+    if (policy.skip_set) continue;
+    const speculation::Trial* best = nullptr;
+    for (const speculation::Trial& trial : policy.trials)
+      if (skips_something(trial) && (best == nullptr || trial.measured.score > best->measured.score))
+        best = &trial;
+    if (best == nullptr) continue;
+    policy.skip_set = best->candidate->mask;
+    DRAFTSCOPE_TRY(speculation::write_policy(step.output, policy));
+  }
+  return {};
 }
 
 Result<void> plan_recording(const ExperimentRow& experiment, const PlanInputs& inputs, Plan& plan) {
@@ -253,7 +284,7 @@ std::string plan_text(const Plan& plan, const ReproduceSettings& settings) {
   if (has_places) text += "# {NAME.exit} is the exit of the best setting that drafts in NAME.json\n";
   for (const CategoryPrompts& prompts : plan.category_prompts)
     text += fmt::format("grep -E {} {} > {}\n",
-                        shell_word(fmt::format("\"category\": *\"{}\"", prompts.category)),
+                        shell_word(fmt::format("\"category\": *\"{}\"", escaped(prompts.category))),
                         shell_word(settings.tune_prompts), shell_word(prompts.file.string()));
   for (const std::vector<Step>& steps : {plan.searches, plan.prediction, plan.recording})
     for (const Step& step : steps) text += step_text(step);

@@ -67,6 +67,10 @@ struct PlanInputs {
 /// Searches of an experiment, with their prompts.
 [[nodiscard]] Plan plan_searches(const ExperimentRow& experiment, const PlanInputs& inputs);
 
+/// Writes a skip set into each policy of a search for one that kept none, as where no set beats vanilla: the
+/// set of the best-scored trial that skips something. Errors: those of reading and writing policies.
+[[nodiscard]] Result<void> keep_skip_sets(const Plan& plan);
+
 /// Replaces settings, prediction and recording. Errors: those of `layers` and of reading policies.
 [[nodiscard]] Result<void> plan_recording(const ExperimentRow& experiment, const PlanInputs& inputs,
                                           Plan& plan);

@@ -112,11 +112,11 @@ TEST(Experiments, FindTheirPublishedFigures) {
                               [&](const PublishedRow& row) { return row.source.starts_with(source); }))
           << experiment.name << ": " << source;
     for (const SettingRow& setting : experiment.settings)
-      EXPECT_TRUE(setting.published.empty() || experiment.sources.empty() ||
-                  std::any_of(rows.begin(), rows.end(),
-                              [&](const PublishedRow& row) {
-                                return is_of_setting(row, setting, experiment.axis, "");
-                              }))
+      EXPECT_TRUE(setting.published.empty() || std::any_of(rows.begin(), rows.end(),
+                                                           [&](const PublishedRow& row) {
+                                                             return is_of_setting(row, setting,
+                                                                                  experiment.axis, "");
+                                                           }))
           << experiment.name << ": " << setting.published;
   }
 }
@@ -201,10 +201,10 @@ TEST_F(Reproduce, MakesACurveWithItsPredictionOnceAndPrintsItAgain) {
 TEST_F(Reproduce, TakesTheSearchesBestSettingsCategoryByCategory) {
   const CommandResult dry = reproduce({"del-figure-1a", "--dry-run"});
   EXPECT_EQ(dry.exit_code, 0) << dry.err;
-  EXPECT_THAT(dry.out, HasSubstr("grid-coding.json"));
-  EXPECT_THAT(dry.out, HasSubstr("grid-prose.json"));
-  EXPECT_THAT(dry.out, HasSubstr("layerskip:exit={grid-coding.exit},gamma={grid-coding.gamma}"));
-  EXPECT_THAT(dry.out, HasSubstr("layerskip:exit={grid-prose.exit},gamma={grid-prose.gamma}"));
+  EXPECT_THAT(dry.out, HasSubstr("grid-1-coding.json"));
+  EXPECT_THAT(dry.out, HasSubstr("grid-2-prose.json"));
+  EXPECT_THAT(dry.out, HasSubstr("layerskip:exit={grid-1-coding.exit},gamma={grid-1-coding.gamma}"));
+  EXPECT_THAT(dry.out, HasSubstr("layerskip:exit={grid-2-prose.exit},gamma={grid-2-prose.gamma}"));
   EXPECT_FALSE(fs::exists(folder_ / "made"));
 
   const ExperimentRow& experiment =
@@ -219,18 +219,52 @@ TEST_F(Reproduce, TakesTheSearchesBestSettingsCategoryByCategory) {
   speculation::PolicyFile policy;
   policy.model = speculation::model_facts(shape, "hash");
   policy.strategy = "layerskip:exit=7,gamma=4";
-  ASSERT_TRUE(speculation::write_policy(folder_ / "grid-coding.json", policy));
+  ASSERT_TRUE(speculation::write_policy(folder_ / "grid-1-coding.json", policy));
   policy.strategy = "vanilla";  // No setting won; the best trial that drafts is taken.
   policy.trials = {{.setting = "layerskip:exit=3,gamma=2", .prompts = 1, .measured = {.score = 0.5}},
                    {.setting = "layerskip:exit=5,gamma=1", .prompts = 1, .measured = {.score = 0.9}},
                    {.setting = "vanilla", .prompts = 1, .measured = {.score = 1.0}}};
-  ASSERT_TRUE(speculation::write_policy(folder_ / "grid-prose.json", policy));
+  ASSERT_TRUE(speculation::write_policy(folder_ / "grid-2-prose.json", policy));
   Plan plan = plan_searches(experiment, inputs);
   const auto planned = plan_recording(experiment, inputs, plan);
   ASSERT_TRUE(planned) << planned.error().message;
   ASSERT_EQ(plan.settings.size(), 4U);
   EXPECT_EQ(plan.settings[2].strategy, "layerskip:exit=7,gamma=4");
   EXPECT_EQ(plan.settings[3].strategy, "layerskip:exit=5,gamma=1");
+}
+
+TEST_F(Reproduce, TakesTheBestSetThatSkipsWhereNoneBeatsVanilla) {
+  const ExperimentRow& experiment =
+      *std::find_if(experiments().begin(), experiments().end(),
+                    [](const ExperimentRow& row) { return row.name == "draft-verify-table-1"; });
+  PlanInputs inputs = inputs_for(12);
+  inputs.settings.folder = folder_ / "";
+  const Plan plan = plan_searches(experiment, inputs);
+  ASSERT_EQ(plan.searches.size(), 1U);
+  speculation::ModelShape shape;
+  shape.name = "model";
+  shape.n_layers = 12;
+  const auto trial = [&](std::int32_t exit, double score) {
+    const auto mask = speculation::SublayerMask::early_exit(12, exit);
+    return speculation::Trial{.setting = "draft-verify",
+                              .prompts = 1,
+                              .measured = {.score = score},
+                              .candidate = speculation::Candidate{.mask = mask, .point = {}}};
+  };
+  speculation::PolicyFile policy;
+  policy.model = speculation::model_facts(shape, "hash");
+  policy.strategy = "vanilla";
+  policy.trials = {trial(6, 0.5), trial(8, 0.9), trial(12, 1.0), trial(10, 0.7)};
+  ASSERT_TRUE(speculation::write_policy(plan.searches[0].output, policy));
+  const auto kept = keep_skip_sets(plan);
+  ASSERT_TRUE(kept) << kept.error().message;
+  EXPECT_EQ(value_of(speculation::read_policy(plan.searches[0].output)).skip_set,
+            speculation::SublayerMask::early_exit(12, 8));
+  // A set that the search kept stays.
+  policy.skip_set = speculation::SublayerMask::early_exit(12, 10);
+  ASSERT_TRUE(speculation::write_policy(plan.searches[0].output, policy));
+  ASSERT_TRUE(keep_skip_sets(plan));
+  EXPECT_EQ(value_of(speculation::read_policy(plan.searches[0].output)).skip_set, policy.skip_set);
 }
 
 TEST_F(Reproduce, PrintsForEveryRowWhatItWouldRun) {

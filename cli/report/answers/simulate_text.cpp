@@ -55,6 +55,11 @@ std::vector<std::string> answer_cells(const Answer& answer, const std::vector<st
   return cells;
 }
 
+/// Name of a part; prompts may have no category.
+std::string shown_part(const std::string& part) {
+  return part.empty() ? "(none)" : printable(part);
+}
+
 /// The strategy that is predicted to be fastest on each part of the prompts, machine by machine; empty if
 /// answers are not split or there is only one strategy.
 std::string fastest_text(const Simulation& simulation, const Glyphs& glyphs) {
@@ -84,7 +89,7 @@ std::string fastest_text(const Simulation& simulation, const Glyphs& glyphs) {
     if (!fastest.has_rival) continue;
     any = true;
     const bool pays = speedup_of(*fastest.answer) > 1.0;
-    table.add_row({printable(fastest.part), printable(fastest.machine),
+    table.add_row({shown_part(fastest.part), printable(fastest.machine),
                    pays ? printable(fastest.answer->strategy) : "none: vanilla decoding is faster",
                    factor(speedup_of(*fastest.answer), glyphs)});
   }
@@ -234,7 +239,7 @@ std::string simulate_text(const Simulation& simulation, bool quiet, const Glyphs
   Table table(std::move(columns));
   const auto add_row = [&](const Answer& answer, const std::string& part) {
     std::vector<std::string> cells = answer_cells(answer, keys, glyphs);
-    if (!simulation.by.empty()) cells.insert(cells.begin() + 1, printable(part));
+    if (!simulation.by.empty()) cells.insert(cells.begin() + 1, shown_part(part));
     table.add_row(std::move(cells));
   };
   for (std::size_t i = 0; i < simulation.answers.size(); ++i) {
