@@ -22,7 +22,6 @@ namespace {
 using speculation::ParameterRow;
 using speculation::ParameterType;
 using speculation::StrategyRow;
-using testing::HasSubstr;
 
 /// A setting of the strategy that can be recorded.
 std::string recorded_setting(const StrategyRow& row) {

@@ -48,6 +48,8 @@ Result<Recorded> record(const std::string& model, const std::vector<std::string>
 }
 
 const std::vector<std::string>& strategies() {
+  static const std::string widths_of_the_code =
+      "mix:mask=exit,exit=6,gamma=12,stop=threshold,threshold=0.8,shape=tree,widths=greedy-code";
   static const std::vector<std::string> all{"vanilla",
                                             "layerskip:exit=1,gamma=4",
                                             "layerskip:exit=3,gamma=6",
@@ -67,8 +69,7 @@ const std::vector<std::string>& strategies() {
                                             "mix:mask=exit,exit=5,stop=roc,gamma=12",
                                             "dv:exit=3,carry=no",
                                             "mix:mask=exit,exit=4,gamma=8,shape=tree",
-                                            "mix:mask=exit,exit=6,gamma=12,stop=threshold,threshold=0.8,"
-                                            "shape=tree,widths=greedy-code",
+                                            widths_of_the_code,
                                             "mix:mask=exit,exit=3,length=fs,stop=adaptive,shape=tree",
                                             "mix:mask=exit,exit=5,stop=roc,gamma=12,shape=tree",
                                             "mix:mask=del,shape=tree,prompt-window=16"};
