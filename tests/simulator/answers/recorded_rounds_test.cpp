@@ -88,7 +88,7 @@ TEST(RecordedRounds, DoNotScaleADraftCostThatIsAnInput) {
   Machine machine = learnt.machine();
   const auto asked = [&](double own_ratio) {
     rounds.own_ratio = rounds.own_draft_ratio = rounds.own_verify_ratio = own_ratio;
-    return ask(model, rounds, machine, {.draws = 50}).value();
+    return ask(model, rounds, machine, {.draws = 200}).value();
   };
   const double priced = asked(1.0).c;
   EXPECT_NEAR(asked(2.0).c, 2.0 * priced, 1e-9);

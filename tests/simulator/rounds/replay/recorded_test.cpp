@@ -139,6 +139,8 @@ TEST_P(RecordedRuns, AreWhatTheirReplaysSay) {
     EXPECT_EQ(check->requests, 6) << run.run->specification;
     if (run.run->specification.ends_with("prompt-window=16")) {
       EXPECT_EQ(told(*check), 0) << "its prompt's keys are not the recorded window's";
+    } else if (run.run->specification.find("stop=roc,shape=tree") != std::string::npos) {
+      EXPECT_GE(told(*check), check->requests) << "the first plan of each request is known";
     } else {
       EXPECT_GT(told(*check), 10) << run.run->specification;
     }
