@@ -101,7 +101,7 @@ std::span<const ObjectionRow> objection_table() {
   return objections;
 }
 
-std::string slow_baseline_reason(const traces::Recording& recording) {
+std::string slow_baseline_reason(const traces::Recording& recording, double speedup) {
   const std::vector<RunRows> runs = rows_by_run(recording);
   const RunRows* vanilla = baseline_of(runs);
   if (vanilla == nullptr) return {};
@@ -110,6 +110,7 @@ std::string slow_baseline_reason(const traces::Recording& recording) {
   const TargetPasses passes = target_passes(runs, &figures, recording.meta);
   if (!passes.is_step_slow()) return {};
   const TimedPasses& fast = *passes.cheapest();
+  if (speedup * fast.by_itself_ns() > passes.step_ns.median) return {};
   return fmt::format("vanilla steps are slow here: one row takes {}, {} rows under {} {}",
                      duration_text(passes.step_ns.median, Characters::ascii), fast.rows,
                      fast.run->specification, duration_text(fast.ns.median, Characters::ascii));

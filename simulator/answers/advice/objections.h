@@ -35,8 +35,9 @@ struct ObjectionRow {
 /// In the order in which they are asked.
 [[nodiscard]] std::span<const ObjectionRow> objection_table();
 
-/// One line that says by which passes the recording's vanilla steps are slow; empty if they are not.
-[[nodiscard]] std::string slow_baseline_reason(const traces::Recording& recording);
+/// One line that says by which passes the recording's vanilla steps are slow; empty if they are not, or if
+/// this speedup would stay above 1 with vanilla steps of the faster pass's time.
+[[nodiscard]] std::string slow_baseline_reason(const traces::Recording& recording, double speedup);
 
 /// Sets the verdict, its reason and the advised strategy.
 void judge(Advice& advice, const AdviceGrounds& grounds);
