@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "reproduce/steps.h"
 
+#include <draftscope/base/shell_words.h>
 #include <draftscope/speculation/catalogue/strategy_catalogue.h>
 #include <draftscope/speculation/catalogue/strategy_specification.h>
 #include <draftscope/speculation/policy_file.h>
@@ -178,18 +179,6 @@ void insert_once(std::vector<std::string>& all, const std::string& text) {
   if (std::find(all.begin(), all.end(), text) == all.end()) all.push_back(text);
 }
 
-/// A word of a shell's command, in quotes where it needs them.
-std::string shell_word(const std::string& word) {
-  constexpr std::string_view plain = "_-+=:,./%@";
-  const bool is_plain = !word.empty() && std::all_of(word.begin(), word.end(), [&](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) != 0 || plain.find(c) != std::string_view::npos;
-  });
-  if (is_plain) return word;
-  std::string quoted = "'";
-  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return quoted + "'";
-}
-
 /// The text as a regular expression of `grep -E` that finds itself.
 std::string escaped(const std::string& text) {
   constexpr std::string_view special = "\\.[]*^$+?(){}|";
@@ -199,12 +188,6 @@ std::string escaped(const std::string& text) {
     result += c;
   }
   return result;
-}
-
-std::string step_text(const Step& step) {
-  std::string line = "draftscope";
-  for (const std::string& word : step.arguments) line += " " + shell_word(word);
-  return line + "\n";
 }
 
 }  // namespace
@@ -277,17 +260,18 @@ Result<void> plan_recording(const ExperimentRow& experiment, const PlanInputs& i
 }
 
 std::string plan_text(const Plan& plan, const ReproduceSettings& settings) {
-  std::string text = fmt::format("mkdir -p {}\n", shell_word(settings.folder.string()));
+  const auto words = [](const std::vector<std::string>& all) { return shell_line(all); };
+  std::string text = words({"mkdir", "-p", settings.folder.string()}) + '\n';
   const bool has_places = std::any_of(
       plan.settings.begin(), plan.settings.end(),
       [](const FilledSetting& setting) { return setting.strategy.find('{') != std::string::npos; });
   if (has_places) text += "# {NAME.exit} is the exit of the best setting that drafts in NAME.json\n";
   for (const CategoryPrompts& prompts : plan.category_prompts)
-    text += fmt::format("grep -E {} {} > {}\n",
-                        shell_word(fmt::format("\"category\": *\"{}\"", escaped(prompts.category))),
-                        shell_word(settings.tune_prompts), shell_word(prompts.file.string()));
+    text += words({"grep", "-E", fmt::format("\"category\": *\"{}\"", escaped(prompts.category)),
+                   settings.tune_prompts}) +
+            " > " + words({prompts.file.string()}) + '\n';
   for (const std::vector<Step>& steps : {plan.searches, plan.prediction, plan.recording})
-    for (const Step& step : steps) text += step_text(step);
+    for (const Step& step : steps) text += "draftscope " + words(step.arguments) + '\n';
   return text;
 }
 

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "advice_report.h"
 
+#include <draftscope/base/shell_words.h>
 #include <draftscope/simulator/answers/answer.h>
 #include <draftscope/simulator/answers/usable_recording.h>
 
 #include <algorithm>
 #include <set>
 #include <utility>
-
-#include "data/shell_words.h"
 
 namespace draftscope::gui {
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "record_form.h"
 
+#include <draftscope/base/shell_words.h>
 #include <draftscope/traces/record_help.h>
 
 #include <QCheckBox>
@@ -13,7 +14,6 @@
 #include <QToolButton>
 #include <QVBoxLayout>
 
-#include "data/shell_words.h"
 #include "record/form/problem_label.h"
 #include "widgets/files.h"
 

@@ -3,6 +3,7 @@
 
 #include <draftscope/base/number.h>
 #include <draftscope/base/quote.h>
+#include <draftscope/base/shell_words.h>
 #include <draftscope/speculation/weight_format.h>
 #include <fmt/ranges.h>
 
@@ -10,8 +11,6 @@
 #include <array>
 #include <optional>
 #include <variant>
-
-#include "data/shell_words.h"
 
 namespace draftscope::gui {
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "question.h"
 
+#include <draftscope/base/shell_words.h>
+
 #include <fmt/format.h>
 
 #include <tuple>
-
-#include "data/shell_words.h"
 
 namespace draftscope::gui {
 

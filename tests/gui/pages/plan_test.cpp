@@ -3,12 +3,13 @@
 // shell.
 #include <gmock/gmock.h>
 
+#include <draftscope/base/shell_words.h>
+
 #include <CLI/CLI.hpp>
 #include <QProcess>
 #include <random>
 
 #include "commands/record_command.h"
-#include "data/shell_words.h"
 #include "record/form/plan_problems.h"
 #include "record/form/record_plan.h"
 #include "record/form/strategy_text.h"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "shell_words.h"
+#include <draftscope/base/shell_words.h>
 
 #include <algorithm>
 #include <optional>
 
-namespace draftscope::gui {
+namespace draftscope {
 
 namespace {
 
@@ -70,4 +70,4 @@ Result<std::vector<std::string>> shell_words(std::string_view line) {
   return words;
 }
 
-}  // namespace draftscope::gui
+}  // namespace draftscope

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace draftscope::gui {
+namespace draftscope {
 
 /// Text in single quotes, which a shell takes literally.
 [[nodiscard]] std::string quoted_word(std::string_view text);
@@ -22,4 +22,4 @@ namespace draftscope::gui {
 /// backslash.
 [[nodiscard]] Result<std::vector<std::string>> shell_words(std::string_view line);
 
-}  // namespace draftscope::gui
+}  // namespace draftscope
