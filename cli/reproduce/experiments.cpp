@@ -20,15 +20,8 @@ SearchRow grid_search(bool by_category = false) {
   return {"grid", {"--search", "grid", "--limit", "10", "-s", "layerskip"}, by_category};
 }
 
-const std::string& demo_layerskip() {
-  static const std::string folder = "models/demo-layerskip";
-  return folder;
-}
-
-const std::string& demo_plain() {
-  static const std::string folder = "models/demo-plain";
-  return folder;
-}
+constexpr const char* demo_layerskip = "models/demo-layerskip";
+constexpr const char* demo_plain = "models/demo-plain";
 
 /// Deviation of every row with a short search from Draft & Verify.
 const std::string& shorter_search() {
@@ -38,13 +31,9 @@ const std::string& shorter_search() {
 }
 
 Rows layerskip_rows() {
-  const std::string document = "HF LayerSkip blog";
   return {
       {.name = "layerskip-table",
-       .document = document,
        .item = "Benchmark table: early exit beside another model as assistant",
-       .convention = Convention::layerskip,
-       .model = demo_layerskip(),
        .searches = {grid_search()},
        .settings = {vanilla(""),
                     {"early exit at L/4", "layerskip", "LayerSkip*", true},
@@ -56,11 +45,8 @@ Rows layerskip_rows() {
        .sources = {"HF LayerSkip blog"},
        .differs = "one recording has one target model: the blog's two-model rows have targets of their own"},
       {.name = "layerskip-exits",
-       .document = document,
        .item = "How early can we exit? Speed by exit layer",
        .printer = Printer::curve,
-       .convention = Convention::layerskip,
-       .model = demo_layerskip(),
        // Two exits are learnt from: a short draft may stay in a cache that a long one does not fit.
        .settings = {vanilla(""),
                     {"L/4", "layerskip:exit={L/4}", "", true},
@@ -71,15 +57,11 @@ Rows layerskip_rows() {
 }
 
 Rows draft_verify_rows() {
-  const std::string document = "Draft&Verify";
   const auto curve = [&](std::string name, std::string item, std::string label, std::string strategy,
                          std::string learnt, AxisRow axis, std::vector<std::string> sources) {
     return ExperimentRow{.name = std::move(name),
-                         .document = document,
                          .item = std::move(item),
                          .printer = Printer::curve,
-                         .convention = Convention::draft_verify,
-                         .model = demo_plain(),
                          .searches = {skip_set_search()},
                          .settings = {vanilla(""),
                                       {"adaptive", std::move(learnt), "Self-SD adaptive*", true},
@@ -92,10 +74,7 @@ Rows draft_verify_rows() {
   const std::string adaptive = "draft-verify:skip-set={sets}";
   const std::string adaptive_source = "D&V sec 4.4 / App F text (Table 1";
   return {{.name = "draft-verify-table-1",
-           .document = document,
            .item = "Tables 1 and 2: speedup by task",
-           .convention = Convention::draft_verify,
-           .model = demo_plain(),
            .searches = {skip_set_search()},
            .settings = {vanilla(""), {"Self-SD", adaptive, "Self-SD adaptive threshold"}},
            .figures = {"acceptance_rate", "wall_ns_per_token", "speedup"},
@@ -109,20 +88,14 @@ Rows draft_verify_rows() {
                 {"threshold", {"0.2", "0.4", "0.6", "0.8"}, "static threshold "},
                 {"D&V sec 4.4 text (Table 4", adaptive_source}),
           {.name = "draft-verify-table-5",
-           .document = document,
            .item = "Table 5: time per token by part of the work",
            .printer = Printer::phases,
-           .convention = Convention::draft_verify,
-           .model = demo_plain(),
            .searches = {skip_set_search()},
            .settings = {vanilla(""), {"Self-SD", adaptive, ""}},
            .differs =
                shorter_search() + "; attention and MLP are not told apart (report --by operation, on a GPU)"},
           {.name = "draft-verify-table-7",
-           .document = document,
            .item = "Table 7 and Figure 7: ways to choose the skipped sublayers",
-           .convention = Convention::draft_verify,
-           .model = demo_plain(),
            .searches = {skip_set_search()},
            .settings = {vanilla(""),
                         {"search", adaptive, "Self-SD adaptive*"},
@@ -135,11 +108,8 @@ Rows draft_verify_rows() {
            .sources = {adaptive_source},
            .differs = shorter_search() + "; the other sets skip a third of the attentions and MLPs"},
           {.name = "draft-verify-table-8",
-           .document = document,
            .item = "Table 8 and Figure 8: number of iterations of the search",
            .printer = Printer::decisions,
-           .convention = Convention::draft_verify,
-           .model = demo_plain(),
            .searches = {{"sets",
                          {"--search", "skip-set", "--score", "decoded", "--trials", "60", "--limit", "8"},
                          false}},
@@ -149,25 +119,18 @@ Rows draft_verify_rows() {
                 "adaptive", adaptive, adaptive + ",gamma=8", {"gamma", {"4", "8", "12", "16", "20"}, ""},
                 std::vector{adaptive_source}),
           {.name = "draft-verify-figure-5",
-           .document = document,
            .item = "Figure 5: the threshold over rounds",
            .printer = Printer::decisions,
-           .convention = Convention::draft_verify,
-           .model = demo_plain(),
            .searches = {skip_set_search()},
            .settings = {vanilla(""), {"Self-SD", adaptive + ",threshold=0.4", ""}},
            .differs = shorter_search()}};
 }
 
 Rows swift_rows() {
-  const std::string document = "SWIFT";
   const std::string uniform = "skip-attention=uniform-{L/3},skip-mlp=uniform-{L/3}";
   return {
       {.name = "swift-table-2",
-       .document = document,
        .item = "Tables 2 and 4: SWIFT beside Jacobi and lookahead decoding by task",
-       .convention = Convention::swift,
-       .model = demo_plain(),
        .settings = {vanilla("Vanilla"),
                     {"Parallel", "jacobi:rule=published", "Parallel"},
                     {"Lookahead", "lookahead", "Lookahead"},
@@ -175,10 +138,7 @@ Rows swift_rows() {
        .figures = {"accepted_length", "acceptance_rate", "tokens_per_second", "speedup"},
        .sources = {"SWIFT Table 2"}},
       {.name = "swift-table-7",
-       .document = document,
        .item = "Table 7: SWIFT without one of its parts",
-       .convention = Convention::swift,
-       .model = demo_plain(),
        .settings = {vanilla("Vanilla"),
                     {"SWIFT", "swift", "SWIFT"},
                     {"without early stopping", "mix:mask=swift,stop=none,shape=tree,gamma=25",
@@ -192,21 +152,15 @@ Rows swift_rows() {
        .sources = {"SWIFT Table 7"},
        .differs = "without optimisation, a third of the attentions and MLPs is skipped"},
       {.name = "swift-table-8",
-       .document = document,
        .item = "Table 8: the window on which candidates are scored",
        .printer = Printer::curve,
-       .convention = Convention::swift,
-       .model = demo_plain(),
        .settings = {vanilla(""), {"window 32", "swift:window=32", "", true}, {"SWIFT", "swift", "SWIFT"}},
        .axis = {"window", {"16", "32", "64"}, "context window="},
        .figures = {"accepted_length", "acceptance_rate", "speedup"},
        .sources = {"SWIFT Table 8"},
        .differs = "a window ends at 64 tokens, so that 128 is left out"},
       {.name = "swift-figure-2a",
-       .document = document,
        .item = "Figure 2(a): a uniform set, drafts as a tree beside a chain",
-       .convention = Convention::swift,
-       .model = demo_plain(),
        .settings = {vanilla(""),
                     {"top 1", "mix:mask=skip-set," + uniform + ",stop=threshold,threshold=0.8,gamma=25", ""},
                     {"top k",
@@ -215,34 +169,22 @@ Rows swift_rows() {
        .figures = {"accepted_length", "acceptance_rate", "speedup"},
        .differs = "a third of the attentions and MLPs is skipped"},
       {.name = "swift-figure-2b",
-       .document = document,
        .item = "Figure 2(b): the set found for each task on each task",
-       .convention = Convention::swift,
-       .model = demo_plain(),
        .searches = {skip_set_search(true)},
        .settings = {vanilla(""), {"set of", "draft-verify:skip-set={sets}", ""}},
        .figures = {"accepted_length", "speedup"},
        .differs = shorter_search()},
       {.name = "swift-figure-6",
-       .document = document,
        .item = "Figure 6, left: matchness along the stream",
        .printer = Printer::decisions,
-       .convention = Convention::swift,
-       .model = demo_plain(),
        .settings = {vanilla(""), {"SWIFT", "swift", ""}}},
       {.name = "swift-figure-6-time",
-       .document = document,
        .item = "Figure 6, right: time by part of the work",
        .printer = Printer::phases,
-       .convention = Convention::swift,
-       .model = demo_plain(),
        .settings = {vanilla(""), {"SWIFT", "swift", ""}}},
       {.name = "swift-figure-8",
-       .document = document,
        .item = "Figure 8(b): the share r of skipped sublayers",
        .printer = Printer::curve,
-       .convention = Convention::swift,
-       .model = demo_plain(),
        .settings = {vanilla(""), {"r 0.45", "swift:ratio=0.45", "", true}, {"SWIFT", "swift", ""}},
        .axis = {"ratio", {"0.3", "0.35", "0.4", "0.45", "0.5", "0.55"}, ""},
        .figures = {"accepted_length", "acceptance_rate", "speedup"},
@@ -250,13 +192,9 @@ Rows swift_rows() {
 }
 
 Rows clasp_rows() {
-  const std::string document = "CLaSp";
   const auto table = [&](std::string name, std::string item, std::vector<std::string> decoding) {
     return ExperimentRow{.name = std::move(name),
-                         .document = document,
                          .item = std::move(item),
-                         .convention = Convention::clasp,
-                         .model = demo_plain(),
                          .searches = {skip_set_search()},
                          .settings = {vanilla("Autoregressive"),
                                       {"Self-SD", "draft-verify:skip-set={sets}", "Self-SD"},
@@ -270,11 +208,8 @@ Rows clasp_rows() {
   const auto curve = [&](std::string name, std::string item, AxisRow axis, std::string learnt) {
     return ExperimentRow{
         .name = std::move(name),
-        .document = document,
         .item = std::move(item),
         .printer = Printer::curve,
-        .convention = Convention::clasp,
-        .model = demo_plain(),
         .settings = {vanilla(""), {"default", std::move(learnt), "", true}, {"CLaSp", "clasp", ""}},
         .axis = std::move(axis),
         .figures = {"accepted_length", "speedup"}};
@@ -285,18 +220,12 @@ Rows clasp_rows() {
   return {table("clasp-table-1", "Table 1, T = 0: Self-SD, SWIFT and CLaSp by task", {}),
           table("clasp-table-1-sampled", "Table 1, T = 1: the same, sampled", {"--temperature", "1"}),
           {.name = "clasp-figure-3a",
-           .document = document,
            .item = "Figure 3(a): how alike the sets of near tokens are",
            .printer = Printer::decisions,
-           .convention = Convention::clasp,
-           .model = demo_plain(),
            .settings = {vanilla(""), {"CLaSp", "clasp:interval=1,unit=verifications", ""}}},
           {.name = "clasp-figure-3c",
-           .document = document,
            .item = "Figure 3(c): time by part of the work",
            .printer = Printer::phases,
-           .convention = Convention::clasp,
-           .model = demo_plain(),
            .settings = {vanilla(""), {"CLaSp", "clasp", ""}}},
           curve("clasp-figure-4a", "Figure 4(a): number of skipped layers",
                 {"skip", {"{L/6}", "{L/4}", "{L/3}", "{L/2}"}, ""}, "clasp:skip={L/2}"),
@@ -306,45 +235,33 @@ Rows clasp_rows() {
 }
 
 Rows del_rows() {
-  const std::string document = "DEL";
   const std::string tuned = "exit={grid.exit},gamma={grid.gamma}";
-  const std::vector<SettingRow> methods{vanilla("Vanilla"),
-                                        {"LS(E-g)", "layerskip:" + tuned, "LS(*", true},
-                                        {"FS(E-g)", "fs:" + tuned, "FS(*"},
-                                        {"DV(E)", "dv:exit={grid.exit}", "DV(*"},
-                                        {"DEL", "del", "DEL"}};
+  const auto methods = [&](bool is_learnt) {
+    return std::vector<SettingRow>{vanilla("Vanilla"),
+                                   {"LS(E-g)", "layerskip:" + tuned, "LS(*", is_learnt},
+                                   {"FS(E-g)", "fs:" + tuned, "FS(*"},
+                                   {"DV(E)", "dv:exit={grid.exit}", "DV(*"},
+                                   {"DEL", "del", "DEL"}};
+  };
   const std::string smaller =
       "one grid on 10 prompts sets E and gamma of the baselines, thinned out as it goes";
   return {{.name = "del-table-1",
-           .document = document,
            .item = "Tables 1 and 3: static and dynamic exits by task",
-           .convention = Convention::del,
-           .model = demo_layerskip(),
            .searches = {grid_search()},
-           .settings = methods,
+           .settings = methods(true),
            .figures = {"etpl", "tokens_per_second", "speedup"},
            .sources = {"DEL Table 1", "DEL Table 3"},
            .differs = smaller},
           {.name = "del-table-2-sampled",
-           .document = document,
            .item = "Table 2, pass@10: the same, sampled",
-           .convention = Convention::del,
-           .model = demo_layerskip(),
            .searches = {grid_search()},
-           .settings = {vanilla("Vanilla"),
-                        {"LS(E-g)", "layerskip:" + tuned, "LS(*"},
-                        {"FS(E-g)", "fs:" + tuned, "FS(*"},
-                        {"DV(E)", "dv:exit={grid.exit}", "DV(*"},
-                        {"DEL", "del", "DEL"}},
+           .settings = methods(false),
            .figures = {"etpl", "speedup"},
            .decoding = {"--temperature", "0.6", "--top-p", "0.95"},
            .sources = {"DEL Table 2"},
            .differs = smaller + "; ROUGE-2 is not judged"},
           {.name = "del-table-4",
-           .document = document,
            .item = "Table 4: DEL beside SWIFT",
-           .convention = Convention::del,
-           .model = demo_layerskip(),
            .searches = {grid_search()},
            .settings = {vanilla("Vanilla"),
                         {"LS(E-g)", "layerskip:" + tuned, "LS(*"},
@@ -354,20 +271,14 @@ Rows del_rows() {
            .sources = {"DEL Table 4"},
            .differs = smaller},
           {.name = "del-table-6",
-           .document = document,
            .item = "Table 6: the decay of DEL's statistics",
            .printer = Printer::curve,
-           .convention = Convention::del,
-           .model = demo_layerskip(),
            .settings = {vanilla("Vanilla"), {"0.95", "del:omega=0.95", "", true}, {"DEL", "del", "DEL"}},
            .axis = {"omega", {"0.5", "0.6", "0.7", "0.8", "0.9", "0.95", "1.0"}, "omega="},
            .figures = {"etpl", "tokens_per_second", "speedup"},
            .sources = {"DEL Table 6"}},
           {.name = "del-figure-1a",
-           .document = document,
            .item = "Figure 1(a): exit and length tuned for each task on each task",
-           .convention = Convention::del,
-           .model = demo_layerskip(),
            .searches = {grid_search(true)},
            .settings = {vanilla(""),
                         {"LS(L/4-6)", "layerskip", "", true},
@@ -376,10 +287,7 @@ Rows del_rows() {
            .sources = {"DEL sec 3 text"},
            .differs = smaller},
           {.name = "del-figure-3a",
-           .document = document,
            .item = "Figure 3(a): DEL without one of its parts",
-           .convention = Convention::del,
-           .model = demo_layerskip(),
            .settings = {vanilla(""),
                         {"LS(L/4-6)", "layerskip", "", true},
                         {"DEL", "del", ""},
@@ -388,11 +296,8 @@ Rows del_rows() {
            .figures = {"etpl", "acceptance_rate", "speedup"},
            .differs = "DEL-E drafts d_max tokens in every round, not the length that its choice expects"},
           {.name = "del-figure-3b",
-           .document = document,
            .item = "Figure 3(b): time by part of the work and draft length",
            .printer = Printer::phases,
-           .convention = Convention::del,
-           .model = demo_layerskip(),
            .settings = {vanilla(""),
                         {"LS, 2 tokens", "layerskip:gamma=2", ""},
                         {"LS, 4 tokens", "layerskip:gamma=4", ""},
@@ -401,11 +306,8 @@ Rows del_rows() {
                         {"DEL", "del", ""}},
            .differs = "the exit is L/4 in place of layer 8"},
           {.name = "del-figure-4",
-           .document = document,
            .item = "Figure 4: threshold, exit and acceptance over rounds",
            .printer = Printer::decisions,
-           .convention = Convention::del,
-           .model = demo_layerskip(),
            .settings = {vanilla(""), {"DEL", "del", ""}}}};
 }
 
@@ -422,19 +324,29 @@ Rows other_rows() {
                          .figures = {"accepted_length", "tokens_per_second", "speedup"}};
   };
   return {table("knapspec-table", "KnapSpec", "Sets of sublayers that are chosen while decoding, by task",
-                demo_plain(), {{"SWIFT", "swift", ""}, {"CLaSp", "clasp", ""}, {"KnapSpec", "knapspec", ""}}),
-          table("conflayers-table", "ConfLayers", "ConfLayers beside SWIFT by task", demo_plain(),
+                demo_plain, {{"SWIFT", "swift", ""}, {"CLaSp", "clasp", ""}, {"KnapSpec", "knapspec", ""}}),
+          table("conflayers-table", "ConfLayers", "ConfLayers beside SWIFT by task", demo_plain,
                 {{"SWIFT", "swift", ""}, {"ConfLayers", "conflayers", ""}}),
-          table("suffix-decoding-table", "SuffixDecoding", "Guesses from the texts, by task", demo_plain(),
+          table("suffix-decoding-table", "SuffixDecoding", "Guesses from the texts, by task", demo_plain,
                 {{"prompt lookup", "prompt-lookup", "", true},
                  {"SuffixDecoding, chain", "suffix-decoding", ""},
                  {"SuffixDecoding, tree", "suffix-decoding:shape=tree", ""},
                  {"SuffixDecoding, one request", "suffix-decoding:across=no", ""}}),
           table("token-recycling-table", "Token Recycling",
-                "Trees of likely successors beside other guesses, by task", demo_plain(),
+                "Trees of likely successors beside other guesses, by task", demo_plain,
                 {{"Lookahead", "lookahead", ""},
                  {"prompt lookup", "prompt-lookup", ""},
                  {"Token Recycling", "token-recycling", ""}})};
+}
+
+/// The rows with the name of their publication, its way of counting and a model that ships.
+Rows of_publication(const std::string& document, Convention convention, const std::string& model, Rows rows) {
+  for (ExperimentRow& row : rows) {
+    row.document = document;
+    row.convention = convention;
+    row.model = model;
+  }
+  return rows;
 }
 
 }  // namespace
@@ -443,7 +355,11 @@ std::span<const ExperimentRow> experiments() {
   static const Rows rows = [] {
     Rows all;
     for (const Rows& some :
-         {layerskip_rows(), draft_verify_rows(), swift_rows(), clasp_rows(), del_rows(), other_rows()})
+         {of_publication("HF LayerSkip blog", Convention::layerskip, demo_layerskip, layerskip_rows()),
+          of_publication("Draft&Verify", Convention::draft_verify, demo_plain, draft_verify_rows()),
+          of_publication("SWIFT", Convention::swift, demo_plain, swift_rows()),
+          of_publication("CLaSp", Convention::clasp, demo_plain, clasp_rows()),
+          of_publication("DEL", Convention::del, demo_layerskip, del_rows()), other_rows()})
       all.insert(all.end(), some.begin(), some.end());
     return all;
   }();
