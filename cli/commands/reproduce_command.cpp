@@ -88,13 +88,6 @@ class OutputTo {
   int error_ = 0;
 };
 
-/// Whether the setting takes the result of a search that each category has.
-bool is_by_category(const ExperimentRow& experiment, const SettingRow& setting) {
-  return std::any_of(experiment.searches.begin(), experiment.searches.end(), [&](const SearchRow& search) {
-    return search.by_category && setting.strategy.find("{" + search.name) != std::string::npos;
-  });
-}
-
 /// Number of settings, as far as it does not depend on the model or the prompts.
 std::string points_of(const ExperimentRow& experiment) {
   const std::size_t settings = experiment.settings.size();
@@ -132,8 +125,7 @@ std::string list_text() {
     table.add_row({experiment.name, experiment.document, experiment.item, needs_of(experiment)});
   return table.text() +
          "\nWith a demo model on one core each takes seconds to two minutes; times grow with prompts, tokens "
-         "and "
-         "settings.\n";
+         "and settings.\n";
 }
 
 std::string list_json() {
@@ -160,9 +152,7 @@ Result<const ExperimentRow*> experiment_named(const std::string& name) {
 /// Categories of the prompts, in order of their first appearance.
 std::vector<std::string> categories_of(std::span<const traces::Question> questions) {
   std::vector<std::string> categories;
-  for (const traces::Question& question : questions)
-    if (std::find(categories.begin(), categories.end(), question.category) == categories.end())
-      categories.push_back(question.category);
+  for (const traces::Question& question : questions) insert_once(categories, question.category);
   return categories;
 }
 
@@ -233,28 +223,21 @@ Result<int> run_steps(const ReproduceOptions& options, const std::vector<Step>& 
   return 0;
 }
 
-/// The experiment's files with what they were made from.
-struct Made {
-  Plan plan;
-  int exit_code = 0;
-};
-
-Result<Made> make_experiment(const ReproduceOptions& options, const ExperimentRow& experiment,
-                             std::span<const traces::Question> tune_questions, PlanInputs inputs) {
-  Made made{plan_searches(experiment, inputs), 0};
-  for (const CategoryPrompts& prompts : made.plan.category_prompts)
+/// Runs the plan, whose recording follows from what its searches find; returns the exit code.
+Result<int> make_experiment(const ReproduceOptions& options, const ExperimentRow& experiment,
+                            std::span<const traces::Question> tune_questions, PlanInputs inputs, Plan& plan) {
+  for (const CategoryPrompts& prompts : plan.category_prompts)
     DRAFTSCOPE_TRY(write_prompts(tune_questions, prompts));
-  DRAFTSCOPE_TRY_ASSIGN(made.exit_code, run_steps(options, made.plan.searches));
-  if (made.exit_code != 0) return made;
+  DRAFTSCOPE_TRY_ASSIGN(const int searched, run_steps(options, plan.searches));
+  if (searched != 0) return searched;
   // A search alone is printed as it is.
-  if (!experiment.settings.empty()) DRAFTSCOPE_TRY(keep_skip_sets(made.plan));
+  if (!experiment.settings.empty()) DRAFTSCOPE_TRY(keep_skip_sets(plan));
   inputs.has_policies = true;
-  DRAFTSCOPE_TRY(plan_recording(experiment, inputs, made.plan));
+  DRAFTSCOPE_TRY(plan_recording(experiment, inputs, plan));
   // A question without an answer fails the simulation, and is no reason not to measure.
-  DRAFTSCOPE_TRY_ASSIGN(const int predicted, run_steps(options, made.plan.prediction));
-  if (predicted > exit_usage) return Made{std::move(made.plan), predicted};
-  DRAFTSCOPE_TRY_ASSIGN(made.exit_code, run_steps(options, made.plan.recording));
-  return made;
+  DRAFTSCOPE_TRY_ASSIGN(const int predicted, run_steps(options, plan.prediction));
+  if (predicted > exit_usage) return predicted;
+  return run_steps(options, plan.recording);
 }
 
 Result<int> reproduce(ReproduceOptions& options) {
@@ -285,9 +268,9 @@ Result<int> reproduce(ReproduceOptions& options) {
   const std::string commands = plan_text(plan, settings);
   if (options.dry_run) return print_out(commands);
   DRAFTSCOPE_TRY(begin_folder(options, commands));
-  DRAFTSCOPE_TRY_ASSIGN(const Made made, make_experiment(options, *experiment, tune_questions, inputs));
-  if (made.exit_code != 0) return made.exit_code;
-  DRAFTSCOPE_TRY_ASSIGN(const Reproduction reproduction, read_reproduction(*experiment, made.plan));
+  DRAFTSCOPE_TRY_ASSIGN(const int code, make_experiment(options, *experiment, tune_questions, inputs, plan));
+  if (code != 0) return code;
+  DRAFTSCOPE_TRY_ASSIGN(const Reproduction reproduction, read_reproduction(*experiment, plan));
   if (options.json) return print_out(reproduction_json(reproduction));
   DRAFTSCOPE_TRY_ASSIGN(const std::string text, reproduction_text(reproduction, glyphs_for_stdout()));
   return print_out(text);

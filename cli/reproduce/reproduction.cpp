@@ -31,15 +31,6 @@ using simulator::ConventionFigures;
 using simulator::FigureOf;
 using simulator::meta_value;
 
-/// Strategies of the settings in the order of the recording's runs, each once.
-std::vector<std::string> strategies_of(const std::vector<FilledSetting>& settings) {
-  std::vector<std::string> strategies;
-  for (const FilledSetting& setting : settings)
-    if (std::find(strategies.begin(), strategies.end(), setting.strategy) == strategies.end())
-      strategies.push_back(setting.strategy);
-  return strategies;
-}
-
 /// A setting with its figures: those of all prompts, then those of each category.
 struct MeasuredSetting {
   const FilledSetting* setting = nullptr;
@@ -97,9 +88,7 @@ const FigureOf<ConventionFigures>& figure_named(std::string_view key) {
 std::vector<std::string> categories_of(const std::vector<MeasuredSetting>& settings) {
   std::vector<std::string> categories;
   for (const MeasuredSetting& measured : settings)
-    for (const ConventionFigures& part : measured.by_category)
-      if (std::find(categories.begin(), categories.end(), part.category) == categories.end())
-        categories.push_back(part.category);
+    for (const ConventionFigures& part : measured.by_category) insert_once(categories, part.category);
   return categories;
 }
 
@@ -244,11 +233,9 @@ std::string settings_text(const Reproduction& reproduction) {
 }
 
 /// Names in order of their first appearance, the first few of many.
-template <typename Name>
-std::string names_in(const std::vector<PublishedRow>& rows, const Name& name) {
+std::string names_in(const std::vector<PublishedRow>& rows, std::string PublishedRow::*name) {
   std::vector<std::string> names;
-  for (const PublishedRow& row : rows)
-    if (std::find(names.begin(), names.end(), row.*name) == names.end()) names.push_back(row.*name);
+  for (const PublishedRow& row : rows) insert_once(names, row.*name);
   constexpr std::size_t shown = 6;
   const std::size_t more = names.size() > shown ? names.size() - shown : 0;
   names.resize(names.size() - more);
@@ -359,9 +346,7 @@ std::vector<std::string> differences(const Reproduction& reproduction) {
     const traces::Recording& recording = *reproduction.measured->recording;
     const auto meta = [&](const std::string& key) { return simulator::meta_value(recording.meta, key); };
     std::vector<std::string> categories;
-    for (const traces::Prompt& prompt : recording.prompts)
-      if (std::find(categories.begin(), categories.end(), prompt.category) == categories.end())
-        categories.push_back(prompt.category);
+    for (const traces::Prompt& prompt : recording.prompts) insert_once(categories, prompt.category);
     lines.push_back(
         fmt::format("model: {}, {}{}", meta("model"),
                     counted(static_cast<std::size_t>(simulator::model_layers(recording)), "layer"),

@@ -21,6 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using speculation::PolicyFile;
+using speculation::Trial;
 
 /// A category as a part of a file's name. Its place tells categories apart that differ in other characters.
 std::string file_word(const PlanInputs& inputs, const std::string& category) {
@@ -45,17 +46,23 @@ bool is_baseline(std::string_view strategy) {
   return speculation::strategy_row(speculation::strategy_name(strategy)).is_baseline;
 }
 
+/// The best-scored trial of those that fit; null if none does.
+template <typename Fits>
+const Trial* best_trial(const PolicyFile& policy, const Fits& fits) {
+  const Trial* best = nullptr;
+  for (const Trial& trial : policy.trials)
+    if (fits(trial) && (best == nullptr || trial.measured.score > best->measured.score)) best = &trial;
+  return best;
+}
+
 /// The policy's strategy; where nothing beat vanilla decoding, the best setting that drafts.
 std::string best_setting(const PolicyFile& policy) {
   if (!is_baseline(policy.strategy)) return policy.strategy;
-  const speculation::Trial* best = nullptr;
-  for (const speculation::Trial& trial : policy.trials)
-    if (!is_baseline(trial.setting) && (best == nullptr || trial.measured.score > best->measured.score))
-      best = &trial;
+  const Trial* best = best_trial(policy, [](const Trial& trial) { return !is_baseline(trial.setting); });
   return best == nullptr ? policy.strategy : best->setting;
 }
 
-bool skips_something(const speculation::Trial& trial) {
+bool skips_something(const Trial& trial) {
   return trial.candidate &&
          trial.candidate->mask != speculation::SublayerMask(trial.candidate->mask.n_layers());
 }
@@ -120,13 +127,6 @@ Result<std::vector<std::string>> axis_values(const AxisRow& axis, const LayersOf
   return values;
 }
 
-bool has_place_of(const std::string& text, const std::vector<SearchRow>& searches) {
-  return std::any_of(searches.begin(), searches.end(), [&](const SearchRow& search) {
-    return search.by_category && (text.find("{" + search.name + "}") != std::string::npos ||
-                                  text.find("{" + search.name + ".") != std::string::npos);
-  });
-}
-
 /// A setting once, or once for each category whose search it takes, or once for each value of the axis.
 Result<void> add_settings(const ExperimentRow& experiment, const PlanInputs& inputs, const SettingRow& row,
                           Plan& plan) {
@@ -142,7 +142,7 @@ Result<void> add_settings(const ExperimentRow& experiment, const PlanInputs& inp
     }
     return {};
   }
-  const bool by_category = has_place_of(row.strategy, experiment.searches);
+  const bool by_category = is_by_category(experiment, row);
   const std::vector<std::string> all{""};
   for (const std::string& category : by_category ? inputs.categories : all) {
     FilledSetting filled{row, "", ""};
@@ -175,10 +175,6 @@ Step recording_of(const ExperimentRow& experiment, const ReproduceSettings& sett
   return step;
 }
 
-void insert_once(std::vector<std::string>& all, const std::string& text) {
-  if (std::find(all.begin(), all.end(), text) == all.end()) all.push_back(text);
-}
-
 /// The text as a regular expression of `grep -E` that finds itself.
 std::string escaped(const std::string& text) {
   constexpr std::string_view special = "\\.[]*^$+?(){}|";
@@ -191,6 +187,23 @@ std::string escaped(const std::string& text) {
 }
 
 }  // namespace
+
+void insert_once(std::vector<std::string>& all, const std::string& text) {
+  if (std::find(all.begin(), all.end(), text) == all.end()) all.push_back(text);
+}
+
+std::vector<std::string> strategies_of(const std::vector<FilledSetting>& settings) {
+  std::vector<std::string> strategies;
+  for (const FilledSetting& setting : settings) insert_once(strategies, setting.strategy);
+  return strategies;
+}
+
+bool is_by_category(const ExperimentRow& experiment, const SettingRow& setting) {
+  return std::any_of(experiment.searches.begin(), experiment.searches.end(), [&](const SearchRow& search) {
+    return search.by_category && (setting.strategy.find("{" + search.name + "}") != std::string::npos ||
+                                  setting.strategy.find("{" + search.name + ".") != std::string::npos);
+  });
+}
 
 Plan plan_searches(const ExperimentRow& experiment, const PlanInputs& inputs) {
   const ReproduceSettings& settings = inputs.settings;
@@ -213,10 +226,7 @@ Result<void> keep_skip_sets(const Plan& plan) {
   for (const Step& step : plan.searches) {
     DRAFTSCOPE_TRY_ASSIGN(PolicyFile policy, speculation::read_policy(step.output));
     if (policy.skip_set) continue;
-    const speculation::Trial* best = nullptr;
-    for (const speculation::Trial& trial : policy.trials)
-      if (skips_something(trial) && (best == nullptr || trial.measured.score > best->measured.score))
-        best = &trial;
+    const Trial* best = best_trial(policy, skips_something);
     if (best == nullptr) continue;
     policy.skip_set = best->candidate->mask;
     DRAFTSCOPE_TRY(speculation::write_policy(step.output, policy));
@@ -232,23 +242,18 @@ Result<void> plan_recording(const ExperimentRow& experiment, const PlanInputs& i
   for (const SettingRow& row : experiment.settings)
     DRAFTSCOPE_TRY(add_settings(experiment, inputs, row, plan));
   if (plan.settings.empty()) return {};
+  const std::vector<std::string> all = strategies_of(plan.settings);
   std::vector<std::string> learnt;
-  std::vector<std::string> all;
-  for (const FilledSetting& setting : plan.settings) {
-    insert_once(all, setting.strategy);
+  for (const FilledSetting& setting : plan.settings)
     if (setting.row.is_learnt) insert_once(learnt, setting.strategy);
-  }
   Step simulation{{"simulate", (settings.folder / "learnt.dstrace").string()},
                   settings.folder / "prediction.json"};
-  bool asks = false;
-  for (const std::string& strategy : all) {
-    if (std::find(learnt.begin(), learnt.end(), strategy) != learnt.end()) continue;
-    asks = true;
-    simulation.arguments.insert(simulation.arguments.end(), {"-s", strategy});
-  }
+  for (const std::string& strategy : all)
+    if (std::find(learnt.begin(), learnt.end(), strategy) == learnt.end())
+      simulation.arguments.insert(simulation.arguments.end(), {"-s", strategy});
   const bool teaches =
       std::any_of(learnt.begin(), learnt.end(), [](const std::string& text) { return !is_baseline(text); });
-  if (asks && teaches) {
+  if (teaches && learnt.size() < all.size()) {
     simulation.arguments.insert(simulation.arguments.end(), {"-o", simulation.output.string()});
     plan.prediction = {recording_of(experiment, settings, learnt, "learnt.dstrace",
                                     {"--repeats", "1", "--shadow", "--level", "ops"}),

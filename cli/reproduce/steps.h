@@ -64,6 +64,15 @@ struct PlanInputs {
   bool has_policies = false;  ///< Whether the searches have ended; else their places stay as they are.
 };
 
+/// Appends the text unless it is there.
+void insert_once(std::vector<std::string>& all, const std::string& text);
+
+/// Strategies of the settings in the order of the recording's runs, each once.
+[[nodiscard]] std::vector<std::string> strategies_of(const std::vector<FilledSetting>& settings);
+
+/// Whether the setting takes the result of a search that each category has.
+[[nodiscard]] bool is_by_category(const ExperimentRow& experiment, const SettingRow& setting);
+
 /// Searches of an experiment, with their prompts.
 [[nodiscard]] Plan plan_searches(const ExperimentRow& experiment, const PlanInputs& inputs);
 
