@@ -46,6 +46,21 @@ Plan plan_of(const ExperimentRow& experiment, std::int32_t layers = 12) {
   return plan;
 }
 
+const ExperimentRow& experiment_named(const std::string& name) {
+  return *std::ranges::find(experiments(), name, &ExperimentRow::name);
+}
+
+/// A policy for a model of 12 layers.
+speculation::PolicyFile policy_of(const std::string& strategy) {
+  speculation::ModelShape shape;
+  shape.name = "model";
+  shape.n_layers = 12;
+  speculation::PolicyFile policy;
+  policy.model = speculation::model_facts(shape, "hash");
+  policy.strategy = strategy;
+  return policy;
+}
+
 TEST(Experiments, HaveNamesOfTheirOwnAndFiguresOfTheCatalogue) {
   std::set<std::string> names;
   for (const ExperimentRow& experiment : experiments()) {
@@ -182,7 +197,7 @@ TEST_F(Reproduce, MakesACurveWithItsPredictionOnceAndPrintsItAgain) {
     EXPECT_EQ(samples, setting["figures"]["samples"].get<double>());
   }
   EXPECT_EQ(values, (std::set<std::string>{"0.5", "0.6", "0.7", "0.8", "0.9"}));
-  // It refuses a recording that was begun before the prediction.
+  // `validate` refuses a recording that was begun before the prediction.
   const CommandResult checked = run_command({"validate", (folder_ / "made/prediction.json").string(),
                                              (folder_ / "made/recording.dstrace").string(), "--json"});
   EXPECT_EQ(checked.exit_code, 0) << checked.err;
@@ -207,18 +222,11 @@ TEST_F(Reproduce, TakesTheSearchesBestSettingsCategoryByCategory) {
   EXPECT_THAT(dry.out, HasSubstr("layerskip:exit={grid-2-prose.exit},gamma={grid-2-prose.gamma}"));
   EXPECT_FALSE(fs::exists(folder_ / "made"));
 
-  const ExperimentRow& experiment =
-      *std::find_if(experiments().begin(), experiments().end(),
-                    [](const ExperimentRow& row) { return row.name == "del-figure-1a"; });
+  const ExperimentRow& experiment = experiment_named("del-figure-1a");
   PlanInputs inputs = inputs_for(12);
   inputs.settings.folder = folder_ / "";
   inputs.has_policies = true;
-  speculation::ModelShape shape;
-  shape.name = "model";
-  shape.n_layers = 12;
-  speculation::PolicyFile policy;
-  policy.model = speculation::model_facts(shape, "hash");
-  policy.strategy = "layerskip:exit=7,gamma=4";
+  speculation::PolicyFile policy = policy_of("layerskip:exit=7,gamma=4");
   ASSERT_TRUE(speculation::write_policy(folder_ / "grid-1-coding.json", policy));
   policy.strategy = "vanilla";  // No setting won; the best trial that drafts is taken.
   policy.trials = {{.setting = "layerskip:exit=3,gamma=2", .prompts = 1, .measured = {.score = 0.5}},
@@ -234,16 +242,11 @@ TEST_F(Reproduce, TakesTheSearchesBestSettingsCategoryByCategory) {
 }
 
 TEST_F(Reproduce, TakesTheBestSetThatSkipsWhereNoneBeatsVanilla) {
-  const ExperimentRow& experiment =
-      *std::find_if(experiments().begin(), experiments().end(),
-                    [](const ExperimentRow& row) { return row.name == "draft-verify-table-1"; });
+  const ExperimentRow& experiment = experiment_named("draft-verify-table-1");
   PlanInputs inputs = inputs_for(12);
   inputs.settings.folder = folder_ / "";
   const Plan plan = plan_searches(experiment, inputs);
   ASSERT_EQ(plan.searches.size(), 1U);
-  speculation::ModelShape shape;
-  shape.name = "model";
-  shape.n_layers = 12;
   const auto trial = [&](std::int32_t exit, double score) {
     const auto mask = speculation::SublayerMask::early_exit(12, exit);
     return speculation::Trial{.setting = "draft-verify",
@@ -251,9 +254,7 @@ TEST_F(Reproduce, TakesTheBestSetThatSkipsWhereNoneBeatsVanilla) {
                               .measured = {.score = score},
                               .candidate = speculation::Candidate{.mask = mask, .point = {}}};
   };
-  speculation::PolicyFile policy;
-  policy.model = speculation::model_facts(shape, "hash");
-  policy.strategy = "vanilla";
+  speculation::PolicyFile policy = policy_of("vanilla");
   policy.trials = {trial(6, 0.5), trial(8, 0.9), trial(12, 1.0), trial(10, 0.7)};
   ASSERT_TRUE(speculation::write_policy(plan.searches[0].output, policy));
   const auto kept = keep_skip_sets(plan);
@@ -267,8 +268,11 @@ TEST_F(Reproduce, TakesTheBestSetThatSkipsWhereNoneBeatsVanilla) {
   EXPECT_EQ(value_of(speculation::read_policy(plan.searches[0].output)).skip_set, policy.skip_set);
 }
 
-TEST_F(Reproduce, PrintsForEveryRowWhatItWouldRun) {
+TEST_F(Reproduce, ListsEveryRowAndPrintsWhatItWouldRun) {
+  const CommandResult list = run_command({"reproduce", "--list"});
+  EXPECT_EQ(list.exit_code, 0);
   for (const ExperimentRow& experiment : experiments()) {
+    EXPECT_THAT(list.out, HasSubstr(experiment.name));
     const CommandResult dry = reproduce({experiment.name, "--dry-run"});
     EXPECT_EQ(dry.exit_code, 0) << experiment.name << dry.err;
     EXPECT_THAT(dry.out, HasSubstr("draftscope ")) << experiment.name;
@@ -278,9 +282,6 @@ TEST_F(Reproduce, PrintsForEveryRowWhatItWouldRun) {
 TEST_F(Reproduce, RefusesInOneLine) {
   expect_one_line(reproduce({"del-table-9"}), "'del-table-9' is no experiment");
   expect_one_line(run_command({"reproduce"}), "found no NAME");
-  const CommandResult list = run_command({"reproduce", "--list"});
-  EXPECT_EQ(list.exit_code, 0);
-  for (const ExperimentRow& experiment : experiments()) EXPECT_THAT(list.out, HasSubstr(experiment.name));
 }
 
 }  // namespace
