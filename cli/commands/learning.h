@@ -13,8 +13,8 @@
 namespace draftscope::cli {
 
 /// Learns from `recording`, which must outlive the result. Errors name the file: an unknown --recorded-gpu; a
-/// prediction; an imported timeline, which has no accepted lengths; an imported recording without --gpu; one
-/// whose model neither --model nor the file names; else those of WhatIf::train.
+/// prediction; an imported timeline, which has no accepted lengths; an imported recording without --gpu or
+/// --calibration, or whose model neither --model nor the file names; else those of WhatIf::train.
 [[nodiscard]] Result<simulator::WhatIf> learn_from(const SimulateOptions& options, traces::Reader& reader,
                                                    const traces::Recording& recording);
 

@@ -105,7 +105,7 @@ std::string points_of(const ExperimentRow& experiment) {
   return text;
 }
 
-/// Searches, a second model and settings: a row needs them.
+/// Text of the searches, second model and settings that a row needs.
 std::string needs_of(const ExperimentRow& experiment) {
   std::string needs;
   for (const SearchRow& search : experiment.searches)
@@ -188,10 +188,7 @@ Result<void> begin_folder(const ReproduceOptions& options, const std::string& ma
         "the folder's files)",
         file.string());
   }
-  if (const fs::path printed = folder / output_name; options.overwrite && fs::exists(printed, error)) {
-    fs::resize_file(printed, 0, error);
-    if (error) return fail("{}: can't be written: {}", printed.string(), error.message());
-  }
+  if (options.overwrite) fs::remove(folder / output_name, error);
   return write_text(file, made_with);
 }
 
