@@ -3,6 +3,7 @@
 
 #include <draftscope/base/atomic_file.h>
 #include <draftscope/base/closest_names.h>
+#include <draftscope/base/descriptor.h>
 #include <draftscope/base/quote.h>
 #include <draftscope/base/text_file.h>
 #include <draftscope/engine/checkpoint.h>
@@ -60,31 +61,25 @@ struct ReproduceOptions {
 /// Sends standard output to a file while it lives: what a step prints is no part of the command's output.
 class OutputTo {
  public:
-  explicit OutputTo(const fs::path& file) {
+  explicit OutputTo(const fs::path& file)
+      : kept_(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)) {
     std::fflush(stdout);
-    const int opened = ::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-    if (opened < 0) {
+    const Descriptor opened(::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666));
+    if (kept_.number() < 0 || opened.number() < 0 || ::dup2(opened.number(), STDOUT_FILENO) < 0)
       error_ = errno;
-      return;
-    }
-    kept_ = ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-    if (kept_ < 0 || ::dup2(opened, STDOUT_FILENO) < 0) error_ = errno;
-    ::close(opened);
   }
   OutputTo(const OutputTo&) = delete;
   OutputTo& operator=(const OutputTo&) = delete;
   ~OutputTo() {
     std::fflush(stdout);
-    if (kept_ < 0) return;
-    ::dup2(kept_, STDOUT_FILENO);
-    ::close(kept_);
+    if (kept_.number() >= 0) ::dup2(kept_.number(), STDOUT_FILENO);
   }
 
   /// Number of the error for which nothing was sent to the file; 0 = none.
   [[nodiscard]] int error() const { return error_; }
 
  private:
-  int kept_ = -1;
+  Descriptor kept_;
   int error_ = 0;
 };
 
