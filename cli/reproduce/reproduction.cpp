@@ -311,6 +311,31 @@ Json setting_json(const Reproduction& reproduction, const MeasuredSetting& measu
   return json;
 }
 
+/// Differences between the experiment here and the publication's, one line each.
+std::vector<std::string> differences(const Reproduction& reproduction) {
+  const std::vector<PublishedRow>& published = reproduction.published;
+  std::vector<std::string> lines;
+  if (reproduction.measured) {
+    const traces::Recording& recording = *reproduction.measured->recording;
+    const auto meta = [&](const std::string& key) { return simulator::meta_value(recording.meta, key); };
+    std::vector<std::string> categories;
+    for (const traces::Prompt& prompt : recording.prompts) insert_once(categories, prompt.category);
+    lines.push_back(
+        fmt::format("model: {}, {}{}", meta("model"),
+                    counted(static_cast<std::size_t>(simulator::model_layers(recording)), "layer"),
+                    published.empty() ? "" : "; published: " + names_in(published, &PublishedRow::model)));
+    lines.push_back(
+        fmt::format("texts: {} ({}), at most {} tokens{}", counted(recording.prompts.size(), "prompt"),
+                    fmt::join(categories, ", "), meta("max_tokens"),
+                    published.empty() ? "" : "; published: " + names_in(published, &PublishedRow::task)));
+    lines.push_back(
+        fmt::format("machine: {}, {}; the publication names its own", meta("processor"), meta("device")));
+  }
+  if (!reproduction.experiment->differs.empty()) lines.push_back(reproduction.experiment->differs);
+  if (published.empty()) lines.emplace_back("published: published.csv has no figures of this item");
+  return lines;
+}
+
 }  // namespace
 
 Result<Reproduction> read_reproduction(const ExperimentRow& experiment, const Plan& plan) {
@@ -337,30 +362,6 @@ Result<Reproduction> read_reproduction(const ExperimentRow& experiment, const Pl
     reproduction.no_prediction = prediction.error().message;
   }
   return reproduction;
-}
-
-std::vector<std::string> differences(const Reproduction& reproduction) {
-  const std::vector<PublishedRow>& published = reproduction.published;
-  std::vector<std::string> lines;
-  if (reproduction.measured) {
-    const traces::Recording& recording = *reproduction.measured->recording;
-    const auto meta = [&](const std::string& key) { return simulator::meta_value(recording.meta, key); };
-    std::vector<std::string> categories;
-    for (const traces::Prompt& prompt : recording.prompts) insert_once(categories, prompt.category);
-    lines.push_back(
-        fmt::format("model: {}, {}{}", meta("model"),
-                    counted(static_cast<std::size_t>(simulator::model_layers(recording)), "layer"),
-                    published.empty() ? "" : "; published: " + names_in(published, &PublishedRow::model)));
-    lines.push_back(
-        fmt::format("texts: {} ({}), at most {} tokens{}", counted(recording.prompts.size(), "prompt"),
-                    fmt::join(categories, ", "), meta("max_tokens"),
-                    published.empty() ? "" : "; published: " + names_in(published, &PublishedRow::task)));
-    lines.push_back(
-        fmt::format("machine: {}, {}; the publication names its own", meta("processor"), meta("device")));
-  }
-  if (!reproduction.experiment->differs.empty()) lines.push_back(reproduction.experiment->differs);
-  if (published.empty()) lines.emplace_back("published: published.csv has no figures of this item");
-  return lines;
 }
 
 Result<std::string> reproduction_text(const Reproduction& reproduction, const Glyphs& glyphs) {

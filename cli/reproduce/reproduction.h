@@ -33,9 +33,6 @@ struct Reproduction {
 /// Reads the files that the plan made. Errors: unreadable files; a recording with other runs than the plan's.
 [[nodiscard]] Result<Reproduction> read_reproduction(const ExperimentRow& experiment, const Plan& plan);
 
-/// Differences between the experiment here and the publication's, one line each.
-[[nodiscard]] std::vector<std::string> differences(const Reproduction& reproduction);
-
 [[nodiscard]] Result<std::string> reproduction_text(const Reproduction& reproduction, const Glyphs& glyphs);
 [[nodiscard]] std::string reproduction_json(const Reproduction& reproduction);
 
