@@ -8,7 +8,7 @@ namespace {
 using simulator::Convention;
 using Rows = std::vector<ExperimentRow>;
 
-SettingRow vanilla(std::string published) {
+SettingRow vanilla(std::string published = "") {
   return {"vanilla", "vanilla", std::move(published), true};
 }
 
@@ -35,11 +35,11 @@ Rows layerskip_rows() {
       {.name = "layerskip-table",
        .item = "Benchmark table: early exit beside another model as assistant",
        .searches = {grid_search()},
-       .settings = {vanilla(""),
+       .settings = {vanilla(),
                     {"early exit at L/4", "layerskip", "LayerSkip*", true},
                     {"early exit, tuned", "layerskip:exit={grid.exit},gamma={grid.gamma}", "LayerSkip*"},
                     {"transformers 5's own length and threshold",
-                     "mix:mask=exit,stop=threshold,threshold=0.4,gamma=20,verify=above-exit", ""},
+                     "mix:mask=exit,stop=threshold,threshold=0.4,gamma=20,verify=above-exit"},
                     {"another model", "two-model:model={draft}", "two-model*"}},
        .figures = {"wall_ns_per_token", "acceptance_rate", "speedup"},
        .sources = {"HF LayerSkip blog"},
@@ -48,11 +48,11 @@ Rows layerskip_rows() {
        .item = "How early can we exit? Speed by exit layer",
        .printer = Printer::curve,
        // Two exits are learnt from: a short draft may stay in a cache that a long one does not fit.
-       .settings = {vanilla(""),
+       .settings = {vanilla(),
                     {"L/4", "layerskip:exit={L/4}", "", true},
                     {"L-2", "layerskip:exit={L-2}", "", true},
-                    {"early exit", "layerskip", ""}},
-       .axis = {"exit", {"exits"}, ""},
+                    {"early exit", "layerskip"}},
+       .axis = {"exit", {"exits"}},
        .figures = {"tokens_per_second", "acceptance_rate", "speedup"}}};
 }
 
@@ -63,7 +63,7 @@ Rows draft_verify_rows() {
                          .item = std::move(item),
                          .printer = Printer::curve,
                          .searches = {skip_set_search()},
-                         .settings = {vanilla(""),
+                         .settings = {vanilla(),
                                       {"adaptive", std::move(learnt), "Self-SD adaptive*", true},
                                       {std::move(label), std::move(strategy), "Self-SD*"}},
                          .axis = std::move(axis),
@@ -76,12 +76,12 @@ Rows draft_verify_rows() {
   return {{.name = "draft-verify-table-1",
            .item = "Tables 1 and 2: speedup by task",
            .searches = {skip_set_search()},
-           .settings = {vanilla(""), {"Self-SD", adaptive, "Self-SD adaptive threshold"}},
+           .settings = {vanilla(), {"Self-SD", adaptive, "Self-SD adaptive threshold"}},
            .figures = {"acceptance_rate", "wall_ns_per_token", "speedup"},
            .sources = {adaptive_source, "D&V sec 4.2 text", "D&V App I text"},
            .differs = shorter_search()},
           curve("draft-verify-table-3", "Table 3: a fixed number K of draft tokens", "fixed K",
-                "mix:mask=skip-set,skip-set={sets}", adaptive, {"gamma", {"2", "4", "6", "8", "12"}, ""},
+                "mix:mask=skip-set,skip-set={sets}", adaptive, {"gamma", {"2", "4", "6", "8", "12"}},
                 {"D&V sec 4.4 text (Table 3)", adaptive_source}),
           curve("draft-verify-table-4", "Table 4: static draft-exit thresholds, K = 12", "static threshold",
                 "mix:mask=skip-set,skip-set={sets},stop=threshold,gamma=12", adaptive,
@@ -91,19 +91,19 @@ Rows draft_verify_rows() {
            .item = "Table 5: time per token by part of the work",
            .printer = Printer::phases,
            .searches = {skip_set_search()},
-           .settings = {vanilla(""), {"Self-SD", adaptive, ""}},
+           .settings = {vanilla(), {"Self-SD", adaptive}},
            .differs =
                shorter_search() + "; attention and MLP are not told apart (report --by operation, on a GPU)"},
           {.name = "draft-verify-table-7",
            .item = "Table 7 and Figure 7: ways to choose the skipped sublayers",
            .searches = {skip_set_search()},
-           .settings = {vanilla(""),
+           .settings = {vanilla(),
                         {"search", adaptive, "Self-SD adaptive*"},
-                        {"first", "draft-verify:skip-attention=first-{L/3},skip-mlp=first-{L/3}", ""},
-                        {"middle", "draft-verify:skip-attention=middle-{L/3},skip-mlp=middle-{L/3}", ""},
-                        {"last", "draft-verify:skip-attention=last-{L/3},skip-mlp=last-{L/3}", ""},
-                        {"uniform", "draft-verify:skip-attention=uniform-{L/3},skip-mlp=uniform-{L/3}", ""},
-                        {"random", "draft-verify:skip-attention=random-{L/3},skip-mlp=random-{L/3}", ""}},
+                        {"first", "draft-verify:skip-attention=first-{L/3},skip-mlp=first-{L/3}"},
+                        {"middle", "draft-verify:skip-attention=middle-{L/3},skip-mlp=middle-{L/3}"},
+                        {"last", "draft-verify:skip-attention=last-{L/3},skip-mlp=last-{L/3}"},
+                        {"uniform", "draft-verify:skip-attention=uniform-{L/3},skip-mlp=uniform-{L/3}"},
+                        {"random", "draft-verify:skip-attention=random-{L/3},skip-mlp=random-{L/3}"}},
            .figures = {"acceptance_rate", "speedup"},
            .sources = {adaptive_source},
            .differs = shorter_search() + "; the other sets skip a third of the attentions and MLPs"},
@@ -111,18 +111,17 @@ Rows draft_verify_rows() {
            .item = "Table 8 and Figure 8: number of iterations of the search",
            .printer = Printer::decisions,
            .searches = {{"sets",
-                         {"--search", "skip-set", "--score", "decoded", "--trials", "60", "--limit", "8"},
-                         false}},
+                         {"--search", "skip-set", "--score", "decoded", "--trials", "60", "--limit", "8"}}},
            .sources = {"D&V App E text (Table 8)"},
            .differs = "60 trials in place of 1,000"},
           curve("draft-verify-table-10", "Table 10: most draft tokens under the adaptive threshold",
-                "adaptive", adaptive, adaptive + ",gamma=8", {"gamma", {"4", "8", "12", "16", "20"}, ""},
+                "adaptive", adaptive, adaptive + ",gamma=8", {"gamma", {"4", "8", "12", "16", "20"}},
                 std::vector{adaptive_source}),
           {.name = "draft-verify-figure-5",
            .item = "Figure 5: the threshold over rounds",
            .printer = Printer::decisions,
            .searches = {skip_set_search()},
-           .settings = {vanilla(""), {"Self-SD", adaptive + ",threshold=0.4", ""}},
+           .settings = {vanilla(), {"Self-SD", adaptive + ",threshold=0.4"}},
            .differs = shorter_search()}};
 }
 
@@ -154,39 +153,38 @@ Rows swift_rows() {
       {.name = "swift-table-8",
        .item = "Table 8: the window on which candidates are scored",
        .printer = Printer::curve,
-       .settings = {vanilla(""), {"window 32", "swift:window=32", "", true}, {"SWIFT", "swift", "SWIFT"}},
+       .settings = {vanilla(), {"window 32", "swift:window=32", "", true}, {"SWIFT", "swift", "SWIFT"}},
        .axis = {"window", {"16", "32", "64"}, "context window="},
        .figures = {"accepted_length", "acceptance_rate", "speedup"},
        .sources = {"SWIFT Table 8"},
        .differs = "a window ends at 64 tokens, so that 128 is left out"},
       {.name = "swift-figure-2a",
        .item = "Figure 2(a): a uniform set, drafts as a tree beside a chain",
-       .settings = {vanilla(""),
-                    {"top 1", "mix:mask=skip-set," + uniform + ",stop=threshold,threshold=0.8,gamma=25", ""},
+       .settings = {vanilla(),
+                    {"top 1", "mix:mask=skip-set," + uniform + ",stop=threshold,threshold=0.8,gamma=25"},
                     {"top k",
-                     "mix:mask=skip-set," + uniform + ",stop=threshold,threshold=0.8,shape=tree,gamma=25",
-                     ""}},
+                     "mix:mask=skip-set," + uniform + ",stop=threshold,threshold=0.8,shape=tree,gamma=25"}},
        .figures = {"accepted_length", "acceptance_rate", "speedup"},
        .differs = "a third of the attentions and MLPs is skipped"},
       {.name = "swift-figure-2b",
        .item = "Figure 2(b): the set found for each task on each task",
        .searches = {skip_set_search(true)},
-       .settings = {vanilla(""), {"set of", "draft-verify:skip-set={sets}", ""}},
+       .settings = {vanilla(), {"set of", "draft-verify:skip-set={sets}"}},
        .figures = {"accepted_length", "speedup"},
        .differs = shorter_search()},
       {.name = "swift-figure-6",
        .item = "Figure 6, left: matchness along the stream",
        .printer = Printer::decisions,
-       .settings = {vanilla(""), {"SWIFT", "swift", ""}}},
+       .settings = {vanilla(), {"SWIFT", "swift"}}},
       {.name = "swift-figure-6-time",
        .item = "Figure 6, right: time by part of the work",
        .printer = Printer::phases,
-       .settings = {vanilla(""), {"SWIFT", "swift", ""}}},
+       .settings = {vanilla(), {"SWIFT", "swift"}}},
       {.name = "swift-figure-8",
        .item = "Figure 8(b): the share r of skipped sublayers",
        .printer = Printer::curve,
-       .settings = {vanilla(""), {"r 0.45", "swift:ratio=0.45", "", true}, {"SWIFT", "swift", ""}},
-       .axis = {"ratio", {"0.3", "0.35", "0.4", "0.45", "0.5", "0.55"}, ""},
+       .settings = {vanilla(), {"r 0.45", "swift:ratio=0.45", "", true}, {"SWIFT", "swift"}},
+       .axis = {"ratio", {"0.3", "0.35", "0.4", "0.45", "0.5", "0.55"}},
        .figures = {"accepted_length", "acceptance_rate", "speedup"},
        .differs = "one model in place of several sizes"}};
 }
@@ -210,28 +208,28 @@ Rows clasp_rows() {
         .name = std::move(name),
         .item = std::move(item),
         .printer = Printer::curve,
-        .settings = {vanilla(""), {"default", std::move(learnt), "", true}, {"CLaSp", "clasp", ""}},
+        .settings = {vanilla(), {"default", std::move(learnt), "", true}, {"CLaSp", "clasp"}},
         .axis = std::move(axis),
         .figures = {"accepted_length", "speedup"}};
   };
   ExperimentRow interval = curve("clasp-figure-4b", "Figure 4(b): tokens from one search to the next",
-                                 {"interval", {"8", "16", "32", "64", "128"}, ""}, "clasp:interval=128");
+                                 {"interval", {"8", "16", "32", "64", "128"}}, "clasp:interval=128");
   interval.differs = "the interval counts tokens, the paper's counts verifications (unit=verifications)";
   return {table("clasp-table-1", "Table 1, T = 0: Self-SD, SWIFT and CLaSp by task", {}),
           table("clasp-table-1-sampled", "Table 1, T = 1: the same, sampled", {"--temperature", "1"}),
           {.name = "clasp-figure-3a",
            .item = "Figure 3(a): how alike the sets of near tokens are",
            .printer = Printer::decisions,
-           .settings = {vanilla(""), {"CLaSp", "clasp:interval=1,unit=verifications", ""}}},
+           .settings = {vanilla(), {"CLaSp", "clasp:interval=1,unit=verifications"}}},
           {.name = "clasp-figure-3c",
            .item = "Figure 3(c): time by part of the work",
            .printer = Printer::phases,
-           .settings = {vanilla(""), {"CLaSp", "clasp", ""}}},
+           .settings = {vanilla(), {"CLaSp", "clasp"}}},
           curve("clasp-figure-4a", "Figure 4(a): number of skipped layers",
-                {"skip", {"{L/6}", "{L/4}", "{L/3}", "{L/2}"}, ""}, "clasp:skip={L/2}"),
+                {"skip", {"{L/6}", "{L/4}", "{L/3}", "{L/2}"}}, "clasp:skip={L/2}"),
           interval,
           curve("clasp-figure-4c", "Figure 4(c): draft-exit threshold",
-                {"threshold", {"0.5", "0.6", "0.7", "0.8", "0.9"}, ""}, "clasp:threshold=0.7")};
+                {"threshold", {"0.5", "0.6", "0.7", "0.8", "0.9"}}, "clasp:threshold=0.7")};
 }
 
 Rows del_rows() {
@@ -280,7 +278,7 @@ Rows del_rows() {
           {.name = "del-figure-1a",
            .item = "Figure 1(a): exit and length tuned for each task on each task",
            .searches = {grid_search(true)},
-           .settings = {vanilla(""),
+           .settings = {vanilla(),
                         {"LS(L/4-6)", "layerskip", "", true},
                         {"LS tuned on", "layerskip:" + tuned, "LS (*"}},
            .figures = {"etpl", "speedup"},
@@ -288,34 +286,34 @@ Rows del_rows() {
            .differs = smaller},
           {.name = "del-figure-3a",
            .item = "Figure 3(a): DEL without one of its parts",
-           .settings = {vanilla(""),
+           .settings = {vanilla(),
                         {"LS(L/4-6)", "layerskip", "", true},
-                        {"DEL", "del", ""},
-                        {"DEL-gamma: one exit", "mix:mask=exit,stop=del,length=del", ""},
-                        {"DEL-E: no draft exit", "mix:mask=del,length=del,stop=none", ""}},
+                        {"DEL", "del"},
+                        {"DEL-gamma: one exit", "mix:mask=exit,stop=del,length=del"},
+                        {"DEL-E: no draft exit", "mix:mask=del,length=del,stop=none"}},
            .figures = {"etpl", "acceptance_rate", "speedup"},
            .differs = "DEL-E drafts d_max tokens in every round, not the length that its choice expects"},
           {.name = "del-figure-3b",
            .item = "Figure 3(b): time by part of the work and draft length",
            .printer = Printer::phases,
-           .settings = {vanilla(""),
-                        {"LS, 2 tokens", "layerskip:gamma=2", ""},
-                        {"LS, 4 tokens", "layerskip:gamma=4", ""},
-                        {"LS, 6 tokens", "layerskip:gamma=6", ""},
-                        {"LS, 12 tokens", "layerskip:gamma=12", ""},
-                        {"DEL", "del", ""}},
+           .settings = {vanilla(),
+                        {"LS, 2 tokens", "layerskip:gamma=2"},
+                        {"LS, 4 tokens", "layerskip:gamma=4"},
+                        {"LS, 6 tokens", "layerskip:gamma=6"},
+                        {"LS, 12 tokens", "layerskip:gamma=12"},
+                        {"DEL", "del"}},
            .differs = "the exit is L/4 in place of layer 8"},
           {.name = "del-figure-4",
            .item = "Figure 4: threshold, exit and acceptance over rounds",
            .printer = Printer::decisions,
-           .settings = {vanilla(""), {"DEL", "del", ""}}}};
+           .settings = {vanilla(), {"DEL", "del"}}}};
 }
 
 /// Tables in kind of publications whose figures published.csv does not have.
 Rows other_rows() {
   const auto table = [](std::string name, std::string document, std::string item, std::string model,
                         std::vector<SettingRow> settings) {
-    settings.insert(settings.begin(), vanilla(""));
+    settings.insert(settings.begin(), vanilla());
     return ExperimentRow{.name = std::move(name),
                          .document = std::move(document),
                          .item = std::move(item),
@@ -324,19 +322,19 @@ Rows other_rows() {
                          .figures = {"accepted_length", "tokens_per_second", "speedup"}};
   };
   return {table("knapspec-table", "KnapSpec", "Sets of sublayers that are chosen while decoding, by task",
-                demo_plain, {{"SWIFT", "swift", ""}, {"CLaSp", "clasp", ""}, {"KnapSpec", "knapspec", ""}}),
+                demo_plain, {{"SWIFT", "swift"}, {"CLaSp", "clasp"}, {"KnapSpec", "knapspec"}}),
           table("conflayers-table", "ConfLayers", "ConfLayers beside SWIFT by task", demo_plain,
-                {{"SWIFT", "swift", ""}, {"ConfLayers", "conflayers", ""}}),
+                {{"SWIFT", "swift"}, {"ConfLayers", "conflayers"}}),
           table("suffix-decoding-table", "SuffixDecoding", "Guesses from the texts, by task", demo_plain,
                 {{"prompt lookup", "prompt-lookup", "", true},
-                 {"SuffixDecoding, chain", "suffix-decoding", ""},
-                 {"SuffixDecoding, tree", "suffix-decoding:shape=tree", ""},
-                 {"SuffixDecoding, one request", "suffix-decoding:across=no", ""}}),
+                 {"SuffixDecoding, chain", "suffix-decoding"},
+                 {"SuffixDecoding, tree", "suffix-decoding:shape=tree"},
+                 {"SuffixDecoding, one request", "suffix-decoding:across=no"}}),
           table("token-recycling-table", "Token Recycling",
                 "Trees of likely successors beside other guesses, by task", demo_plain,
-                {{"Lookahead", "lookahead", ""},
-                 {"prompt lookup", "prompt-lookup", ""},
-                 {"Token Recycling", "token-recycling", ""}})};
+                {{"Lookahead", "lookahead"},
+                 {"prompt lookup", "prompt-lookup"},
+                 {"Token Recycling", "token-recycling"}})};
 }
 
 /// The rows with the name of their publication, its way of counting and a model that ships.
