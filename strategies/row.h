@@ -30,13 +30,17 @@ inline constexpr const char* longest_draft = "255";
 inline constexpr const char* both_ends_are_kept = "first and last are kept";
 
 // Reasons why shadow tokens do not determine rounds.
-inline constexpr const char* reads_its_own_rows =
-    "a draft without middle sublayers reads its own K/V after its first token, which shadow tokens do not "
-    "have";
 inline constexpr const char* follows_from_the_text =
     "it drafts no prefix of the model's layers; its guesses follow from the text (replay_lookup.h)";
 inline constexpr const char* follows_from_earlier_guesses =
     "its guesses come from what the target said about earlier guesses, which is not recorded";
+
+/// Reason of a mask that leaves out middle sublayers, after a clause on how it chooses them.
+inline std::string reads_its_own_rows(std::string chooses = {}) {
+  return std::move(chooses) +
+         "a draft without middle sublayers reads its own K/V after its first token, which shadow tokens do "
+         "not have";
+}
 
 /// The draft of a strategy that guesses without a model.
 inline DraftDescription guesses() {

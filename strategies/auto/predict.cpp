@@ -51,6 +51,10 @@ using speculation::JudgedToken;
 
 constexpr std::uint64_t seed = 20261123;
 
+/// Runs the rule over recorded texts, request by request as the engine does, with the times that prices give
+/// its rounds. The rule keeps learning across requests. Prices cover the drafters', the guess's, and
+/// verifications of one row more than the longest draft. `host_ns`: time that the recorded machine's host
+/// takes outside passes, per round. O(text · drafters · longest draft).
 class Simulator {
  public:
   Simulator(const AutoTexts& texts, const speculation::AutoOptions& options,
@@ -211,16 +215,6 @@ class Simulator {
   SimulatedAuto result_;
 };
 
-/// Runs the rule over recorded texts, request by request as the engine does, with the times that prices give
-/// its rounds. It keeps learning across requests. Prices cover the drafters', the guess's, and verifications
-/// of one row more than the longest draft. `host_ns`: time that the recorded machine's host takes outside
-/// passes, per round. O(text · drafters · longest draft).
-SimulatedAuto simulate_auto(const AutoTexts& texts, const speculation::AutoOptions& options,
-                            const ReplayConditions& conditions, const Prices& prices, double host_ns,
-                            NoisyClock clock) {
-  return Simulator(texts, options, conditions, prices, host_ns, std::move(clock)).run();
-}
-
 using speculation::AutoDrafter;
 using speculation::DraftSublayers;
 
@@ -290,8 +284,9 @@ Result<StrategyRounds> auto_rounds(const TrainedRecording& trained,
   DRAFTSCOPE_TRY_ASSIGN(const Prices priced,
                         prices(machine == nullptr ? recorded : machine->costs_or(recorded), scenario));
   const auto simulated_with = [&](NoisyClock clock) {
-    return simulate_auto(texts, options, trained.conditions, priced,
-                         recorded_host_ns(trained, automatic.name()), std::move(clock));
+    return Simulator(texts, options, trained.conditions, priced, recorded_host_ns(trained, automatic.name()),
+                     std::move(clock))
+        .run();
   };
   SimulatedAuto simulated = simulated_with(NoisyClock({}));
   rounds.setting = {

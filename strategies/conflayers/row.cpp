@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <string>
-
 #include "strategies/row.h"
 
 namespace draftscope::speculation {
@@ -34,7 +32,7 @@ StrategyRows row_of_conflayers() {
                                         "the search ends after"))},
                  .min_layers = 3,
                  .min_layers_reason = both_ends_are_kept,
-                 .no_replay = std::string("its layers follow from hidden states, and ") + reads_its_own_rows,
+                 .no_replay = reads_its_own_rows("its layers follow from hidden states, and "),
                  .layers = MaskLayers::beside_searched_set,
                  .describe = describe_conflayers}},
       .strategies = {

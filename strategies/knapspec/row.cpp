@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <string>
-
 #include "strategies/row.h"
 
 namespace draftscope::speculation {
@@ -27,8 +25,7 @@ StrategyRows row_of_knapspec() {
                                                  "a set whose states are less alike is given up"))},
                  .min_layers = 3,
                  .min_layers_reason = both_ends_are_kept,
-                 .no_replay = std::string("its sublayers follow from hidden states and times, and ") +
-                              reads_its_own_rows,
+                 .no_replay = reads_its_own_rows("its sublayers follow from hidden states and times, and "),
                  .layers = MaskLayers::beside_searched_set,
                  .describe = describe_knapspec}},
       .strategies = {{.name = "knapspec",

@@ -94,7 +94,7 @@ std::vector<PartRow> masks() {
                              "uniform, "
                              "first-4, middle-4, last-4, uniform-4, random-4 or random-4-7 (its seed)"),
                       layers("skip-mlp", "", "instead of a file: layers without MLP")},
-       .no_replay = reads_its_own_rows,
+       .no_replay = reads_its_own_rows(),
        .layers = MaskLayers::beside_listed_set}};
 }
 

@@ -2,8 +2,6 @@
 #include <draftscope/speculation/catalogue/strategy_specification.h>
 #include <fmt/format.h>
 
-#include <string>
-
 #include "strategies/row.h"
 #include "strategies/swift/rule.h"
 
@@ -48,8 +46,7 @@ StrategyRows row_of_swift() {
                  of_search(integer("search-seed", "1", "0", max_rounds, "", "of the random candidates"))},
             .min_layers = 3,
             .min_layers_reason = both_ends_are_kept,
-            .no_replay =
-                std::string("it searches for the sublayers to skip by drafting, and ") + reads_its_own_rows,
+            .no_replay = reads_its_own_rows("it searches for the sublayers to skip by drafting, and "),
             .layers = MaskLayers::beside_searched_set,
             .tried_on = "window",
             .describe = describe_swift}},
