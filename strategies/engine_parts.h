@@ -55,10 +55,10 @@ class Learner {
 struct Parts {
   std::shared_ptr<MaskChoice> mask;
   std::shared_ptr<LengthChoice> length;
-  std::shared_ptr<ThresholdChoice> threshold;        ///< Null = no threshold.
-  double entropy_weight = 0.0;                       ///< Value for RoundPlan::entropy_weight.
-  std::span<const BranchWidth> branches;             ///< Widths of a tree; empty = a chain.
-  std::optional<speculation::WeightFormat> weights;  ///< Value for RoundPlan::weights.
+  std::shared_ptr<ThresholdChoice> threshold;          ///< Null = no threshold.
+  double entropy_weight = 0.0;                         ///< Value for RoundPlan::entropy_weight.
+  std::span<const speculation::BranchWidth> branches;  ///< Widths of a tree; empty = a chain.
+  std::optional<speculation::WeightFormat> weights;    ///< Value for RoundPlan::weights.
   Verification verification = Verification::all_layers;
   Acceptance acceptance = Acceptance::by_token;
   /// Each learner once, in the order in which they observe a round.

@@ -120,7 +120,7 @@ Result<void> Drafter::forward_step(const RoundPlan& plan, std::span<const std::i
   rows_.assign(1,
                {.token = step == 0 ? text.back() : steps_.back().token, .hidden = -1, .position = position});
   std::int32_t widest = 1;
-  for (const BranchWidth& branch : plan.branches) widest = std::max(widest, branch.width);
+  for (const speculation::BranchWidth& branch : plan.branches) widest = std::max(widest, branch.width);
   const bool greedy = request_.sampling.greedy();
   Wanted wanted{.head = true,
                 .logits = !greedy || plan.entropy_weight > 0.0 || repetition_.is_on(),

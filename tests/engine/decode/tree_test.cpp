@@ -77,7 +77,7 @@ class AnyPlan final : public Strategy {
   const speculation::ModelShape& shape_;
   Random random_;
   speculation::SublayerMask mask_;
-  std::vector<BranchWidth> branches_;
+  std::vector<speculation::BranchWidth> branches_;
   std::vector<Proposal> proposals_;
   std::vector<ExtraRow> extra_rows_;
   std::vector<std::int32_t> seen_;
@@ -130,7 +130,7 @@ TEST(Trees, GreedyTextEqualsVanilla) {
 /// Plans a tree of sampled tokens whose widths depend on the confidence, or a tree of guesses.
 class FixedTree final : public Strategy {
  public:
-  FixedTree(const speculation::ModelShape& shape, std::vector<BranchWidth> branches,
+  FixedTree(const speculation::ModelShape& shape, std::vector<speculation::BranchWidth> branches,
             std::vector<Proposal> proposals)
       : mask_(speculation::SublayerMask::early_exit(shape.n_layers, 1)),
         branches_(std::move(branches)),
@@ -142,7 +142,7 @@ class FixedTree final : public Strategy {
 
  private:
   speculation::SublayerMask mask_;
-  std::vector<BranchWidth> branches_;
+  std::vector<speculation::BranchWidth> branches_;
   std::vector<Proposal> proposals_;
 };
 
@@ -152,7 +152,7 @@ TEST(Trees, SampledTextHasExactlyTheTargetsLaw) {
   const std::vector<std::int32_t> eos{2};
   struct Case {
     const char* name;
-    std::vector<BranchWidth> branches;
+    std::vector<speculation::BranchWidth> branches;
     std::vector<Proposal> proposals;
   };
   const Case cases[] = {{"siblings", {{0.0, 2}}, {}},

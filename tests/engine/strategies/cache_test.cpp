@@ -102,7 +102,7 @@ class Changing final : public Strategy {
   std::mt19937 random_;
   speculation::SublayerMask mask_;
   std::vector<std::int32_t> boundaries_;
-  std::vector<BranchWidth> branches_;
+  std::vector<speculation::BranchWidth> branches_;
   ClaspSearch clasp_;
   std::vector<float> anchor_;
   std::vector<Row> rows_;

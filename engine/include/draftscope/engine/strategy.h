@@ -66,8 +66,6 @@ enum class Acceptance : std::uint8_t {
   by_block,  ///< jointly, never accepting less on average: Sun et al. 2025, Block Verification
 };
 
-using speculation::BranchWidth;
-
 /// A draft token from no model: a guess, verified as a point mass.
 struct Proposal {
   std::int32_t token = -1;
@@ -149,7 +147,7 @@ struct RoundPlan {
   Acceptance acceptance = Acceptance::by_token;          ///< by_block needs a chain
   std::string_view origin = "fixed";                     ///< origin of the mask, for the record
   /// Widths by falling confidence; the first entry that a step's confidence exceeds counts. Empty = a chain.
-  std::span<const BranchWidth> branches;
+  std::span<const speculation::BranchWidth> branches;
   std::span<const Proposal> proposals;   ///< used instead of a draft by a model; parents before children
   std::span<const ExtraRow> extra_rows;  ///< dropped in a round that has no room for all of them
   DraftModel* draft_model = nullptr;     ///< drafts in place of `mask`; owned by the strategy
