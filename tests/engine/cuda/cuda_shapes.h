@@ -19,6 +19,14 @@ inline speculation::ModelShape random_cuda_shape(Random& random) {
   return shape;
 }
 
+/// A random shape with matrices that fp8 takes; the widths are multiples of 16 up to so many times 16.
+inline speculation::ModelShape random_fp8_shape(Random& random, int widest_model = 6, int widest_mlp = 8) {
+  speculation::ModelShape shape = random_cuda_shape(random);
+  shape.d_model = 16 * pick(random, 1, widest_model);
+  shape.d_ff = 16 * pick(random, 1, widest_mlp);
+  return shape;
+}
+
 /// A minimum shape: two layers whose widths are not multiples of the kernels' tiles.
 inline speculation::ModelShape tiny_cuda_shape() {
   speculation::ModelShape shape;

@@ -14,9 +14,7 @@ namespace {
 TEST(SyntheticOnTheDevice, ComputesWhatTheUploadedOneDoes) {
   Random random(47);
   for (const CudaWeights weights : {CudaWeights(), CudaWeights(speculation::WeightFormat::fp8)}) {
-    speculation::ModelShape shape = random_cuda_shape(random);
-    shape.d_model = 16 * pick(random, 1, 6);
-    shape.d_ff = 16 * pick(random, 1, 8);
+    const speculation::ModelShape shape = random_fp8_shape(random);
     const std::uint64_t seed = random();
     const auto host = make_synthetic(shape, 0.5, seed);
     const auto device = make_synthetic(shape, 0.5, seed, SyntheticMatrices::by_backend);

@@ -13,20 +13,13 @@
 namespace draftscope::engine::test {
 namespace {
 
-speculation::ModelShape random_synthetic_shape(Random& random) {
-  speculation::ModelShape shape = random_cuda_shape(random);
-  shape.d_model = 16 * pick(random, 1, 6);
-  shape.d_ff = 16 * pick(random, 1, 8);
-  shape.vocab = pick(random, 3, 90);
-  shape.n_layers = pick(random, 1, 2);
-  return shape;
-}
-
 TEST(SyntheticUpload, MakesTheBitsOfTheModelInMemory) {
   Random random(41);
   for (int round = 0; round < 8; ++round) {
     SCOPED_TRACE(round);
-    const speculation::ModelShape shape = random_synthetic_shape(random);
+    speculation::ModelShape shape = random_fp8_shape(random);
+    shape.vocab = pick(random, 3, 90);
+    shape.n_layers = pick(random, 1, 2);
     const double redundancy = chance(random, 0.5) ? 0.0 : 0.7;
     const std::uint64_t seed = random();
     const auto host = make_synthetic(shape, redundancy, seed);

@@ -19,13 +19,6 @@
 namespace draftscope::engine::test {
 namespace {
 
-speculation::ModelShape random_fp8_shape(Random& random) {
-  speculation::ModelShape shape = random_cuda_shape(random);
-  shape.d_model = 16 * pick(random, 1, 10);
-  shape.d_ff = 16 * pick(random, 1, 15);
-  return shape;
-}
-
 std::unique_ptr<Backend> fp8_backend(const Checkpoint& checkpoint, std::int32_t multiprocessors) {
   return backend_on_device(checkpoint, {.cache_rows = 120, .weights = speculation::WeightFormat::fp8},
                            multiprocessors);
@@ -84,7 +77,7 @@ TEST(Fp8Weights, ComputeWhatTheirValuesSay) {
   Random random(41);
   for (int round = 0; round < 8; ++round) {
     SCOPED_TRACE(round);
-    const speculation::ModelShape shape = random_fp8_shape(random);
+    const speculation::ModelShape shape = random_fp8_shape(random, 10, 15);
     const Checkpoint checkpoint =
         random_checkpoint(shape, round % 2 == 0 ? DType::bf16 : DType::f16, random());
     const Dequantised dequantised(checkpoint);
@@ -109,7 +102,7 @@ TEST(Fp8Weights, ComputeWhatTheirValuesSay) {
 TEST(Fp8Weights, GiveARowTheSameBitsAloneAndInABatch) {
   Random random(43);
   for (int round = 0; round < 4; ++round) {
-    const speculation::ModelShape shape = random_fp8_shape(random);
+    const speculation::ModelShape shape = random_fp8_shape(random, 10, 15);
     const Checkpoint checkpoint = random_checkpoint(shape, DType::bf16, random());
     const auto wide = fp8_backend(checkpoint, 1);
     const auto narrow = fp8_backend(checkpoint, 3);

@@ -20,18 +20,11 @@
 namespace draftscope::engine::test {
 namespace {
 
-speculation::ModelShape random_stored_shape(Random& random) {
-  speculation::ModelShape shape = random_cuda_shape(random);
-  shape.d_model = 16 * pick(random, 1, 6);
-  shape.d_ff = 16 * pick(random, 1, 8);
-  return shape;
-}
-
 TEST(StoredFp8, ComputesWhatTheDeviceMakesOfPlainWeights) {
   Random random(141);
   for (int round = 0; round < 4; ++round) {
     SCOPED_TRACE(round);
-    const speculation::ModelShape shape = random_stored_shape(random);
+    const speculation::ModelShape shape = random_fp8_shape(random);
     const Checkpoint plain = random_checkpoint(shape, round % 2 == 0 ? DType::bf16 : DType::f16, random());
     PackedModel stored = in_e4m3(plain);
     const auto quantised = backend_on_device(
@@ -66,7 +59,7 @@ std::string refusal(const Checkpoint& checkpoint) {
 
 TEST(StoredFp8, IsRefusedWhereItCannotBeComputedOn) {
   Random random(143);
-  speculation::ModelShape shape = random_stored_shape(random);
+  speculation::ModelShape shape = random_fp8_shape(random);
   const Checkpoint plain = random_checkpoint(shape, DType::bf16, 1);
   {
     PackedModel stored = in_e4m3(plain);
