@@ -9,6 +9,7 @@
 #include <QScrollBar>
 #include <QStatusBar>
 #include <QToolTip>
+#include <array>
 
 #include "timeline/lane_painter.h"
 #include "timeline/timeline_view.h"
@@ -53,18 +54,17 @@ TEST_F(TimelineInWindow, ASearchScrollsToTheMatchAndLeavesTheRun) {
 TEST_F(TimelineInWindow, LanesLookAlikeAsAPictureAndAsBoxes) {
   Timeline timeline = *window_.state().timeline();
   for (std::size_t name = 0; name < timeline.names.size(); name += 3)
-    timeline.names[name] += " 日";  // This takes a layout.
-  const std::vector<bool>* const none = nullptr;
+    timeline.names[name] += " 日";  // Names beyond Latin take a layout.
   const std::vector<bool> no_matches(timeline.names.size(), false);
-  std::vector<bool> every_other = no_matches;
-  for (std::size_t name = 0; name < every_other.size(); name += 2) every_other[name] = true;
-  const std::vector<bool>& some_matches = every_other;
+  std::vector<bool> some_matches = no_matches;
+  for (std::size_t name = 0; name < some_matches.size(); name += 2) some_matches[name] = true;
+  const std::array<const std::vector<bool>*, 3> matches_of{nullptr, &no_matches, &some_matches};
   const LabelFont font{timeline_.font()};
   const QColor back(250, 240, 230);
   int drawn = 0;
   for (const Lane& lane : timeline.lanes)
     for (const int zoom : {1, 5, 40, 4000})
-      for (const std::vector<bool>* matches : {none, &no_matches, &some_matches})
+      for (const std::vector<bool>* matches : matches_of)
         for (const int pixels : {1, 2}) {
           const TimeRange whole = timeline.whole;
           const TimeAxis axis{{whole.start_ns, whole.start_ns + whole.duration_ns() / zoom}, 10, 300};

@@ -91,14 +91,13 @@ class Commands : public ActiveWindow {
 
 TEST_F(Commands, EveryEnabledActionRunAndViewIsThere) {
   std::vector<std::string> words;
-  for (const Command& command : window_.commands()) words.push_back(command.words.toStdString());
+  const std::vector<Command> commands = window_.commands();
+  for (const Command& command : commands) words.push_back(command.words.toStdString());
   for (const MenuEntry& entry : menu_entries(*window_.menuBar()))
     if (entry.is_enabled) {
-      EXPECT_THAT(words, testing::Contains(testing::EndsWith(entry.words.toStdString())));
       QStringList keys;
       for (const QKeySequence& sequence : entry.action->shortcuts())
         keys << sequence.toString(QKeySequence::NativeText);
-      const auto commands = window_.commands();
       EXPECT_TRUE(std::ranges::any_of(commands, [&](const Command& command) {
         return command.words.endsWith(entry.words) && command.keys == keys.join(QStringLiteral(", "));
       })) << entry.words.toStdString();
