@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Loads cuBLAS when a device is opened: its two libraries take 600 MB, which a program without a GPU need not
-// map.
+// Loads cuBLAS when a device is opened, so that a program without a GPU does not map its 600 MB.
 
 #include <cublas_v2.h>
 #include <draftscope/base/result.h>
@@ -22,8 +21,7 @@ struct Cublas {
   decltype(&cublasGetStatusString) status_string = nullptr;
 };
 
-/// Searches the loader's path, then the toolkit of the build, for the major version of the build. Never
-/// unloads.
+/// Searches the loader's path, then the build's toolkit, for the build's major version. Never unloads.
 [[nodiscard]] Result<Cublas> load_cublas();
 
 }  // namespace draftscope::engine::cuda

@@ -87,8 +87,7 @@ struct PackedLayout {
 inline constexpr auto packed_layout_count = static_cast<std::size_t>(std::ranges::count_if(
     speculation::all_weight_formats, [](const auto& row) { return row.codes.bits > 0; }));
 
-/// Formats that are multiplied as they are: those whose row has codes. Other block formats use tables of
-/// values.
+/// Formats that are multiplied as they are: those whose row has codes. Other blocks use tables of values.
 inline constexpr std::array packed_layouts = [] {
   std::array<PackedLayout, packed_layout_count> layouts;
   std::size_t count = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// cuBLAS is loaded, not linked: its functions are found by their names. None of them is called with a device.
+// cuBLAS is loaded, not linked: its functions are found by their names, and called without a device.
 
 #include "cuda/cublas.h"
 

@@ -49,7 +49,7 @@ TEST(Programs, HaveTheBitsOfALaunchAnOperation) {
       speculation::ModelShape shape = random_cuda_shape(random);
       shape.n_layers = 2;
       shape.d_model = 32 * pick(random, 1, 9);
-      // Every fourth shape has a matrix with a second block of 512 scales.
+      // Every fourth shape has a matrix of more than 512 columns, whose scales take a second block.
       shape.d_ff = 32 * (round % 4 == 0 ? pick(random, 17, 24) : pick(random, 1, 16));
       const Checkpoint checkpoint = random_checkpoint(shape, held.dtype, random());
       SCOPED_TRACE(testing::Message() << dtype_name(held.dtype) << ", format "

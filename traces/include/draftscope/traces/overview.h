@@ -55,8 +55,7 @@ struct RequestSum {
   std::int64_t optimise_ns = 0;
   std::int64_t control_ns = 0;
 };
-/// Adds a round to everything but the sublayers of drafts. Sums that overflow stay at the limits of their
-/// type.
+/// Adds a round to all but the sublayers of drafts. Sums that overflow stay at the limits of their type.
 void add_round(RequestSum& sum, const Round& round);
 
 /// The overview of a recording. Reading only checks that it has the form of the tables; Reader::validate()
