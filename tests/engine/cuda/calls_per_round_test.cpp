@@ -68,6 +68,8 @@ struct RoundCalls : DecodeListener {
 /// A model with minimum sizes, except for its number of layers.
 class CallsPerRound : public testing::Test {
  protected:
+  CallsPerRound() { use(6); }
+
   /// Decodes with a model of so many layers from now on.
   void use(std::int32_t n_layers) {
     speculation::ModelShape shape = tiny_cuda_shape();
@@ -106,7 +108,6 @@ class CallsPerRound : public testing::Test {
 
 /// Vanilla decoding runs several rounds at once.
 TEST_F(CallsPerRound, OfVanillaAreFewerThanRounds) {
-  use(6);
   const PerRound calls = of("vanilla", 48);
   EXPECT_LE(calls.programs, 0.2);
   EXPECT_LE(calls.waits, 0.2);
@@ -115,7 +116,6 @@ TEST_F(CallsPerRound, OfVanillaAreFewerThanRounds) {
 /// A chain's round launches one program. It uploads the initial state and, if they are new, the program's
 /// entries. It downloads the final state, the results and whether the program completed.
 TEST_F(CallsPerRound, OfChainsAreThoseOfOneProgram) {
-  use(6);
   for (const char* specification :
        {"vanilla", "layerskip:exit=2,gamma=3", "fs:exit=2", "dv:exit=2",
         "draft-verify:gamma=4,skip-attention=3+4", "quantised:weights=fp8,gamma=3",
@@ -132,7 +132,6 @@ TEST_F(CallsPerRound, OfChainsAreThoseOfOneProgram) {
 /// Every pass of a strategy that the host drives is one program, too. In addition there are keys of rows that
 /// are listed explicitly, moves of accepted rows, and the best tokens of a row.
 TEST_F(CallsPerRound, OfGuessesAreThoseOfTheirPasses) {
-  use(6);
   for (const char* specification :
        {"prompt-lookup", "suffix-decoding", "jacobi", "lookahead", "token-recycling", "swift:ratio=0.4"}) {
     const PerRound calls = of(specification);
