@@ -8,7 +8,7 @@
 
 namespace draftscope::engine::cuda {
 
-/// All functions that are called.
+/// All functions of cuBLAS that are called.
 struct Cublas {
   decltype(&cublasCreate_v2) create = nullptr;
   decltype(&cublasDestroy_v2) destroy = nullptr;

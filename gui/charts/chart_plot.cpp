@@ -211,7 +211,6 @@ void ChartPlot::resizeEvent(QResizeEvent* /*event*/) {
 void ChartPlot::paintEvent(QPaintEvent* event) {
   if (is_to_replot_) replot(QCustomPlot::rpQueuedRefresh);
   if (paints_vectors(*this)) {
-    // A file has texts and lines, not a picture of them.
     QCPPainter painter(this);
     painter.setMode(QCPPainter::pmVectorized);
     toPainter(&painter, width(), height());

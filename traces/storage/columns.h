@@ -23,7 +23,7 @@
 namespace draftscope::traces {
 
 inline constexpr int current_schema_version = 5;
-/// Oldest version that is read. Its tables are those of the current version.
+/// Oldest version that is read, whose tables are those of the current version.
 inline constexpr int oldest_schema_version = 4;
 
 /// A column that files of versions before `version` lack; there it reads as zeros.

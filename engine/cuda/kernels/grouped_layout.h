@@ -15,8 +15,7 @@
 //   8 bits   a part is two words, one byte per value; in e4m3 a word is e4m3_word()
 //   Scales   stored after all codes: for each 8 rows, for each `scale_depth` values of k, 16 bytes per row
 //            with the scales of that many values. So the scales of 8 rows share one cache line. Rows and
-//            depth are padded with zeros. Which numbers they are is said beside each format's layout
-//            (kernel_formats.h)
+//            depth are padded with zeros. kernel_formats.h says which numbers each format stores
 //
 // Rows take a multiple of 64 bytes, and scales begin at a multiple of 64 from the start of the matrix, which
 // is aligned to 256 (Pieces).

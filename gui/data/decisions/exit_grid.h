@@ -2,7 +2,7 @@
 #pragma once
 
 // Exits by where they drafted: one row per exit, one column per category of prompts or per stretch of the
-// output (DEL chooses one each round).
+// output (DEL chooses an exit each round).
 
 #include <string>
 #include <vector>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A synthetic model whose matrices are made one by one while it is uploaded has the bits of the one in
-// memory, whatever its shape and its format on the device.
+// Uploaded synthetic matrices have the same bits, made one by one or in memory, whatever shape and format.
 
 #include <gtest/gtest.h>
 

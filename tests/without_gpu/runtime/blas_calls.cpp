@@ -134,7 +134,7 @@ const char* cublasGetStatusString(cublasStatus_t status) {
 
 namespace draftscope::engine::cuda {
 
-/// Stands in for the engine's own, which loads the library.
+/// Stands in for the engine's load_cublas(), which opens the library.
 Result<Cublas> load_cublas() {
   return Cublas{.create = cublasCreate_v2,
                 .destroy = cublasDestroy_v2,
