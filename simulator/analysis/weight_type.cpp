@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 
 namespace draftscope::simulator {
 
@@ -13,44 +14,32 @@ namespace {
 struct WeightTypeRow {
   std::string_view name;
   std::string_view other_name;
-  double layer_bytes;
+  double layer_bytes = 0.0;
   bool is_widened = false;
 };
 
 constexpr double int4_group = 128.0;
 constexpr double nvfp4_block = 16.0;
 
-/// A format of the engine, under its own name.
-constexpr WeightTypeRow packed(speculation::WeightFormat format) {
-  constexpr double bits_per_byte = 8.0;
-  const speculation::WeightFormatRow& row = speculation::weight_format_row(format);
-  return {row.name, row.name, row.bits / bits_per_byte, true};
-}
-
-using speculation::WeightFormat;
-
-/// [WeightType]
-constexpr std::array<WeightTypeRow, weight_type_count> weight_type_rows{
-    {{"bf16", "bf16", 2.0},
-     {"fp16", "f16", 2.0},
-     {"fp32", "f32", 4.0},
-     {"fp8", "fp8", 1.0},
-     {"int8", "int8", 1.0},
-     {"int4", "int4", 0.5 + 2.5 / int4_group, true},
-     {"nvfp4", "nvfp4", 0.5 + 1.0 / nvfp4_block},
-     packed(WeightFormat::fp8_block),
-     packed(WeightFormat::q8_0),
-     packed(WeightFormat::q6_k),
-     packed(WeightFormat::q5_1),
-     packed(WeightFormat::q5_0),
-     packed(WeightFormat::q5_k),
-     packed(WeightFormat::q4_1),
-     packed(WeightFormat::q4_0),
-     packed(WeightFormat::q4_k),
-     packed(WeightFormat::iq4_nl),
-     packed(WeightFormat::iq4_xs),
-     packed(WeightFormat::mxfp4),
-     packed(WeightFormat::q3_0)}};
+/// [WeightType]; after the types of libraries, the engine's other formats in their order.
+constexpr auto weight_type_rows = [] {
+  std::array<WeightTypeRow, weight_type_count> rows{{{"bf16", "bf16", 2.0},
+                                                     {"fp16", "f16", 2.0},
+                                                     {"fp32", "f32", 4.0},
+                                                     {"fp8", "fp8", 1.0},
+                                                     {"int8", "int8", 1.0},
+                                                     {"int4", "int4", 0.5 + 2.5 / int4_group, true},
+                                                     {"nvfp4", "nvfp4", 0.5 + 1.0 / nvfp4_block}}};
+  auto* end = rows.begin() + static_cast<std::ptrdiff_t>(WeightType::fp8_block);
+  for (const speculation::WeightFormatRow& format : speculation::all_weight_formats) {
+    const auto is_it = [&](const WeightTypeRow& row) {
+      return row.name == format.name || row.other_name == format.name;
+    };
+    if (std::none_of(rows.begin(), end, is_it)) *end++ = {format.name, format.name, format.bits / 8.0, true};
+  }
+  return rows;
+}();
+static_assert(weight_type_rows.back().name == "q3_0", "the last type of the enumeration");
 
 const WeightTypeRow& row_of(WeightType type) {
   return weight_type_rows[static_cast<std::size_t>(type)];
@@ -77,13 +66,8 @@ std::string weight_type_names() {
   return names;
 }
 
-WeightType weight_type_of(WeightFormat format) {
-  const std::string_view name = speculation::weight_format_name(format);
-  const auto row = std::ranges::find_if(weight_type_rows, [&](const WeightTypeRow& known) {
-    return known.name == name || known.other_name == name;
-  });
-  return row == weight_type_rows.end() ? WeightType::bf16
-                                       : static_cast<WeightType>(row - weight_type_rows.begin());
+WeightType weight_type_of(speculation::WeightFormat format) {
+  return parse_weight_type(speculation::weight_format_name(format)).value_or(WeightType::bf16);
 }
 
 bool is_widened(WeightType type) {
