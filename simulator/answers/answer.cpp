@@ -30,8 +30,7 @@ void fill_costs(Answer& answer, const StrategyRounds& rounds, const Prices& pric
   const RoundStatistics sum = sum_of(rounds.setting.min_drafted);
   const PartTimes parts = part_times(sum, rounds.auxiliary_passes, prices);
   const PassCount vanilla = sum_of(rounds.vanilla);
-  const double vanilla_ns =
-      prices.target_step.of(vanilla) + static_cast<double>(vanilla.passes) * prices.step_round_ns;
+  const double vanilla_ns = vanilla_time_ns(vanilla, prices);
   const double time = time_ns(sum, prices);
   const auto all_rounds = static_cast<double>(sum.rounds);
   answer.tokens = static_cast<double>(sum.tokens);
@@ -81,8 +80,7 @@ TextSpread spread_of(const StrategyRounds& rounds, const Prices& prices) {
   std::vector<ClusterSums> requests;
   std::vector<std::string> kinds;
   for (std::size_t i = 0; i < rounds.vanilla.size(); ++i) {
-    const double vanilla_ns = prices.target_step.of(rounds.vanilla[i]) +
-                              static_cast<double>(rounds.vanilla[i].passes) * prices.step_round_ns;
+    const double vanilla_ns = vanilla_time_ns(rounds.vanilla[i], prices);
     const double ns = time_ns(rounds.setting.min_drafted[i], prices);
     if (!(vanilla_ns > 0.0) || !(ns > 0.0)) continue;
     requests.push_back({vanilla_ns, ns});

@@ -42,9 +42,12 @@ double time_ns(const RoundStatistics& statistics, const Prices& prices) {
   return sum;
 }
 
+double vanilla_time_ns(const PassCount& steps, const Prices& prices) {
+  return prices.target_step.of(steps) + static_cast<double>(steps.passes) * prices.step_round_ns;
+}
+
 double vanilla_time_ns(std::int64_t tokens, std::int64_t first_context, const Prices& prices) {
-  return prices.target_step.of(vanilla_steps(tokens, first_context)) +
-         static_cast<double>(tokens) * prices.step_round_ns;
+  return vanilla_time_ns(vanilla_steps(tokens, first_context), prices);
 }
 
 Result<void> check_covered(const RoundStatistics& statistics, const Prices& prices) {

@@ -73,10 +73,6 @@ Result<void> check(const LadderInput& input) {
   return {};
 }
 
-double vanilla_ns(const PassCount& steps, const Prices& prices) {
-  return prices.target_step.of(steps) + static_cast<double>(steps.passes) * prices.step_round_ns;
-}
-
 void add_shares(Ladder& ladder) {
   const double whole = std::log(ladder.back().speedup / ladder.front().speedup);
   for (std::size_t i = 1; i < ladder.size(); ++i) {
@@ -150,8 +146,9 @@ Result<Ladder> correction_ladder(const LadderInput& input) {
   for (std::size_t i = 0; i < ladder.size(); ++i) {
     const auto rung = static_cast<Rung>(i);
     const Prices prices = prices_at(rung, input);
-    DRAFTSCOPE_TRY_ASSIGN(const double speedup,
-                          time_true_speedup(input.statistics, vanilla_ns(input.vanilla, prices), prices));
+    DRAFTSCOPE_TRY_ASSIGN(
+        const double speedup,
+        time_true_speedup(input.statistics, vanilla_time_ns(input.vanilla, prices), prices));
     ladder[i] = {.rung = rung, .speedup = speedup};
   }
   ladder.back().speedup /= input.own_ratio;

@@ -78,15 +78,11 @@ Result<void> put_stability(std::span<const MeasuredRun> measured, TrainedRecordi
   if (vanilla == nullptr) return {};
   model.drift = drift_between_repeats(trained.runs);
   if (model.drift.freedom == 0.0) model.drift = drift_within_repeat(measured, vanilla->run->id);
-  PassCount steps;
-  for (const RequestRows& rows : first_repeat(*vanilla).requests) {
-    const PassCount of_request = vanilla_steps_of(rows, emitted_tokens(rows));
-    steps.passes += of_request.passes;
-    steps.context += of_request.context;
-  }
+  std::vector<PassCount> steps;
+  for (const RequestRows& rows : first_repeat(*vanilla).requests)
+    steps.push_back(vanilla_steps_of(rows, emitted_tokens(rows)));
   DRAFTSCOPE_TRY_ASSIGN(const Prices priced, prices(model, fitted_scenario(model)));
-  const double priced_ns =
-      priced.target_step.of(steps) + static_cast<double>(steps.passes) * priced.step_round_ns;
+  const double priced_ns = vanilla_time_ns(sum_of(steps), priced);
   const double measured_ns = decode_times(*vanilla).all_ns;
   if (measured_ns > 0.0 && priced_ns > 0.0)
     model.stall_share = (1.0 + model.stall_share) * measured_ns / priced_ns - 1.0;

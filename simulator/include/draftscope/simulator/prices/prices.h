@@ -59,6 +59,9 @@ struct Prices {
 /// that is missing.
 [[nodiscard]] Result<void> check_covered(const RoundStatistics& statistics, const Prices& prices);
 
+/// Time of vanilla decoding in these steps.
+[[nodiscard]] double vanilla_time_ns(const PassCount& steps, const Prices& prices);
+
 /// Time of the same tokens by vanilla decoding: one target step per token, with consecutive contexts from
 /// `first_context` on.
 [[nodiscard]] double vanilla_time_ns(std::int64_t tokens, std::int64_t first_context, const Prices& prices);
