@@ -23,11 +23,6 @@ CostLevel level_of(speculation::KernelKind kind) {
              : CostLevel::round;
 }
 
-bool is_launch(std::size_t parameter) {
-  return parameter == common_launch_parameter || parameter >= first_layer_width_parameter ||
-         (parameter < 2 * speculation::operation_count && parameter % 2 == 0);
-}
-
 /// Adds the variance of a factor that some parameters share.
 template <typename Belongs>
 void widen(CostModel& model, double sigma, Belongs belongs) {
@@ -193,7 +188,7 @@ Result<CostModel> calibrated_model(const MachineCalibration& calibration, const 
   DRAFTSCOPE_TRY_ASSIGN(const LeaveOneOut errors,
                         leave_one_out(calibration, shape, weights, LeftOut::passes));
   const double sigma = std::max(errors.pass_rms, min_sigma);
-  widen(fit.model, sigma, is_launch);
+  widen(fit.model, sigma, is_launch_parameter);
   widen(fit.model, sigma, is_rate_parameter);
   return std::move(fit.model);
 }

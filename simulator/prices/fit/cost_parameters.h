@@ -80,6 +80,12 @@ static_assert(first_layer_width_parameter + width_terms == cost_parameter_count)
           (parameter >= 2 * speculation::operation_count || parameter % 2 == 1));
 }
 
+/// Whether a parameter is a time per launch, or per layer of so many rows.
+[[nodiscard]] constexpr bool is_launch_parameter(std::size_t parameter) {
+  return parameter == common_launch_parameter || parameter >= first_layer_width_parameter ||
+         (parameter < 2 * speculation::operation_count && parameter % 2 == 0);
+}
+
 /// φ_term(rows).
 [[nodiscard]] double width_basis(WidthLaw law, std::size_t term, double rows);
 

@@ -102,12 +102,8 @@ bool is_on_same_machine(const CostModel& model, const Scenario& scenario) {
 }
 
 Factor factor_of(std::size_t parameter) {
-  if (parameter == common_launch_parameter) return Factor::launch;
-  if (parameter == common_per_byte_parameter || parameter == draft_start_parameter) return Factor::bandwidth;
-  if (parameter >= first_layer_width_parameter) return Factor::launch;
-  if (parameter >= layer_parameter) return Factor::host;
-  if (parameter >= 2 * speculation::operation_count) return Factor::bandwidth;
-  return parameter % 2 == 0 ? Factor::launch : Factor::bandwidth;
+  if (is_launch_parameter(parameter)) return Factor::launch;
+  return is_rate_parameter(parameter) ? Factor::bandwidth : Factor::host;
 }
 
 double draft_type_factor(const CostModel& model, WeightType type) {
