@@ -211,8 +211,8 @@ Result<StrategyRounds> imported_rounds(const TrainedRecording& trained, const Ru
   for (const RequestRows& rows : first_repeat(run).requests) {
     RoundStatistics& statistics = rounds.setting.min_drafted.emplace_back();
     for (const traces::Round& round : rows.rounds)
-      add_round(statistics, plan ? plan->exit : 1, round.root_position, {round.drafted, round.accepted},
-                round.emitted);
+      add_round(statistics, plan ? plan->exit : 1, round.root_position,
+                {round.drafted, round.accepted, round.drafted - round.tree_depth}, round.emitted);
     for (DraftStatistics& draft : statistics.drafts)
       if (is_guess) draft.steps = {};
     rounds.vanilla.push_back(vanilla_steps(emitted_tokens(rows), rows.rounds.front().root_position));
