@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "rounds/replay/round_times.h"
 
+#include <draftscope/base/statistics.h>
+
 #include <algorithm>
 
 namespace draftscope::simulator {
@@ -39,9 +41,7 @@ std::vector<double> recorded_noise(std::span<const RunRows> runs, const Machine*
           if (round.end_ns > round.start_ns)
             times.push_back(static_cast<double>(round.end_ns - round.start_ns));
   if (times.empty()) return times;
-  std::vector<double> sorted = times;
-  std::ranges::sort(sorted);
-  const double median = sorted[sorted.size() / 2];
+  const double median = upper_median(std::vector(times));
   for (double& time : times) time /= median;
   return times;
 }
