@@ -16,8 +16,8 @@ namespace draftscope::simulator {
 [[nodiscard]] Result<speculation::StrategySpecification> run_specification(const traces::Run& run,
                                                                            std::int32_t n_layers);
 
-/// Whether verifications of the run's drafts ran only the layers above the exit, by its parameter "verify" or
-/// that of the strategy inside a tuned one; no where neither says.
+/// Whether verifications of the run's drafts ran only the layers above the exit, by the parameter "verify" of
+/// the run or of the strategy inside a tuned one. Without the parameter they ran all layers.
 [[nodiscard]] bool verifies_above_exit(const traces::Run& run);
 
 /// Weights of their own that a run's drafts read. There are none where drafts use the target's weights or as

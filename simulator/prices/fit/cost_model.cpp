@@ -123,8 +123,8 @@ void fill_pass_residuals(const CostObservations& observations, const CostModel& 
     report.conservation_residual = 1.0 - (1.0 + model.stall_share) * modelled_ns / observations.total_wall_ns;
 }
 
-/// Prices drafts on weights of their own by the law of products of their type: their coefficients become
-/// those of the model's values, times what the drafts of a type took more or less than the law.
+/// Prices drafts on weights of their own by the law of products of their type. The coefficients of such a
+/// draft become multiples of the model's values, by which the mean draft of the type takes its measured time.
 void put_draft_types(CostModel& model) {
   struct Sums {
     double measured_ns = 0.0;

@@ -12,8 +12,9 @@ namespace {
 
 constexpr std::string_view h200 = "H200-SXM5-141GB";
 
-// A pass is one cooperative kernel. Llama-3-8B, Llama-3.2-1B and SmolLM2-135M in bf16, 1 to 32 rows, within
-// 4 %; fewer bits on Llama-3-8B within 7 % (bench/gpu/measured/h200_programs.csv, 2026-11-27).
+// A pass is one cooperative kernel. The law is within 4 % of Llama-3-8B, Llama-3.2-1B and SmolLM2-135M in
+// bf16 at 1 to 32 rows, and within 7 % of Llama-3-8B in fewer bits (bench/gpu/measured/h200_programs.csv,
+// 2026-11-27).
 constexpr EngineLaw programs{.gpu = h200,
                              .product_us = 4.7,
                              .head_us = 8.0,
@@ -30,8 +31,9 @@ constexpr EngineLaw programs{.gpu = h200,
                                            {WeightType::q4_0, 0.338, 0.081},
                                            {WeightType::int4, 0.255, 0.0}}}};
 
-// Passes are CUDA graphs, and every 16 rows read the weights again. Llama-3-8B and Llama-3.2-1B with blocks
-// apart, and rows above one in fewer bits (bench/gpu/measured/h200_passes.csv, 2026-11-26).
+// Passes are CUDA graphs, and every 16 rows read the weights again. The law was fitted to Llama-3-8B and
+// Llama-3.2-1B with blocks apart, and to more than one row in fewer bits (bench/gpu/measured/h200_passes.csv,
+// 2026-11-26).
 constexpr EngineLaw graphs{.gpu = h200,
                            .product_us = 3.7,
                            .head_us = 4.0,

@@ -20,8 +20,7 @@ struct TransferredCosts {
   CostVector ratio;  ///< Factor of a drawn value; 1 on the same machine.
   CostVector floor{};  ///< Lower bound of values.
   std::array<double, factor_count> sigma{};
-  double type_factor =
-      1.0;  ///< Factor of the layers' products, as drafts of the scenario's type were measured.
+  double type_factor = 1.0;   ///< Factor of the layers' products, as measured by drafts of the type.
   bool is_specified = false;  ///< Based on a specification only, so that its spread counts as transfer.
   std::vector<CostNote> notes;
 };

@@ -7,7 +7,7 @@
 // that it also fitted a model (SWIFT's Gaussian process), its additional time counts as the host's. The
 // remaining time of a request from its first token to its end also counts as the host's: deciding, recording.
 // It excludes drafts, verifications, auxiliary passes, the parts that prices of rounds cover, and waits,
-// which other machines do not have.
+// since other machines have no such waits.
 
 #include <draftscope/base/result.h>
 #include <draftscope/simulator/analysis/run_rows.h>

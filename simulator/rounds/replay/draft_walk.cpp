@@ -48,7 +48,7 @@ struct Steps {
     for (const speculation::BranchWidth& branch : widths) width = std::min(width, branch.width);
     return width;
   }
-  /// The draft with one more step, as far as there is room; its width is returned.
+  /// Adds a step to the draft, as far as there is room, and returns its width.
   std::int32_t add(std::int32_t width, DraftOutcome& draft) const {
     const std::int32_t kept = std::clamp(width, 0, std::max(nodes - draft.drafted, 0));
     draft.drafted += kept;

@@ -10,7 +10,7 @@
 //   without a threshold. With one, a confident wrong token is followed by at least one token and at most the
 //   whole length: the round is *bounded*.
 // - A tree also accepts the text's token if that is a sibling: its rank is below the step's width. Siblings
-//   are leaves, so they end the accepted path. Widths after a wrong token are uncertain like its number.
+//   are leaves, so they end the accepted path. Widths after a wrong token are uncertain, too.
 // - Where the text ended at an end token, whether the draft proposed that token is known only if it was
 //   recorded (ShadowTable::end_cells); otherwise a last round that drafted up to there is bounded.
 // - Once a policy decides by something uncertain, its rounds are *approximate* (Policy::is_certain). So are

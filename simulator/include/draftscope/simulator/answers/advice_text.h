@@ -24,13 +24,12 @@ struct AdviceLine {
   std::string words;       ///< Text without line ends.
 };
 
-/// Nine lines, always in this order:
-///   gain (fastest, where the verdict is against it)  speedup over vanilla decoding, as answered and as
-///   judged
-///                                                    on prompts that the setting was not chosen on; where it
-///                                                    was recorded, as measured
+/// Lines in this order, all but "by category" always:
+///   gain         speedup over vanilla decoding: as answered, on prompts it was not chosen on, as measured;
+///                named "fastest" where the verdict is against it
 ///   sure         how rounds and times are known, and what positions with close logits could change
 ///   runner-up    the fastest candidate of another kind, if that is faster than vanilla decoding
+///   by category  the fastest candidate on the prompts of each category, if there are several
 ///   break-even   tokens per round and acceptance from which the setting pays
 ///   neighbours   speed of the settings one step away, against the advised one's
 ///   batch        up to which batch speculation pays

@@ -56,11 +56,11 @@ struct RatioEstimate {
 [[nodiscard]] Result<RatioEstimate> cluster_bootstrap(std::span<const ClusterSums> clusters, RatioMean mean,
                                                       const BootstrapOptions& options = {});
 
-// The most reliable intervals for one what-if question: the studentized bootstrap over requests
-// (cluster_bootstrap), with the prices' noise added to every draw.
-
 /// Divides a speedup and its intervals by `ratio`.
 void slow_down(RatioEstimate& estimate, double ratio);
+
+// The most reliable intervals for one what-if question: the studentized bootstrap over requests
+// (cluster_bootstrap), with the prices' noise added to every draw.
 
 struct SpeedupPrediction {
   AnswerStatus status = AnswerStatus::exact;  ///< Status of the rounds.
