@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <utility>
+#include <vector>
 
 #include "../../../value_of.h"
 #include "planted_calibration.h"
@@ -185,21 +186,21 @@ TEST(CalibratedModel, OfAnImportStaysWithAnotherEnginesHost) {
   EXPECT_TRUE(transfer(model, scenario).model.is_calibrated);
 }
 
-struct TimedPassForm {
+struct PassesByContext {
   std::int32_t layers;
   std::int32_t rows;
-  double context;
-  double ns;
+  std::vector<std::pair<double, double>> ns;  ///< By context.
 };
 
-CalibratedShape measured_shape(const char* name, std::initializer_list<TimedPassForm> passes) {
+CalibratedShape measured_shape(const char* name, std::initializer_list<PassesByContext> passes) {
   CalibratedShape measured{.shape = value_of(speculation::find_model_shape(name)), .kernels = {}};
-  for (const TimedPassForm& pass : passes) {
+  for (const PassesByContext& pass : passes) {
     const bool is_whole = pass.layers == measured.shape.n_layers;
     const auto kind = is_whole ? speculation::KernelKind::target_pass : speculation::KernelKind::draft_step;
-    measured.kernels.push_back(
-        {{.kind = kind, .sublayers = {pass.layers, pass.layers}, .rows = pass.rows, .context = pass.context},
-         {pass.ns, 0.99 * pass.ns, 1.01 * pass.ns, 30}});
+    for (const auto& [context, ns] : pass.ns)
+      measured.kernels.push_back(
+          {{.kind = kind, .sublayers = {pass.layers, pass.layers}, .rows = pass.rows, .context = context},
+           {ns, 0.99 * ns, 1.01 * ns, 30}});
   }
   return measured;
 }
@@ -211,30 +212,22 @@ MachineCalibration h200_of_release_0_2() {
                              .engine_version = "0.2.0",
                              .gpu = "H200-SXM5-141GB",
                              .shapes = {}};
-  machine.shapes.push_back(measured_shape("Llama-3-8B", {{8, 1, 9, 1857845},
-                                                         {16, 1, 7, 3182094},
-                                                         {32, 1, 8.5, 6092162},
-                                                         {32, 1, 64, 6118630},
-                                                         {32, 1, 1024, 6028726},
-                                                         {32, 2, 64, 4927075},
-                                                         {32, 4, 6, 5482306},
-                                                         {32, 4, 64, 5145550},
-                                                         {32, 8, 6, 5539467},
-                                                         {32, 8, 64, 5443068},
-                                                         {32, 8, 1024, 5605203},
-                                                         {32, 16, 64, 6080716}}));
-  machine.shapes.push_back(measured_shape("Llama-3.2-1B", {{4, 1, 9, 403840},
-                                                           {8, 1, 7.5, 633126},
-                                                           {16, 1, 8.5, 1093983},
-                                                           {16, 1, 64, 1090100},
-                                                           {16, 1, 1024, 1137192},
-                                                           {16, 2, 64, 1117507},
-                                                           {16, 4, 6.5, 1094774},
-                                                           {16, 4, 64, 1160992},
-                                                           {16, 8, 6, 1203318},
-                                                           {16, 8, 64, 1283792},
-                                                           {16, 8, 1024, 1376524},
-                                                           {16, 16, 64, 1453033}}));
+  machine.shapes.push_back(
+      measured_shape("Llama-3-8B", {{8, 1, {{9, 1857845}}},
+                                    {16, 1, {{7, 3182094}}},
+                                    {32, 1, {{8.5, 6092162}, {64, 6118630}, {1024, 6028726}}},
+                                    {32, 2, {{64, 4927075}}},
+                                    {32, 4, {{6, 5482306}, {64, 5145550}}},
+                                    {32, 8, {{6, 5539467}, {64, 5443068}, {1024, 5605203}}},
+                                    {32, 16, {{64, 6080716}}}}));
+  machine.shapes.push_back(
+      measured_shape("Llama-3.2-1B", {{4, 1, {{9, 403840}}},
+                                      {8, 1, {{7.5, 633126}}},
+                                      {16, 1, {{8.5, 1093983}, {64, 1090100}, {1024, 1137192}}},
+                                      {16, 2, {{64, 1117507}}},
+                                      {16, 4, {{6.5, 1094774}, {64, 1160992}}},
+                                      {16, 8, {{6, 1203318}, {64, 1283792}, {1024, 1376524}}},
+                                      {16, 16, {{64, 1453033}}}}));
   return machine;
 }
 
