@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "prices/fit/verified_layers.h"
 #include "rounds/drafts/decode_times.h"
 #include "rounds/drafts/recorded_statistics.h"
 #include "rounds/drafts/staged_passes.h"

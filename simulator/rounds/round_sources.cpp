@@ -70,6 +70,10 @@ bool has_piece(std::string_view specification, std::string_view piece) {
   return pieces(specification).contains(piece);
 }
 
+VerifiedLayers verified_layers(const traces::Run& run) {
+  return verifies_above_exit(run) ? VerifiedLayers::above_exit : VerifiedLayers::all;
+}
+
 VerifiedLayers specified_verified_layers(std::string_view specification) {
   if (has_piece(specification, "verify=above-exit")) return VerifiedLayers::above_exit;
   if (has_piece(specification, "verify=all-layers")) return VerifiedLayers::all;

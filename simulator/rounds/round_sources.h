@@ -84,6 +84,9 @@ void fit_acceptance(const TrainedRecording& trained);
 /// Whether the specification has this name or "key=value".
 [[nodiscard]] bool has_piece(std::string_view specification, std::string_view piece);
 
+/// Layers that the verifications of a recorded run's drafts ran (verifies_above_exit()).
+[[nodiscard]] VerifiedLayers verified_layers(const traces::Run& run);
+
 /// Layers that a verification of the specified strategy runs.
 [[nodiscard]] VerifiedLayers specified_verified_layers(std::string_view specification);
 

@@ -13,7 +13,6 @@
 #include "analysis/run_specification.h"
 #include "answers/advice/choice.h"
 #include "answers/advice/prompt_order.h"
-#include "prices/fit/verified_layers.h"
 #include "rounds/drafts/same_draft.h"
 #include "rounds/replay/policy_choice.h"
 #include "rounds/round_sources.h"

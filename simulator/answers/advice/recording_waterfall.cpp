@@ -10,8 +10,8 @@
 #include <numeric>
 #include <utility>
 
+#include "analysis/run_specification.h"
 #include "answers/advice/prompt_order.h"
-#include "prices/fit/verified_layers.h"
 #include "rounds/priced_scenario.h"
 #include "rounds/trained_recording.h"
 
@@ -70,8 +70,7 @@ class RecordingWaterfallMaker {
   /// run does, whichever strategies are asked about. So its levels and gaps depend on the recording only.
   void take(std::span<const StrategyRounds> strategies) {
     for (const traces::Run& run : recording_.runs)
-      if (simulator::verified_layers(run) == VerifiedLayers::above_exit)
-        result_.verified_layers = VerifiedLayers::above_exit;
+      if (verifies_above_exit(run)) result_.verified_layers = VerifiedLayers::above_exit;
     for (const StrategyRounds& strategy : strategies) {
       auto ordered = in_order_of(prompts_, vanilla_, strategy);
       if (!ordered) {

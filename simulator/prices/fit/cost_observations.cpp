@@ -18,7 +18,6 @@
 #include "prices/fit/cost_parameters.h"
 #include "prices/fit/operation_times.h"
 #include "prices/fit/pass_times.h"
-#include "prices/fit/verified_layers.h"
 
 namespace draftscope::simulator {
 
@@ -410,7 +409,7 @@ OperationRounds collect_rounds(const traces::Recording& recording,
   std::unordered_map<traces::LayerSetId, std::string_view> origins;
   for (const traces::LayerSet& set : recording.layer_sets) origins.emplace(set.id, set.origin);
   for (const traces::Run& run : recording.runs) {
-    if (verified_layers(run) == VerifiedLayers::above_exit) above_exit.insert(run.id);
+    if (verifies_above_exit(run)) above_exit.insert(run.id);
     draft_weights.emplace(run.id, DraftWeights(run, recording.meta, n_layers));
   }
   const UsedRounds used = used_rounds(recording, run_of_request);
