@@ -156,7 +156,7 @@ Result<Answer> answer_at(const PriceMap& map, const SweepTarget& priced, const D
                          const StrategyRounds& rounds, const Machine& machine, const SweepOptions& options,
                          bool with_budget) {
   DRAFTSCOPE_TRY(check_draft_model(rounds, map.is_as_recorded()));
-  const bool is_as_measured = map.is_as_recorded() && !machine.scenario.draft_cost;
+  const bool is_as_measured = map.has_own_ratios();
   Answer answer{.status = rounds.setting.status,
                 .strategy = rounds.strategy,
                 .machine = machine.name,

@@ -83,7 +83,7 @@ Result<double> own_time_ratio(const CostModel& trained, const StrategyRounds& ro
                               const Machine& machine) {
   DRAFTSCOPE_TRY_ASSIGN(const PriceMap map,
                         PriceMap::make(machine.costs_or(trained), answer_scenario(rounds, machine)));
-  return map.is_as_recorded() && !machine.scenario.draft_cost ? rounds.own_ratio : 1.0;
+  return map.has_own_ratios() ? rounds.own_ratio : 1.0;
 }
 
 Result<Prices> answer_prices(const CostModel& trained, const StrategyRounds& rounds, const Machine& machine) {

@@ -51,8 +51,8 @@ class Adviser {
     DRAFTSCOPE_TRY_ASSIGN(JoinedPrices joined, joined_prices(what_if_.costs().model, placed_.groups, machine_,
                                                              options_.longer_context, options_.draws.seed));
     target_ = std::move(joined.target);
-    is_as_recorded_ = joined.is_as_recorded;
-    competition_ = compete(placed_, vanilla_, target_.prices, is_as_recorded_);
+    has_own_ratios_ = joined.has_own_ratios;
+    competition_ = compete(placed_, vanilla_, target_.prices, has_own_ratios_);
     fastest_ = competition_.fastest();
     advice_.fastest = candidates_.all[fastest_].rounds.strategy;
     advice_.setting = candidates_.all[fastest_].setting;
@@ -236,7 +236,7 @@ class Adviser {
     DRAFTSCOPE_TRY_ASSIGN(advice_.batch, batch_limit(advised));
     const bool drafts = competition_.speedup(fastest_) > 1.0;
     advice_.context = context_limit(advised, drafts ? std::optional(fastest_) : std::nullopt, target_.prices,
-                                    is_as_recorded_);
+                                    has_own_ratios_);
     if (what_if_.trained().shadowed.tables.empty()) return {};
     DRAFTSCOPE_TRY_ASSIGN(StrategyRounds rounds, what_if_.rounds(advice_.fastest, machine_));
     const std::array<StrategyRounds, 1> policy{std::move(rounds)};
@@ -255,7 +255,7 @@ class Adviser {
   PlacedCandidates placed_;
   RoundStatistics vanilla_;
   SweepTarget target_;
-  bool is_as_recorded_ = false;  // As of JoinedPrices.
+  bool has_own_ratios_ = false;
   Competition competition_;
   std::size_t fastest_ = 0;
   Advice advice_;

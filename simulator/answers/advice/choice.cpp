@@ -89,7 +89,7 @@ Result<JoinedPrices> joined_prices(const CostModel& model, const PriceGroups& gr
     scenario.context += longer_context;
     DRAFTSCOPE_TRY_ASSIGN(PriceMap map, PriceMap::make(machine.costs_or(model), scenario));
     join(map.mean(), target.prices);
-    joined.is_as_recorded = map.is_as_recorded() && !scenario.draft_cost;
+    joined.has_own_ratios = map.has_own_ratios();
     maps.push_back(std::move(map));
   }
   target.prices = at_longer_context(std::move(target.prices), longer_context);
@@ -124,13 +124,13 @@ std::size_t Competition::fastest() const {
 }
 
 Competition compete(const PlacedCandidates& placed, const RoundStatistics& vanilla, const Prices& prices,
-                    bool is_as_recorded) {
+                    bool has_own_ratios) {
   Competition competition{
       .vanilla_ns = time_ns(vanilla, prices), .total_ns = {}, .is_most = {}, .own_ratio = {}};
   for (std::size_t i = 0; i < placed.rounds.size(); ++i) {
     const double min_ns = time_ns(placed.least[i], prices);
     const double max_ns = time_ns(placed.most[i], prices);
-    competition.own_ratio.push_back(is_as_recorded ? placed.rounds[i].own_ratio : 1.0);
+    competition.own_ratio.push_back(has_own_ratios ? placed.rounds[i].own_ratio : 1.0);
     competition.total_ns.push_back(competition.own_ratio.back() * std::max(min_ns, max_ns));
     competition.is_most.push_back(max_ns > min_ns);
   }

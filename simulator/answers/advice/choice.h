@@ -41,9 +41,7 @@ class PriceGroups {
 
 struct JoinedPrices {
   SweepTarget target;
-  /// Whether these are the recorded machine's under the recorded conditions, without a draft cost as an
-  /// input, so that StrategyRounds::own_ratio applies.
-  bool is_as_recorded = false;
+  bool has_own_ratios = false;  ///< PriceMap::has_own_ratios().
 };
 
 /// Joined prices on one machine. Prices of all groups are drawn together. Errors: a scenario that contradicts
@@ -70,13 +68,13 @@ struct Competition {
   double vanilla_ns = 0.0;
   std::vector<double> total_ns;   ///< [candidate]
   std::vector<bool> is_most;      ///< [candidate]: the slower bound is that of the most draft tokens
-  std::vector<double> own_ratio;  ///< [candidate]: time / priced time; 1 where prices are not as recorded
+  std::vector<double> own_ratio;  ///< [candidate]: time / priced time; 1 without own ratios
 
   [[nodiscard]] std::size_t fastest() const;
   [[nodiscard]] double speedup(std::size_t candidate) const { return vanilla_ns / total_ns[candidate]; }
 };
 [[nodiscard]] Competition compete(const PlacedCandidates& placed, const RoundStatistics& vanilla,
-                                  const Prices& prices, bool is_as_recorded);
+                                  const Prices& prices, bool has_own_ratios);
 
 /// The slower bound's statistics per request.
 [[nodiscard]] const std::vector<RoundStatistics>& slower(const PlacedCandidates& placed,

@@ -18,7 +18,7 @@ Result<bool> pays_at(const AdvisedMachine& advised, std::int32_t batch) {
                         joined_prices(advised.model, advised.placed.groups, machine,
                                       advised.options.longer_context, advised.options.draws.seed));
   const Competition competition =
-      compete(advised.placed, advised.vanilla, joined.target.prices, joined.is_as_recorded);
+      compete(advised.placed, advised.vanilla, joined.target.prices, joined.has_own_ratios);
   return competition.speedup(competition.fastest()) > 1.0;
 }
 
@@ -29,9 +29,9 @@ struct Best {
 };
 
 Best best_at(const AdvisedMachine& advised, std::optional<std::size_t> chosen, const Prices& prices,
-             bool is_as_recorded, std::int32_t more_rows) {
+             bool has_own_ratios, std::int32_t more_rows) {
   const Competition competition =
-      compete(advised.placed, advised.vanilla, at_longer_context(prices, more_rows), is_as_recorded);
+      compete(advised.placed, advised.vanilla, at_longer_context(prices, more_rows), has_own_ratios);
   const std::size_t fastest = competition.fastest();
   const bool drafts = competition.speedup(fastest) > 1.0;
   const double best_ns = drafts ? competition.total_ns[fastest] : competition.vanilla_ns;
@@ -63,12 +63,12 @@ Result<BatchLimit> batch_limit(const AdvisedMachine& advised) {
 }
 
 ContextLimit context_limit(const AdvisedMachine& advised, std::optional<std::size_t> chosen,
-                           const Prices& prices, bool is_as_recorded) {
+                           const Prices& prices, bool has_own_ratios) {
   constexpr std::int32_t first = 256;
   constexpr std::int32_t steps = 16;
   ContextLimit limit{.more_rows = {}, .strategy = {}, .gain = 0.0, .searched = advised.options.max_context};
   const auto changes = [&](std::int32_t rows) {
-    return best_at(advised, chosen, prices, is_as_recorded, rows).gain > context_tolerance;
+    return best_at(advised, chosen, prices, has_own_ratios, rows).gain > context_tolerance;
   };
   std::int32_t below = 0;
   std::int32_t above = std::min(first, limit.searched);
@@ -81,7 +81,7 @@ ContextLimit context_limit(const AdvisedMachine& advised, std::optional<std::siz
     const std::int32_t middle = below + (above - below) / 2;
     (changes(middle) ? above : below) = middle;
   }
-  const Best there = best_at(advised, chosen, prices, is_as_recorded, above);
+  const Best there = best_at(advised, chosen, prices, has_own_ratios, above);
   limit.more_rows = above;
   limit.strategy = there.strategy;
   limit.gain = there.gain;

@@ -23,9 +23,8 @@ struct AdvisedMachine {
 [[nodiscard]] Result<BatchLimit> batch_limit(const AdvisedMachine& advised);
 
 /// Searches the context in the same way, in steps of 1/16. `chosen` is the advised candidate, none for
-/// vanilla decoding; `prices` are the machine's at its own context, and `is_as_recorded` is that of the
-/// joined prices.
+/// vanilla decoding; `prices` and `has_own_ratios` are those of JoinedPrices at the machine's own context.
 [[nodiscard]] ContextLimit context_limit(const AdvisedMachine& advised, std::optional<std::size_t> chosen,
-                                         const Prices& prices, bool is_as_recorded);
+                                         const Prices& prices, bool has_own_ratios);
 
 }  // namespace draftscope::simulator

@@ -252,6 +252,10 @@ bool PriceMap::is_as_recorded() const {
   return passes_->corrections != nullptr && !passes_->costs.model.is_calibrated;
 }
 
+bool PriceMap::has_own_ratios() const {
+  return is_as_recorded() && !passes_->draft_cost;
+}
+
 std::span<const CostNote> PriceMap::notes() const {
   return passes_->costs.notes;
 }

@@ -49,6 +49,9 @@ class PriceMap {
 
   /// Whether prices are for the recorded conditions, and so corrected by its passes.
   [[nodiscard]] bool is_as_recorded() const;
+  /// Whether a recorded run's own ratios apply (StrategyRounds): as recorded, without a draft cost as an
+  /// input.
+  [[nodiscard]] bool has_own_ratios() const;
 
   [[nodiscard]] std::span<const CostNote> notes() const;
 
