@@ -146,7 +146,7 @@ TEST(NumberTypes, HaveTheBytesOfTheEnginesFormats) {
     // The 4 bits of AWQ and GPTQ are counted as their files hold them.
     EXPECT_NEAR(8.0 * layer_weight_bytes(type), row.bits, type == WeightType::int4 ? 0.1 : 1e-9) << row.name;
     for (const GpuSpecification& gpu : known_gpus()) {
-      EXPECT_EQ(bool(check_number_type(gpu, type)) || is_plain || type == WeightType::fp8, true) << row.name;
+      EXPECT_TRUE(check_number_type(gpu, type) || is_plain || type == WeightType::fp8) << row.name;
       EXPECT_GT(gpu.products(type).efficiency, 0.0);
     }
   }

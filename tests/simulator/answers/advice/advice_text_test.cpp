@@ -131,8 +131,6 @@ constexpr Variant variants[]{
      },
      "; iid alpha 0.700"},
     {"neighbours", [](Advice& of) { of.neighbours.clear(); }, "none: it is no early exit"},
-    {"batch", [](Advice& of) { of.batch = {.last = 3, .searched = 64}; }, "speculation pays up to batch 3"},
-    {"batch", [](Advice& of) { of.batch = {.last = 64, .searched = 64}; }, "at every batch up to 64"},
     {"batch", [](Advice& of) { of.batch.is_extrapolated = true; }, "(extrapolated from the recorded rows)"},
     {"context", [](Advice& of) { of.context = {.more_rows = 72, .strategy = "vanilla", .gain = 0.02}; },
      "from 72 rows more on vanilla is faster, by 2.0 %"},
