@@ -89,8 +89,8 @@ bool skips_sublayers(const StrategySpecification& strategy) {
   return strategy.drafts_with(MaskLayers::beside_listed_set) || (mask != nullptr && mask->skipped != nullptr);
 }
 
-/// How sure a source of drafts is, by the square root of misfits that tried sets show (set_agreement.h):
-/// errors of the cost −ln(agreement), relative to it.
+/// Errors of the cost −ln(agreement) / the cost, by the square root of misfits that tried sets show
+/// (set_agreement.h).
 constexpr double doubt_of_a_set = 0.2;       // Sets of the same search at another number of sublayers.
 constexpr double doubt_of_a_schedule = 0.3;  // A search that was done at other times, or by other rules.
 

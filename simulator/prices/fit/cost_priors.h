@@ -18,7 +18,7 @@ namespace draftscope::simulator {
 [[nodiscard]] CostVector specified_values(const GpuSpecification& gpu, WeightType weights,
                                           const EngineLaw* engine = nullptr);
 
-/// Priors with these values.
+/// Priors around specified_values().
 [[nodiscard]] std::vector<GaussianPrior> gpu_priors(const GpuSpecification& gpu, WeightType weights,
                                                     const EngineLaw* engine = nullptr);
 

@@ -36,8 +36,7 @@ struct EngineLaw {
   double context_row_share = 0.0;   ///< Time of a further row's context / time of reading it.
   /// [term of width_basis()]: time a layer takes longer.
   std::array<double, width_terms> layer_us{};
-  /// [term of width_basis()]: time a weight byte takes longer / time of reading it. The first is that of
-  /// `products`.
+  /// [term of width_basis() from 1]: time a weight byte takes longer / time of reading it.
   std::array<double, width_terms> byte_shares{};
   std::array<EngineProducts, 5> products;
 };
@@ -50,7 +49,7 @@ struct EngineLaw {
 [[nodiscard]] const EngineLaw& recorded_engine(const traces::Meta& meta);
 [[nodiscard]] const EngineLaw& engine_of_version(std::string_view version);
 
-/// The named host of an engine's law, which must be one of the above.
+/// The named host of an engine's law, current_engine() or former_engine().
 [[nodiscard]] const HostTime& host_of_engine(const EngineLaw& engine);
 
 /// The products of a type; those of the nearest measured number of bits where the engine was not measured.

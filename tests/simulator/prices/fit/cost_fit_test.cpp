@@ -158,8 +158,8 @@ TEST_F(PlantedFit, InterruptionsAreKeptApartAndGivenBackByTime) {
 }
 
 TEST_F(PlantedFit, ABusyMachineTakesItsTimeFromShortAndLongPassesAlike) {
-  // A vanilla step takes about 3 ms, the longest draft 10 ms. The first interruptions are hidden by every
-  // pass, the second by drafts alone, and no pass hides the third.
+  // A vanilla step takes about 3 ms, the longest draft 10 ms. So every pass hides interruptions of 1 ms,
+  // drafts alone those of 5 and 8 ms, and no pass those of 50 ms.
   for (const auto& [every_ns, ns] : {std::pair{2e6, 1e6}, {4e6, 8e6}, {5e6, 5e6}, {100e6, 50e6}}) {
     PlantedTrace planted{.truth = planted_cpu(),
                          .settings = {{0, 0}, {2, 2}, {4, 4}, {3, 7}, {6, 1}},

@@ -34,7 +34,7 @@ struct Judgement;
 struct RemedyRow {
   std::string_view words;
   std::string_view runs;                        ///< Runs that can take it, after "for"; empty = all.
-  bool (*can_take)(const Evidence&) = nullptr;  ///< Whether a run is one of these; null = all are.
+  bool (*can_take)(const Evidence&) = nullptr;  ///< Whether a run can; null = all can.
 };
 
 struct FindingRow {
