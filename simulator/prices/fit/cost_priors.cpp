@@ -64,6 +64,8 @@ CostVector engine_values(const GpuSpecification& gpu, WeightType weights, const 
   values[per_byte_parameter(speculation::Operation::small)] = read_ns;
   values[draft_step_parameter] = 1e3 * engine.pass_us;
   values[target_pass_parameter] = 1e3 * engine.pass_us;
+  values[round_parameter] = round_ns;
+  values[step_round_parameter] = step_round_ns;
   values[common_launch_parameter] = 1e3 * engine.product_us;
   values[common_per_byte_parameter] = read_ns / engine_products(engine, weights).efficiency;
   return values;
@@ -85,12 +87,7 @@ WidthSigma width_sigma(const EngineLaw* engine) {
 }  // namespace
 
 CostVector specified_values(const GpuSpecification& gpu, WeightType weights, const EngineLaw* engine) {
-  if (engine != nullptr) {
-    CostVector values = engine_values(gpu, weights, *engine);
-    values[round_parameter] = round_ns;
-    values[step_round_parameter] = step_round_ns;
-    return values;
-  }
+  if (engine != nullptr) return engine_values(gpu, weights, *engine);
   const double ns_per_byte = 1.0 / (gpu.efficiency * gpu.bandwidth_gb_s);
   const ProductLaw layers = gpu.products(weights);
   // Streaming K/V reaches slightly more of the bandwidth than products do, on all six.

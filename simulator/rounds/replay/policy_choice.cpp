@@ -102,9 +102,8 @@ Result<std::unique_ptr<Policy>> chain_policy(const StrategySpecification& strate
     return fail("strategy {}: {} (approximate), expected a recorded run of it", strategy.given(), reason);
   std::vector<std::unique_ptr<Policy>> policies;
   policies.push_back(std::make_unique<FixedExit>(layer));
-  for (const PartKind kind : {PartKind::length, PartKind::stop})
+  for (const PartKind kind : {PartKind::length, PartKind::stop, PartKind::shape})
     if (auto by_rule = policy_by_rule(strategy, kind)) policies.push_back(std::move(by_rule));
-  policies.push_back(std::make_unique<TreePolicy>(speculation::widths_of(strategy)));
   return std::make_unique<MixedPolicy>(std::move(policies));
 }
 
