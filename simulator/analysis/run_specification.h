@@ -20,8 +20,8 @@ namespace draftscope::simulator {
 /// the run or of the strategy inside a tuned one. Without the parameter they ran all layers.
 [[nodiscard]] bool verifies_above_exit(const traces::Run& run);
 
-/// Weights of their own that a run's drafts read. There are none where drafts use the target's weights or as
-/// many bits, or where the recording does not say. Where a run drafts with several kinds of weights (`auto`),
+/// Weights of their own that a run's drafts read; none where drafts use the target's weights or as many bits,
+/// or where the recording does not say. Where a run drafts with several kinds of weights (`auto`),
 /// a layer set's origin names them; otherwise the run's specification does.
 class DraftWeights {
  public:

@@ -27,8 +27,8 @@ inline constexpr double hardly_accepted_rate = 0.1;
 /// Minimum share of draft positions after that point.
 inline constexpr double lost_tail_share = 0.2;
 
-/// Minimum vanilla steps of a draft step that is as dear as one. It brings one token at most, its row of the
-/// verification costs too, and few drafts are right in nine tokens of ten.
+/// Minimum vanilla steps of a dear draft step: a step brings one token at most, the row of the verification
+/// costs too, and few drafts are right in nine tokens of ten.
 inline constexpr double dear_step = 0.9;
 
 /// Minimum vanilla steps per round for a finding about deciding, or about time outside of passes.

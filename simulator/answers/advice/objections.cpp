@@ -19,7 +19,7 @@ std::string range(const Interval& interval) {
   return fmt::format("{:.2f} to {:.2f}", interval.low, interval.high);
 }
 
-/// Why there is no interval. It is never empty, which would mean that there is no objection.
+/// Why there is no interval; never empty, since an empty reason is no objection.
 std::string missing_interval(const RatioEstimate& estimate) {
   return estimate.no_interval_reason.empty() ? "there is no interval" : estimate.no_interval_reason;
 }

@@ -31,7 +31,7 @@ namespace draftscope::simulator {
 struct TrainedRecording;
 
 struct WhatIfOptions {
-  /// GPU of the recording; absent = the one that the driver's name finds. Its parameters become priors.
+  /// GPU of the recording, whose parameters become priors; absent = the one that the driver's name finds.
   std::optional<GpuSpecification> recorded_on;
   /// Costs for an imported recording, which has no times that a fit could use.
   std::optional<CostModel> specified;
