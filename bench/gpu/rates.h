@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -22,8 +21,8 @@ class Rates {
   void forget() { read_.clear(); }
 
  private:
-  std::unique_ptr<engine::MemoryProbe> device_;
-  std::vector<std::byte> memory_;
+  std::size_t bytes_;
+  std::unique_ptr<engine::MemoryProbe> memory_;  ///< A processor's is made when its threads are known.
   std::vector<double> read_;
 };
 

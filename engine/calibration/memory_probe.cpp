@@ -14,8 +14,6 @@ namespace draftscope::engine {
 
 namespace {
 
-constexpr std::size_t words = std::size_t{1} << 26;  // 512 MiB
-
 /// Sums values. Independent sums let loads run ahead of additions.
 std::uint64_t sum_of(std::span<const std::uint64_t> values) {
   constexpr std::size_t lanes = 16;
@@ -29,7 +27,8 @@ std::uint64_t sum_of(std::span<const std::uint64_t> values) {
 
 class CpuMemoryProbe final : public MemoryProbe {
  public:
-  explicit CpuMemoryProbe(std::int32_t threads) : threads_(threads), values_(words, 1) {}
+  CpuMemoryProbe(std::int32_t threads, std::size_t bytes)
+      : threads_(threads), values_(bytes / sizeof(std::uint64_t), 1) {}
 
   Result<double> gb_per_s() override {
     const std::size_t part = values_.size() / static_cast<std::size_t>(threads_);
@@ -53,8 +52,8 @@ class CpuMemoryProbe final : public MemoryProbe {
 
 }  // namespace
 
-std::unique_ptr<MemoryProbe> make_cpu_memory_probe(std::int32_t threads) {
-  return std::make_unique<CpuMemoryProbe>(threads);
+std::unique_ptr<MemoryProbe> make_cpu_memory_probe(std::int32_t threads, std::size_t bytes) {
+  return std::make_unique<CpuMemoryProbe>(threads, bytes);
 }
 
 }  // namespace draftscope::engine

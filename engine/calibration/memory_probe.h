@@ -18,8 +18,9 @@ class MemoryProbe {
   [[nodiscard]] virtual Result<double> gb_per_s() = 0;
 };
 
-/// Makes a probe of a plain read by `threads` threads.
-[[nodiscard]] std::unique_ptr<MemoryProbe> make_cpu_memory_probe(std::int32_t threads);
+/// Makes a probe of a plain read of `bytes` by `threads` threads.
+[[nodiscard]] std::unique_ptr<MemoryProbe> make_cpu_memory_probe(std::int32_t threads,
+                                                                 std::size_t bytes = std::size_t{1} << 29);
 
 inline constexpr std::size_t probed_bytes = std::size_t{2} << 30;
 
