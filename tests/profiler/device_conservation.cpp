@@ -40,8 +40,6 @@ class Checked {
       : recording_(recording), strings_(strings) {
     for (const traces::Track& track : recording.tracks)
       if (track.kind == "stream") streams_.push_back(track.id);
-    const auto mode = recording.meta.find("device_trace");
-    is_of_graphs_ = mode != recording.meta.end() && mode->second != "launches";
   }
 
   void add(const traces::Kernel& kernel) {
@@ -84,7 +82,6 @@ class Checked {
     const std::string_view name = text == strings_.end() ? std::string_view() : text->second;
     const std::string_view operation = operation_of(name);
     const auto where = [&] { return fmt::format("kernel \"{}\" of round {}", name, kernel.round_id); };
-    if (is_of_graphs_ && kernel.graph_node_id == 0) return broken("{} belongs to no graph", where());
     if (contains(layer_operations, operation) || contains(layer_norms, operation)) {
       if (kernel.layer < 0) return broken("{} has no layer", where());
       ++launches_[{kernel.round_id, kernel.phase, kernel.layer}][std::string(operation)];
@@ -144,7 +141,6 @@ class Checked {
 
   const traces::Recording& recording_;
   const std::unordered_map<traces::StringId, std::string>& strings_;
-  bool is_of_graphs_ = false;  ///< an older recording, whose rounds were graphs
   std::vector<traces::TrackId> streams_;
   std::map<traces::RoundId, std::vector<traces::Kernel>> by_round_;
   std::map<LayerOfRound, std::map<std::string, int>> launches_;

@@ -17,8 +17,7 @@ namespace draftscope::profiler {
 
 struct DeviceConservation {
   std::int64_t rounds = 0;
-  /// Kernels, copies and memory sets of the rounds, and graphs of older recordings.
-  std::int64_t activities = 0;
+  std::int64_t activities = 0;  ///< Kernels, copies and memory sets of the rounds.
   std::int64_t wall_ns = 0;
   // The parts below use the device's own times, which the round's host times do not bound.
   std::int64_t busy_ns = 0;  ///< Time in which some activity of the round ran.

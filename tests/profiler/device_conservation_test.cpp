@@ -32,7 +32,6 @@ struct Made {
   std::int64_t start_ns = 0;
   std::int64_t end_ns = 0;
   Phase phase = Phase::verify;
-  std::uint64_t node = 1;
 };
 
 constexpr std::int64_t round_ns = 100'000;
@@ -58,9 +57,9 @@ std::vector<Made> pass_of_layers(std::int64_t start_ns, const std::vector<std::i
 class MadeTrace {
  public:
   [[nodiscard]] std::filesystem::path file() const { return folder_ / "made.dstrace"; }
-  std::map<std::string, std::string> meta{{"device_trace", "node"},    {"device_dropped", "0"},
-                                          {"device_rejected", "0"},    {"device_unattributed", "0"},
-                                          {"device_before_span", "0"}, {"device_failed_calls", "0"}};
+  std::map<std::string, std::string> meta{{"device_trace", "launches"}, {"device_dropped", "0"},
+                                          {"device_rejected", "0"},     {"device_unattributed", "0"},
+                                          {"device_before_span", "0"},  {"device_failed_calls", "0"}};
 
   void write(const std::vector<std::vector<Made>>& rounds) const {
     const auto writer = traces::Writer::create(file(), {}).value();
@@ -96,8 +95,6 @@ class MadeTrace {
         row.short_name_id = writer->intern(made.name);
         row.layer = made.layer;
         row.phase = made.phase;
-        row.graph_id = 1;
-        row.graph_node_id = made.node;
         row.grid_x = row.grid_y = row.grid_z = row.block_x = row.block_y = row.block_z = 1;
         rows.push_back(row);
       }
@@ -202,7 +199,7 @@ TEST(DeviceConservation, IsBrokenWhereTheDevicesClockLeavesTheRoundByMoreThanAHu
   EXPECT_THAT(broken_by(early), ElementsAre(HasSubstr("are 102000 ns, expected 100000 ns")));
 }
 
-TEST(DeviceConservation, IsBrokenByAKernelWithoutOperationLayerOrGraph) {
+TEST(DeviceConservation, IsBrokenByAKernelWithoutOperationOrLayer) {
   const auto changed = [](const std::function<void(Made&)>& change) {
     std::vector<Made> kernels = good_round();
     change(kernels[1]);  // the qkv operation of layer 0
@@ -212,29 +209,14 @@ TEST(DeviceConservation, IsBrokenByAKernelWithoutOperationLayerOrGraph) {
               testing::Contains(HasSubstr("kernel \"qkv: entry<Body>\" of round 1 has no layer")));
   EXPECT_THAT(changed([](Made& kernel) { kernel.name = "entry<Body>"; }),
               testing::Contains(HasSubstr("kernel \"entry<Body>\" of round 1 has no known operation")));
-  EXPECT_THAT(changed([](Made& kernel) { kernel.node = 0; }),
-              testing::Contains(HasSubstr("belongs to no graph")));
   std::vector<Made> head = good_round();
   head[11].layer = 3;
   EXPECT_THAT(broken_by(head), ElementsAre(HasSubstr("has layer 3, expected none")));
 }
 
-TEST(DeviceConservation, AsksNoGraphOfLaunches) {
-  MadeTrace trace;
-  trace.meta["device_trace"] = "launches";
-  std::vector<Made> kernels = good_round();
-  for (Made& kernel : kernels) kernel.node = 0;
-  trace.write({kernels});
-  EXPECT_THAT(checked(trace).broken, IsEmpty());
-}
-
 TEST(DeviceConservation, HoldsWhereARoundIsOneKernelOfNoLayer) {
   const auto broken_by_program = [](std::int32_t layer) {
-    MadeTrace trace;
-    trace.meta["device_trace"] = "launches";
-    trace.write(
-        {{{.name = "round: program", .layer = layer, .start_ns = 1000, .end_ns = 90'000, .node = 0}}});
-    return checked(trace).broken;
+    return broken_by({{.name = "round: program", .layer = layer, .start_ns = 1000, .end_ns = 90'000}});
   };
   EXPECT_THAT(broken_by_program(-1), IsEmpty());
   EXPECT_THAT(broken_by_program(3), ElementsAre(HasSubstr("has layer 3, expected none")));
