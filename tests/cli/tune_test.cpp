@@ -187,13 +187,6 @@ TEST_F(Tune, FindsNoSetWorseThanAProbe) {
   EXPECT_EQ(probes, 4);
 }
 
-TEST_F(Tune, LengthenedSearchEqualsOneThatWasLongFromTheStart) {
-  ASSERT_EQ(run("skip-set", "long.json", {"--trials", "9"}).exit_code, 0);
-  ASSERT_EQ(run("skip-set", "short.json", {"--trials", "5"}).exit_code, 0);
-  ASSERT_EQ(run("skip-set", "short.json", {"--trials", "9", "--resume"}).exit_code, 0);
-  EXPECT_EQ(findings("short.json"), findings("long.json"));
-}
-
 TEST_F(Tune, InterruptedAndResumedEqualsUninterrupted) {
   const pid_t child = fork();
   if (child == 0) _exit(run("skip-set", "cut.json", {"--trials", "8000"}).exit_code);

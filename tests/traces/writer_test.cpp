@@ -2,11 +2,7 @@
 #include <draftscope/traces/reader.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <csignal>
 #include <limits>
 
 #include "../value_of.h"
@@ -55,14 +51,20 @@ TEST(Writer, ReplacesMetaThatIsSetAgain) {
                                                    {"dropped_spans", "0"}}));
 }
 
+/// A request of vanilla decoding that has begun.
+Request begun_request(Writer& writer) {
+  Request request;
+  request.id = writer.next_request_id();
+  request.run_id = writer.add(traces::Run{0, "vanilla", "vanilla", "{}", true});
+  request.prompt_id = writer.add(Prompt{});
+  writer.begin(request);
+  return request;
+}
+
 TEST(Writer, TakesKernelsOfARoundThatNeverCame) {
   const TestFolder folder;
   auto writer = value_of(Writer::create(folder / "trace.dstrace", {}));
-  Request request;
-  request.run_id = writer->add(traces::Run{0, "vanilla", "vanilla", "{}", true});
-  request.prompt_id = writer->add(Prompt{});
-  request.id = writer->next_request_id();
-  writer->begin(request);
+  const Request request = begun_request(*writer);
   Kernel kernel;
   kernel.track_id = writer->add(Track{0, "stream", "stream 7", 0, 0});
   kernel.short_name_id = writer->intern("kernel");
@@ -137,16 +139,6 @@ TEST(Writer, DropsAndCountsSpansWhenTheQueueIsFullButNeverRounds) {
     ADD_FAILURE() << violation.table << " row " << violation.row << ": " << violation.rule;
 }
 
-/// A request of vanilla decoding that has begun.
-Request begun_request(Writer& writer) {
-  Request request;
-  request.id = writer.next_request_id();
-  request.run_id = writer.add(traces::Run{0, "vanilla", "vanilla", "{}", true});
-  request.prompt_id = writer.add(Prompt{});
-  writer.begin(request);
-  return request;
-}
-
 TEST(Writer, FreesTheSpansOfARoundThatNeverCame) {
   const TestFolder folder;
   auto writer = value_of(Writer::create(folder / "trace.dstrace", {}));
@@ -193,11 +185,7 @@ TEST(Writer, CallsARecordingCutOffThatGoesAmidARequest) {
     const auto path = folder / (is_finished ? "whole.dstrace" : "cut.dstrace");
     {
       auto writer = value_of(Writer::create(path, {}));
-      Request request;
-      request.id = writer->next_request_id();
-      request.run_id = writer->add(traces::Run{0, "vanilla", "vanilla", "{}", true});
-      request.prompt_id = writer->add(Prompt{});
-      writer->begin(request);
+      Request request = begun_request(*writer);
       request.end_ns = 5;
       if (is_finished) writer->finish(request);
     }
@@ -229,63 +217,6 @@ TEST(Writer, CanBeClosedTwice) {
   auto writer = value_of(Writer::create(folder / "trace.dstrace", {}));
   EXPECT_TRUE(writer->close());
   EXPECT_TRUE(writer->close());
-}
-
-/// Records with a file size limit of `bytes`, like a full disk. It runs in a child, because the limit holds
-/// for the whole process. Returns the child's findings.
-std::string record_on_a_full_disk(const std::filesystem::path& path, rlim_t bytes) {
-  int ends[2];
-  if (::pipe(ends) != 0) return "no pipe";
-  const pid_t child = ::fork();
-  if (child == 0) {
-    std::signal(SIGXFSZ, SIG_IGN);
-    const rlimit limit{bytes, bytes};
-    ::setrlimit(RLIMIT_FSIZE, &limit);
-    std::string words;
-    auto writer = Writer::create(path, {}, {.rows_per_transaction = 100, .transaction_ns = 100'000});
-    if (!writer) {
-      words = "create: " + writer.error().message;
-    } else {
-      for (std::uint32_t seed = 0; seed < 2000 && !(*writer)->failed(); ++seed)
-        write_sample(**writer, {.seed = seed});
-      write_sample(**writer, {.seed = 1});  // continues without an error
-      const auto closed = (*writer)->close();
-      words = closed ? "closed" : "close: " + closed.error().message;
-    }
-    const ssize_t written = ::write(ends[1], words.data(), words.size());
-    ::_exit(written > 0 ? 0 : 1);
-  }
-  ::close(ends[1]);
-  std::string words(1000, '\0');
-  const ssize_t size = ::read(ends[0], words.data(), words.size());
-  words.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
-  ::close(ends[0]);
-  int status = 0;
-  ::waitpid(child, &status, 0);
-  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-  return words;
-}
-
-TEST(WriterOnAFullDisk, ReportsTheFirstErrorAndWhatWasCommittedStaysReadable) {
-  const TestFolder folder;
-  const auto path = folder / "trace.dstrace";
-  const std::string words = record_on_a_full_disk(path, 1 << 20);
-  EXPECT_THAT(words, testing::StartsWith("close: " + path.string() + ": "));
-  EXPECT_THAT(words, testing::AnyOf(testing::HasSubstr("disk"), testing::HasSubstr("full")));
-  EXPECT_THAT(words, testing::EndsWith(": File too large"));
-  EXPECT_THAT(words, testing::Not(testing::HasSubstr("\n")));
-  auto reader = value_of(Reader::open(path));
-  const auto recording = value_of(reader.recording());
-  EXPECT_FALSE(recording.closed_cleanly);
-  EXPECT_FALSE(recording.rounds.empty());
-  const auto violations = value_of(reader.validate());
-  for (const Violation& violation : violations)
-    ADD_FAILURE() << violation.table << " row " << violation.row << ": " << violation.rule;
-}
-
-TEST(WriterOnAFullDisk, FailsAtOnceWhereNotEvenTheSchemaFits) {
-  const TestFolder folder;
-  EXPECT_THAT(record_on_a_full_disk(folder / "trace.dstrace", 8192), testing::StartsWith("create: "));
 }
 
 }  // namespace

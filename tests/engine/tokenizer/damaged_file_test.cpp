@@ -2,12 +2,12 @@
 // A tokenizer.json that is malformed, or needs what is not implemented, is refused in one line that names the
 // place. Each case changes one place of a small valid file.
 
-#include <sys/stat.h>
-
 #include <filesystem>
+#include <fstream>
 #include <tuple>
 
 #include "goldens.h"
+#include "temporary_folder.h"
 
 namespace draftscope::engine {
 namespace {
@@ -254,24 +254,14 @@ TEST(TokenizerFile, IsNamedWithItsPathWhenAFolderIsLoaded) {
   EXPECT_EQ(tokenizer.error().message, "/no/such/folder/tokenizer.json: no such file");
 }
 
-TEST(TokenizerFile, IsReadFromRegularFilesOfSensibleSizeOnly) {
-  const auto folder = std::filesystem::path(testing::TempDir()) / "draftscope_tokenizer_kinds";
-  const auto message = [&] { return Tokenizer::load(folder).error().message; };
+// Files of other kinds are refused by read_text_file().
+TEST(TokenizerFile, IsReadUpToASensibleSize) {
+  const test::TemporaryFolder folder;
   const auto file = folder / "tokenizer.json";
-  std::filesystem::remove_all(folder);
-  std::filesystem::create_directories(file);
-  EXPECT_EQ(message(), file.string() + ": found a folder, expected a regular file");
-  std::filesystem::remove(file);
-  ASSERT_EQ(mkfifo(file.c_str(), 0600), 0);
-  EXPECT_EQ(message(), file.string() + ": found a pipe, expected a regular file");
-  std::filesystem::remove(file);
-  std::filesystem::create_symlink("/dev/zero", file);
-  EXPECT_EQ(message(), file.string() + ": found a device, expected a regular file");
-  std::filesystem::remove(file);
   std::ofstream(file).close();
   std::filesystem::resize_file(file, (256U << 20U) + 1);  // makes a sparse file
-  EXPECT_EQ(message(), file.string() + ": found 268435457 bytes, expected at most 268435456");
-  std::filesystem::remove_all(folder);
+  EXPECT_EQ(Tokenizer::load(folder.path()).error().message,
+            file.string() + ": found 268435457 bytes, expected at most 268435456");
 }
 
 TEST(TokenizerFile, TakesMergesAsTextAndAsPairs) {

@@ -161,28 +161,6 @@ TEST_F(ActivityRowsTest, HaveARowAnOperationThatAKernelTimedAndItsTimeOnABlock) 
   EXPECT_EQ(of_block[0].kernel.bytes, 0);
 }
 
-TEST_F(ActivityRowsTest, KeepTheCorrelationAcrossBuffers) {
-  const traces::SpanId launcher = span(traces::Phase::draft);
-  add(external(9, launcher));
-  rows_.settle();
-  add(api_call(9));
-  rows_.settle();
-  add(kernel(9));
-  EXPECT_EQ(finish().rows.at(0).kernel.span_id, launcher);
-  EXPECT_EQ(rows_.counts().unattributed, 0);
-}
-
-TEST_F(ActivityRowsTest, LetAKernelWaitForItsCorrelation) {
-  const traces::SpanId launcher = span(traces::Phase::draft);
-  add(kernel(9));
-  rows_.settle();
-  EXPECT_EQ(rows_.counts().rows, 0);
-  add(external(9, launcher), api_call(9));
-  rows_.settle();
-  EXPECT_EQ(rows_.counts().rows, 1);
-  EXPECT_EQ(finish().rows.at(0).kernel.span_id, launcher);
-}
-
 TEST_F(ActivityRowsTest, KnowThatACallOutsideAnySpanHasNone) {
   add(api_call(9), kernel(9));
   EXPECT_EQ(rows_.counts().rows, 1);
