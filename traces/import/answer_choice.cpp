@@ -98,8 +98,7 @@ Result<ChoiceTurns> read_choice(const nlohmann::json& choice, const std::string&
     answer.new_tokens = new_tokens[turn];
     if (wall_times) answer.wall_ns = (*wall_times)[turn];
     for (std::size_t i = 0; i < counts[turn]; ++i, ++length)
-      answer.rounds.push_back({-1, static_cast<std::int32_t>(std::max<std::int64_t>(*length - 1, 0)),
-                               static_cast<std::int32_t>(*length)});
+      answer.rounds.push_back({.accepted = std::max<std::int64_t>(*length - 1, 0), .emitted = *length});
     result.turns.push_back(std::move(answer));
   }
   return result;
@@ -107,7 +106,7 @@ Result<ChoiceTurns> read_choice(const nlohmann::json& choice, const std::string&
 
 }  // namespace
 
-Result<void> add_choices(const JsonFields& fields, const Answer& asked, RunId run_id, ImportContext& context,
+Result<void> add_choices(const JsonFields& fields, const Answer& asked, ImportContext& context,
                          bool tells_turns, const std::string& where) {
   const nlohmann::json* const choices = fields.find("choices");
   if (choices == nullptr || !choices->is_array() || choices->empty())
@@ -120,10 +119,11 @@ Result<void> add_choices(const JsonFields& fields, const Answer& asked, RunId ru
     DRAFTSCOPE_TRY_ASSIGN(ChoiceTurns turns, read_choice((*choices)[i], choice_where));
     if (tells_turns && !turns.are_turns_told_apart) context.target.note(MissingData::turns);
     for (Answer& answer : turns.turns) {
+      answer.run = asked.run;
       answer.question_id = asked.question_id;
       answer.category = asked.category;
       answer.repeat = asked.repeat + static_cast<std::int32_t>(i);
-      DRAFTSCOPE_TRY(context.answers.add(run_id, answer, choice_where));
+      DRAFTSCOPE_TRY(context.answers.add(std::move(answer), choice_where));
     }
   }
   return {};

@@ -175,8 +175,8 @@ Result<ImportSummary> import_recordings(const std::vector<fs::path>& files, cons
   DRAFTSCOPE_TRY(check_options(all, formats, options));
 
   DRAFTSCOPE_TRY_ASSIGN(PacedTrace whole, PacedTrace::create(target, options.overwrite));
-  AnswerWriter answers(whole, options.draft_length);
   ForeignWriter foreign(whole.writer());
+  AnswerWriter answers(whole, foreign, options.draft_length);
   ImportContext context{options, whole, answers, foreign, {progress, 0, all_bytes}, false, {}, {}, {}, 0};
   for (std::size_t i = 0; i < all.size(); ++i) {
     std::error_code error;

@@ -3,9 +3,11 @@
 // "Per-Request Acceptance Metrics"), by themselves or inside a whole response, and also plain lists.
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "foreign/json_fields.h"
 #include "import/formats.h"
+#include "import/responses.h"
 
 namespace draftscope::traces {
 namespace {
@@ -21,31 +23,30 @@ Result<Lengths> first_of(const JsonFields& fields, std::initializer_list<const c
 }
 
 /// Reads `acceptance`: for each round its draft positions, with 1 where the token was accepted.
-Result<std::vector<AnswerRound>> rounds_of_positions(const nlohmann::json& rows, const std::string& where) {
+Result<std::vector<ForeignRound>> rounds_of_positions(const nlohmann::json& rows, const std::string& where) {
   if (!rows.is_array())
     return tl::unexpected<Error>(unexpected_json(rows, where, "acceptance", "a list of lists of 0 and 1"));
-  std::vector<AnswerRound> rounds;
+  std::vector<ForeignRound> rounds;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const std::string field = fmt::format("acceptance[{}]", i);
     if (!rows[i].is_array() || rows[i].size() > static_cast<std::size_t>(max_draft_tokens))
       return tl::unexpected<Error>(unexpected_json(
           rows[i], where, field, fmt::format("a list of at most {} zeros and ones", max_draft_tokens)));
-    AnswerRound round{static_cast<std::int32_t>(rows[i].size()), 0, 1};
+    ForeignRound round{.drafted = static_cast<std::int64_t>(rows[i].size())};
     for (std::size_t k = 0; k < rows[i].size(); ++k) {
       DRAFTSCOPE_TRY_ASSIGN(const std::int64_t accepted,
                             json_integer(rows[i][k], 0, 1, where, fmt::format("{}[{}]", field, k)));
-      if (accepted == 1 && round.accepted < static_cast<std::int32_t>(k))
+      if (accepted == 1 && round.accepted < static_cast<std::int64_t>(k))
         return fail("{}: {}[{}] is 1 behind a 0, expected nothing accepted after a rejection", where, field,
                     k);
-      round.accepted += static_cast<std::int32_t>(accepted);
+      round.accepted += accepted;
     }
-    round.emitted = round.accepted + 1;
     rounds.push_back(round);
   }
   return rounds;
 }
 
-Result<std::vector<AnswerRound>> read_rounds(const JsonFields& fields) {
+Result<std::vector<ForeignRound>> read_rounds(const JsonFields& fields) {
   const std::string& where = fields.where();
   if (const nlohmann::json* const rows = fields.find("acceptance")) return rounds_of_positions(*rows, where);
   DRAFTSCOPE_TRY_ASSIGN(const Lengths accepted,
@@ -53,7 +54,7 @@ Result<std::vector<AnswerRound>> read_rounds(const JsonFields& fields) {
   DRAFTSCOPE_TRY_ASSIGN(const Lengths yields, first_of(fields, {"accept_lengths"}, max_draft_tokens + 1));
   // vLLM omits the lists where nothing was verified.
   DRAFTSCOPE_TRY_ASSIGN(const auto steps, fields.integer("num_spec_steps", 0, max_answer_tokens));
-  if (!accepted && !yields && steps == 0) return std::vector<AnswerRound>{};
+  if (!accepted && !yields && steps == 0) return std::vector<ForeignRound>{};
   if (!accepted && !yields)
     return fail(
         "{}: has none of per_step_accepted, accepted, accept_lengths, acceptance, expected the accepted "
@@ -71,13 +72,11 @@ Result<std::vector<AnswerRound>> read_rounds(const JsonFields& fields) {
   if (drafted && drafted->size() != lengths.size())
     return fail("{}: has draft lengths of {} rounds, expected as many as accepted lengths ({})", where,
                 drafted->size(), lengths.size());
-  std::vector<AnswerRound> rounds;
+  std::vector<ForeignRound> rounds;
   for (std::size_t i = 0; i < lengths.size(); ++i) {
-    AnswerRound round;
-    round.accepted =
-        static_cast<std::int32_t>(accepted ? lengths[i] : std::max<std::int64_t>(lengths[i] - 1, 0));
-    round.emitted = static_cast<std::int32_t>(accepted ? lengths[i] + 1 : lengths[i]);
-    if (drafted) round.drafted = static_cast<std::int32_t>((*drafted)[i]);
+    ForeignRound round{.accepted = accepted ? lengths[i] : std::max<std::int64_t>(lengths[i] - 1, 0)};
+    if (!accepted) round.emitted = lengths[i];
+    if (drafted) round.drafted = (*drafted)[i];
     rounds.push_back(round);
   }
   return rounds;
@@ -102,12 +101,6 @@ Result<void> read_times(const JsonFields& fields, const nlohmann::json* metrics,
                         json_duration_ns(*rest, millisecond_ns, fields.where(), "generation_time_ms"));
   answer.wall_ns += answer.first_token_ns;
   return {};
-}
-
-const nlohmann::json* object_in(const nlohmann::json* object, const char* name) {
-  if (object == nullptr) return nullptr;
-  const auto found = object->find(name);
-  return found != object->end() && found->is_object() ? &*found : nullptr;
 }
 
 Result<Answer> read_request(const nlohmann::json& object, std::int64_t line, const std::string& where) {
@@ -137,16 +130,17 @@ Result<Answer> read_request(const nlohmann::json& object, std::int64_t line, con
 Result<void> import_acceptance(const std::filesystem::path& file, ImportContext& context) {
   const RunName name = run_name(file, context);
   DRAFTSCOPE_TRY(take_run(file, name, context));
-  RunId run_id;
+  bool is_begun = false;
   return read_json_lines(
       file, context.progress,
       [&](const nlohmann::json& object, std::int64_t line, const std::string& where) -> Result<void> {
         DRAFTSCOPE_TRY_ASSIGN(Answer answer, read_request(object, line, where));
         DRAFTSCOPE_TRY_ASSIGN(const auto model, JsonFields(object, where).text("model"));
         if (context.model.empty() && model) context.model = *model;
+        answer.run = name.specification;
         answer.repeat = name.repeat;
-        if (run_id.is_none()) run_id = context.answers.run(name.specification, context.is_baseline);
-        return context.answers.add(run_id, answer, where);
+        if (!std::exchange(is_begun, true)) context.answers.run(answer.run, context.is_baseline);
+        return context.answers.add(std::move(answer), where);
       });
 }
 

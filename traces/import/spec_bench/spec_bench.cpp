@@ -3,6 +3,7 @@
 // `choices`.
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "foreign/json_fields.h"
 #include "import/answer_choice.h"
@@ -15,7 +16,7 @@ Result<void> import_spec_bench(const std::filesystem::path& file, ImportContext&
   constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
   const RunName name = run_name(file, context);
   DRAFTSCOPE_TRY(take_run(file, name, context));
-  RunId run_id;
+  bool is_begun = false;
   return read_json_lines(
       file, context.progress,
       [&](const nlohmann::json& object, std::int64_t /*line*/, const std::string& where) -> Result<void> {
@@ -24,7 +25,7 @@ Result<void> import_spec_bench(const std::filesystem::path& file, ImportContext&
         if (!question) return fail("{}: question_id is missing, expected an integer", where);
         DRAFTSCOPE_TRY_ASSIGN(const auto category, fields.text("category"));
         DRAFTSCOPE_TRY_ASSIGN(const auto model_id, fields.text("model_id"));
-        if (run_id.is_none()) {
+        if (!std::exchange(is_begun, true)) {
           nlohmann::json parameters = nlohmann::json::object();
           if (model_id) parameters["model_id"] = *model_id;
           // The project's own export puts the model's name before the run's.
@@ -32,11 +33,13 @@ Result<void> import_spec_bench(const std::filesystem::path& file, ImportContext&
           if (model_id && context.model.empty() && model_id->size() > ending.size() &&
               model_id->ends_with(ending))
             context.model = model_id->substr(0, model_id->size() - ending.size());
-          run_id = context.answers.run(name.specification, context.is_baseline, parameters.dump());
+          context.answers.run(name.specification, context.is_baseline, parameters.dump());
         }
-        const Answer asked{
-            .question_id = *question, .repeat = name.repeat, .category = category.value_or("")};
-        return add_choices(fields, asked, run_id, context, true, where);
+        const Answer asked{.run = name.specification,
+                           .question_id = *question,
+                           .repeat = name.repeat,
+                           .category = category.value_or("")};
+        return add_choices(fields, asked, context, true, where);
       });
 }
 

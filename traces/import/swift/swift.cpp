@@ -2,6 +2,7 @@
 // Imports SWIFT's answer files (evaluation_llama/eval.py): one answer per line without a question id, and a
 // summary without `choices` at the end.
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "foreign/json_fields.h"
 #include "import/answer_choice.h"
@@ -13,16 +14,16 @@ namespace {
 Result<void> import_swift(const std::filesystem::path& file, ImportContext& context) {
   const RunName name = run_name(file, context);
   DRAFTSCOPE_TRY(take_run(file, name, context));
-  RunId run_id;
+  bool is_begun = false;
   return read_json_lines(
       file, context.progress,
       [&](const nlohmann::json& object, std::int64_t line, const std::string& where) -> Result<void> {
         const JsonFields fields(object, where);
-        if (run_id.is_none()) {
+        if (!std::exchange(is_begun, true)) {
           nlohmann::json parameters = nlohmann::json::object();
           DRAFTSCOPE_TRY_ASSIGN(const auto model_id, fields.text("model_id"));
           if (model_id) parameters["model_id"] = *model_id;
-          run_id = context.answers.run(name.specification, context.is_baseline, parameters.dump());
+          context.answers.run(name.specification, context.is_baseline, parameters.dump());
         }
         if (fields.find("choices") == nullptr) {
           if (!object.contains("Mean accepted tokens"))
@@ -33,8 +34,8 @@ Result<void> import_swift(const std::filesystem::path& file, ImportContext& cont
               object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
           return {};
         }
-        const Answer asked{.question_id = line, .repeat = name.repeat};
-        return add_choices(fields, asked, run_id, context, false, where);
+        const Answer asked{.run = name.specification, .question_id = line, .repeat = name.repeat};
+        return add_choices(fields, asked, context, false, where);
       });
 }
 
