@@ -73,12 +73,12 @@ Result<void> reply(Chat& chat, const std::string& text) {
   const InterruptScope interrupt;
   TokenPrinter printer(chat.model.tokenizer, chat.options.decoding.stop_strings, colour,
                        InterruptScope::ask_to_end);
-  const Result<ChatReply> replied = chat.engine.reply(prompt, *chat.strategy.strategy, printer);
+  const Result<engine::DecodeResult> replied = chat.engine.reply(prompt, *chat.strategy.strategy, printer);
   const Result<void> written = printer.finish();
   if (!written) chat.left = true;  // No reader is left.
   DRAFTSCOPE_TRY(written);
   if (!replied) return tl::unexpected(replied.error());
-  const engine::DecodeResult& result = replied->result;
+  const engine::DecodeResult& result = *replied;
   const std::string answer = chat.model.tokenizer.decode(result.tokens);
   chat.conversation.add_turn(text,
                              std::string(engine::before_stop(answer, chat.options.decoding.stop_strings)));

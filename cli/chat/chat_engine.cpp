@@ -27,8 +27,8 @@ engine::DecodeRequest ChatEngine::request(std::span<const std::int32_t> prompt) 
           .cancelled = &InterruptScope::flag()};
 }
 
-Result<ChatReply> ChatEngine::reply(const std::vector<std::int32_t>& prompt, engine::Strategy& strategy,
-                                    engine::DecodeListener& listener) {
+Result<engine::DecodeResult> ChatEngine::reply(const std::vector<std::int32_t>& prompt,
+                                               engine::Strategy& strategy, engine::DecodeListener& listener) {
   engine::SeededChooser chooser(decoding_.seed, replies_++);
   engine::DecodeRequest asked = request(prompt);
   asked.eos_tokens = model_.checkpoint->shape.eos_tokens;
@@ -41,7 +41,7 @@ Result<ChatReply> ChatEngine::reply(const std::vector<std::int32_t>& prompt, eng
   text_ = prompt;
   text_.insert(text_.end(), result.tokens.begin(), result.tokens.end());
   cached_tokens_ = result.cached_tokens;
-  return ChatReply{std::move(result), asked.cached_tokens};
+  return result;
 }
 
 Result<std::optional<VanillaSteps>> ChatEngine::time_vanilla_steps() {

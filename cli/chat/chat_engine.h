@@ -20,11 +20,6 @@
 
 namespace draftscope::cli {
 
-struct ChatReply {
-  engine::DecodeResult result;
-  std::int32_t kept_tokens = 0;  ///< Tokens of the prompt whose K/V was cached.
-};
-
 /// Time of vanilla steps after a reply.
 struct VanillaSteps {
   std::int32_t steps = 0;
@@ -42,8 +37,9 @@ class ChatEngine {
 
   /// Decodes the reply to `prompt` and reports it to `listener`. Each reply has random numbers of its own.
   /// Errors: those of decode().
-  [[nodiscard]] Result<ChatReply> reply(const std::vector<std::int32_t>& prompt, engine::Strategy& strategy,
-                                        engine::DecodeListener& listener);
+  [[nodiscard]] Result<engine::DecodeResult> reply(const std::vector<std::int32_t>& prompt,
+                                                   engine::Strategy& strategy,
+                                                   engine::DecodeListener& listener);
 
   /// Decodes some steps after the last reply without a listener, and discards them. None if the context has
   /// no room for them, or after an interruption.

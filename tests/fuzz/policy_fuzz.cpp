@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 
+#include "../engine/tuning/example_policy.h"
 #include "promises.h"
 
 namespace {
@@ -19,23 +20,9 @@ using namespace draftscope;
 using namespace draftscope::engine;
 using namespace draftscope::fuzz;
 
-/// The shape of the model that the corpus is for.
-speculation::ModelShape shape() {
-  speculation::ModelShape shape;
-  shape.name = "small";
-  shape.n_layers = 4;
-  shape.d_model = 8;
-  shape.n_heads = 2;
-  shape.n_kv_heads = 1;
-  shape.head_dim = 4;
-  shape.d_ff = 16;
-  shape.vocab = 32;
-  return shape;
-}
-
 void make_tuned(std::string_view text) {
   const InputFile file(".json", text);
-  const auto made = make_strategy("tuned:policy=" + file.path().string(), shape(), {{}, "0123abcd"});
+  const auto made = make_strategy("tuned:policy=" + file.path().string(), small_shape(), {{}, "0123abcd"});
   if (!made) return require_one_line(made.error());
   require(made->strategy != nullptr);
   require(nlohmann::json::accept(made->parameters));

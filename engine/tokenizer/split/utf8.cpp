@@ -3,6 +3,8 @@
 
 #include <utf8proc.h>
 
+#include <array>
+
 namespace draftscope::engine::tokenizer {
 namespace {
 
@@ -54,22 +56,9 @@ std::optional<std::size_t> first_invalid_utf8(std::string_view text) {
 }
 
 void append_utf8(std::string& text, char32_t code_point) {
-  const auto byte = [&](char32_t value) { text += static_cast<char>(value); };
-  if (code_point < 0x80) {
-    byte(code_point);
-  } else if (code_point < 0x800) {
-    byte(0xC0U | (code_point >> 6U));
-    byte(0x80U | (code_point & 0x3FU));
-  } else if (code_point < 0x10000) {
-    byte(0xE0U | (code_point >> 12U));
-    byte(0x80U | ((code_point >> 6U) & 0x3FU));
-    byte(0x80U | (code_point & 0x3FU));
-  } else {
-    byte(0xF0U | (code_point >> 18U));
-    byte(0x80U | ((code_point >> 12U) & 0x3FU));
-    byte(0x80U | ((code_point >> 6U) & 0x3FU));
-    byte(0x80U | (code_point & 0x3FU));
-  }
+  std::array<utf8proc_uint8_t, 4> bytes{};
+  const auto size = utf8proc_encode_char(static_cast<utf8proc_int32_t>(code_point), bytes.data());
+  text.append(bytes.begin(), bytes.begin() + size);
 }
 
 bool is_white_space(char32_t c) {

@@ -23,7 +23,6 @@ class DetailedTimesReader : public QObject {
   [[nodiscard]] const DetailedTimes* read_times() const { return times_.get(); }
   /// One line if reading failed, else empty.
   [[nodiscard]] const QString& problem() const { return problem_; }
-  [[nodiscard]] bool is_reading() const { return job_.is_running(); }
 
  signals:
   void changed();
