@@ -104,5 +104,9 @@ using ReadResponse = Result<Response> (*)(const nlohmann::json& object, const st
 /// Imports a file with one request per line.
 [[nodiscard]] Result<void> import_responses(const std::filesystem::path& file, ImportContext& context,
                                             ReadResponse read);
+template <ReadResponse read>
+[[nodiscard]] Result<void> import_responses(const std::filesystem::path& file, ImportContext& context) {
+  return import_responses(file, context, read);
+}
 
 }  // namespace draftscope::traces

@@ -70,10 +70,6 @@ Result<Response> read_aiperf(const json& object, const std::string& where, Respo
   return response;
 }
 
-Result<void> import_aiperf(const std::filesystem::path& file, ImportContext& context) {
-  return import_responses(file, context, read_aiperf);
-}
-
 int aiperf_sureness(const FileHead& head) {
   return head.is_object() && head.has_any({R"("spec_decode_acceptance")", R"("request_start_ns")"}) ? 70 : 0;
 }
@@ -81,7 +77,7 @@ int aiperf_sureness(const FileHead& head) {
 }  // namespace
 
 FormatRow format_of_aiperf() {
-  return {"aiperf", "AIPerf's profile_export.jsonl", import_aiperf, aiperf_sureness};
+  return {"aiperf", "AIPerf's profile_export.jsonl", import_responses<read_aiperf>, aiperf_sureness};
 }
 
 }  // namespace draftscope::traces

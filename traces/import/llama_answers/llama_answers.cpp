@@ -25,10 +25,6 @@ Result<Response> read_llama(const json& object, const std::string& where, Respon
   return response;
 }
 
-Result<void> import_llama_answers(const std::filesystem::path& file, ImportContext& context) {
-  return import_responses(file, context, read_llama);
-}
-
 int llama_answers_sureness(const FileHead& head) {
   return head.is_object() && head.has_any({R"("predicted_ms")"}) ? 45 : 0;
 }
@@ -36,7 +32,8 @@ int llama_answers_sureness(const FileHead& head) {
 }  // namespace
 
 FormatRow format_of_llama_answers() {
-  return {"llama-answers", "its answers a line, with timings", import_llama_answers, llama_answers_sureness};
+  return {"llama-answers", "its answers a line, with timings", import_responses<read_llama>,
+          llama_answers_sureness};
 }
 
 }  // namespace draftscope::traces

@@ -33,10 +33,6 @@ Result<Response> read_sglang(const json& object, const std::string& where, Respo
   return response;
 }
 
-Result<void> import_sglang(const std::filesystem::path& file, ImportContext& context) {
-  return import_responses(file, context, read_sglang);
-}
-
 int sglang_sureness(const FileHead& head) {
   return head.is_object() && head.has_any({R"("meta_info")", R"("sglext")"}) ? 60 : 0;
 }
@@ -44,7 +40,8 @@ int sglang_sureness(const FileHead& head) {
 }  // namespace
 
 FormatRow format_of_sglang() {
-  return {"sglang", "SGLang's answers a line, with meta_info or sglext", import_sglang, sglang_sureness};
+  return {"sglang", "SGLang's answers a line, with meta_info or sglext", import_responses<read_sglang>,
+          sglang_sureness};
 }
 
 }  // namespace draftscope::traces
