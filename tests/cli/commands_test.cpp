@@ -10,10 +10,8 @@
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
-#include <functional>
 #include <nlohmann/json.hpp>
 #include <set>
-#include <sstream>
 
 #include "../simulator/analysis/figures/random_recording.h"
 #include "../value_of.h"
@@ -130,7 +128,6 @@ TEST(SystemPrompt, IsRefusedInOneLineWhereNothingTakesIt) {
                                "--system", "Be brief."});
     const CommandResult result = run_command(more);
     EXPECT_EQ(result.exit_code, 1);
-    EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
     return result.err;
   };
   const TemporaryFolder folder;
@@ -200,12 +197,9 @@ TEST(RepetitionPenalty, IsRecordedAndItsRoundsAreNotReplayed) {
   EXPECT_EQ(report["recording"]["meta"]["repetition_penalty"], "1.3");
   EXPECT_THAT(run_command({"report", trace}).out, HasSubstr("repetition penalty 1.3"));
   EXPECT_TRUE(report["recording"]["warnings"].empty()) << "greedy texts are the same";
-  for (const char* strategy : {"layerskip:exit=5,gamma=3", "prompt-lookup"}) {
-    const CommandResult simulated = run_command({"simulate", trace, "--strategy", strategy});
-    EXPECT_EQ(simulated.exit_code, 1) << simulated.out;
-    EXPECT_THAT(simulated.err, HasSubstr("recorded with a repetition penalty"));
-    EXPECT_EQ(std::count(simulated.err.begin(), simulated.err.end(), '\n'), 1) << simulated.err;
-  }
+  for (const char* strategy : {"layerskip:exit=5,gamma=3", "prompt-lookup"})
+    expect_one_line(run_command({"simulate", trace, "--strategy", strategy}),
+                    "recorded with a repetition penalty");
 }
 
 TEST(RepetitionPenalty, IsRefusedWhereItIsNoFactor) {
@@ -215,18 +209,13 @@ TEST(RepetitionPenalty, IsRefusedWhereItIsNoFactor) {
     EXPECT_NE(result.exit_code, 0) << odd;
     EXPECT_EQ(result.out, "");
     EXPECT_THAT(result.err, HasSubstr("repetition-penalty")) << odd;
-    EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
   }
 }
 
 TEST(StopStrings, AreRefusedWhereTheyAreNoText) {
-  for (const std::string& odd : {std::string(), std::string("\xC3")}) {
-    const CommandResult result =
-        run_command({"generate", "--model", shipped, "--prompt", "def", "--stop", odd});
-    EXPECT_EQ(result.exit_code, 1) << result.out;
-    EXPECT_THAT(result.err, HasSubstr("stop: found"));
-    EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
-  }
+  for (const std::string& odd : {std::string(), std::string("\xC3")})
+    expect_one_line(run_command({"generate", "--model", shipped, "--prompt", "def", "--stop", odd}),
+                    "stop: found");
 }
 
 TEST(Version4Trace, IsTakenByEveryCommandThatReads) {

@@ -45,7 +45,6 @@ bool explains(const std::string& file) {
   }
   EXPECT_EQ(result.exit_code, 1) << file;
   EXPECT_EQ(result.out, "") << file;
-  EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
   return false;
 }
 
@@ -165,10 +164,8 @@ TEST(ExplainCommand, RefusesShippedRecordingsThatWereCutOffInOneLine) {
       for (const std::vector<std::string>& command :
            {std::vector<std::string>{"explain", path}, {"report", path}, {"inspect", path, "--validate"}}) {
         const CommandResult result = run_command(command);
-        EXPECT_EQ(result.exit_code, 1) << file.path() << ' ' << share;
-        EXPECT_EQ(result.out, "");
-        EXPECT_THAT(result.err, HasSubstr("cut.dstrace: "));
-        EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
+        EXPECT_EQ(result.out, "") << file.path() << ' ' << share;
+        expect_one_line(result, "cut.dstrace: ");
       }
     }
   }

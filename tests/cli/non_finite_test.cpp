@@ -88,7 +88,6 @@ TEST(RecordOfAModelWithANaN, KeepsTheRequestsBeforeItAndNamesTheTensor) {
     EXPECT_EQ(result.exit_code, 1);
     EXPECT_THAT(result.err, HasSubstr("(prefill): 4096 of 4096 are not finite, first nan at token 0"));
     EXPECT_THAT(result.err, HasSubstr("the embedding is not finite (model.embed_tokens.weight holds nan)"));
-    EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
     EXPECT_EQ(run_command({"inspect", trace, "--validate"}).exit_code, 0);
     auto reader = value_of(traces::Reader::open(trace));
     const auto recording = value_of(reader.recording());

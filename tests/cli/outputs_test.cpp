@@ -168,9 +168,8 @@ TEST_F(Outputs, AreNotBegunWhereAnInputIsNoRegularFile) {
       std::vector<std::string> arguments = reading;
       arguments.push_back(arguments.back() == "--strategy" ? "tuned:policy=" + odd : odd);
       const CommandResult result = run_command(arguments);
-      EXPECT_EQ(result.exit_code, 1) << reading.front() << " " << odd;
-      EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
-      EXPECT_THAT(result.err, HasSubstr("regular file")) << reading.front() << " " << reading.back();
+      SCOPED_TRACE(reading.front() + ' ' + reading.back() + ' ' + odd);
+      expect_one_line(result, "regular file");
     }
   EXPECT_FALSE(fs::exists(output));
 }

@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <tuple>
 
@@ -103,10 +102,7 @@ TEST_F(Shards, ThatAreRecordedAreNotRecordedAgain) {
 
 TEST_F(Shards, AreRefusedInOneLine) {
   const auto expect_refused = [&](const std::vector<std::string>& further, const char* why) {
-    const CommandResult refused = record(further);
-    EXPECT_EQ(refused.exit_code, 1) << why;
-    EXPECT_THAT(refused.err, HasSubstr(why));
-    EXPECT_EQ(std::count(refused.err.begin(), refused.err.end(), '\n'), 1) << refused.err;
+    expect_one_line(record(further), why);
     EXPECT_EQ(files(), 0U) << why;
   };
   expect_refused({"--shard", "0/4"}, "shard: found '0/4', expected I/N with 1 <= I <= N");
