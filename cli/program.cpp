@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <sstream>
 
 #include "commands/commands.h"

@@ -6,7 +6,6 @@
 #include <draftscope/traces/reader.h>
 
 #include <memory>
-#include <optional>
 
 #include "report/answers/explain_text.h"
 #include "terminal/progress_bar.h"

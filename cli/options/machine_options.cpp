@@ -11,7 +11,6 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <array>
-#include <functional>
 #include <memory>
 #include <string_view>
 #include <utility>

@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 #include <filesystem>
 #include <nlohmann/json.hpp>
-#include <system_error>
 #include <utility>
 
 #include "report/report_json.h"

@@ -5,7 +5,6 @@
 
 #include <draftscope/simulator/analysis/measured_recording.h>
 
-#include <algorithm>
 #include <set>
 
 #include "terminal/numbers.h"

@@ -4,7 +4,6 @@
 #include <draftscope/base/parallel.h>
 #include <cstring>
 #include <mutex>
-#include <optional>
 
 #include "checkpoint/element_bits.h"
 #include "element_bits.h"

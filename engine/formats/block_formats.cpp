@@ -8,7 +8,6 @@
 
 #include <array>
 #include <bit>
-#include <cstring>
 
 #include "numbers/bf16.h"
 

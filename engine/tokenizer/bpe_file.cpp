@@ -3,8 +3,6 @@
 
 #include <draftscope/base/json_text.h>
 
-#include <utility>
-
 #include "tokenizer/bpe.h"
 #include "tokenizer/split/utf8.h"
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tokenizer/chat_template.h"
 
-#include <array>
 #include <utility>
 
 #include "tokenizer/jinja/render.h"

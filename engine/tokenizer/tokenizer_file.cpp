@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A tokenizer.json as a whole.
 
-#include <utility>
-
 #include "tokenizer/implementation.h"
 
 namespace draftscope::engine::tokenizer {

@@ -12,7 +12,6 @@
 #include <iterator>
 #include <numeric>
 #include <string>
-#include <utility>
 
 #include "calibration/pass_times.h"
 

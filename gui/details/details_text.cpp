@@ -2,7 +2,6 @@
 #include "details_text.h"
 
 #include <QCoreApplication>
-#include <cmath>
 
 #include "timeline/slice_label.h"
 #include "widgets/time_text.h"

@@ -4,7 +4,6 @@
 #include <QScrollBar>
 #include <algorithm>
 #include <cmath>
-#include <vector>
 
 #include "timeline/lane_painter.h"
 #include "timeline/timeline_bar.h"

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <memory>
 
 #include "../value_of.h"
 #include "sample.h"

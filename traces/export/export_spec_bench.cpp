@@ -12,8 +12,6 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
-#include <system_error>
-#include <tuple>
 #include <unordered_map>
 
 namespace draftscope::traces {

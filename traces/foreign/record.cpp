@@ -9,7 +9,6 @@
 #include <mutex>
 #include <new>
 #include <nlohmann/json.hpp>
-#include <stdexcept>
 #include <string>
 
 #include "foreign/foreign_writer.h"

@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 #include <algorithm>
-#include <cmath>
 
 #include "report/answers/validate_answers.h"
 #include "terminal/numbers.h"

@@ -3,10 +3,8 @@
 
 #include <draftscope/base/number.h>
 #include <draftscope/base/quote.h>
-#include <array>
 #include <cmath>
 #include <cstring>
-#include <limits>
 #include <optional>
 
 namespace draftscope::engine::gguf {

@@ -11,7 +11,6 @@
 #include <map>
 #include <system_error>
 #include <tuple>
-#include <unordered_set>
 
 #include "data/id_index.h"
 #include "data/lanes/lane_builder.h"

@@ -7,7 +7,6 @@
 #include <QLineEdit>
 #include <QToolButton>
 #include <QVBoxLayout>
-#include <algorithm>
 
 #include "data/rounds/matching_rounds.h"
 #include "widgets/time_text.h"

@@ -5,7 +5,6 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <bit>
 #include <cstring>
 
 namespace draftscope::engine::test {

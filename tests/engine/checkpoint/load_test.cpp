@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
-#include <cstring>
 #include <fstream>
 #include <functional>
 

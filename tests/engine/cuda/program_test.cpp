@@ -6,7 +6,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <stdexcept>
 #include <utility>
 #include <variant>
 #include <vector>

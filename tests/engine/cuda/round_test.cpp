@@ -6,8 +6,6 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <memory>
-#include <utility>
 #include <vector>
 
 #include "cuda_shapes.h"

@@ -5,10 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include <memory>
 #include <set>
-#include <stdexcept>
-#include <utility>
 
 #include "cuda/backend.h"
 #include "emulated_gpu.h"

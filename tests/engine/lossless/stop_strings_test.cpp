@@ -6,8 +6,6 @@
 #include <draftscope/engine/tokenizer.h>
 #include <gtest/gtest.h>
 
-#include <array>
-
 #include "decoded.h"
 #include "lossless_backend.h"
 #include "random_mix.h"

@@ -6,7 +6,6 @@
 #include <draftscope/speculation/skip_set_text.h>
 #include <gmock/gmock.h>
 
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "../search/scratch_file.h"

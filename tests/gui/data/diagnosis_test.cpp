@@ -3,7 +3,6 @@
 // sentences.
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <random>
 
 #include "data/details/recording_diagnosis.h"

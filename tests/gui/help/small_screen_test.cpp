@@ -10,7 +10,6 @@
 #include <QScrollBar>
 #include <QTabBar>
 #include <QTabWidget>
-#include <set>
 
 #include "../window_fixture.h"
 #include "state/pinned_run.h"

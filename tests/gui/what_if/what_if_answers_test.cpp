@@ -7,7 +7,6 @@
 #include <draftscope/simulator/prices/closed_forms.h>
 #include <gmock/gmock.h>
 
-#include <cmath>
 #include <nlohmann/json.hpp>
 #include <random>
 

@@ -11,7 +11,6 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
-#include <utility>
 
 #include "block_emulation.h"
 #include "cuda/kernels/device.h"

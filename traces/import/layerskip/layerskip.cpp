@@ -5,9 +5,7 @@
 #include <draftscope/base/csv_table.h>
 #include <draftscope/base/text_file.h>
 
-#include <algorithm>
 #include <array>
-#include <cstring>
 #include <nlohmann/json.hpp>
 
 #include "foreign/json_fields.h"

@@ -4,9 +4,6 @@
 #include <draftscope/engine/checkpoint.h>
 #include <gtest/gtest.h>
 
-#include <cstring>
-#include <functional>
-#include <map>
 #include <random>
 #include <string>
 #include <vector>

@@ -5,9 +5,7 @@
 #include <draftscope/engine/decode.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cstring>
-#include <memory>
 #include <vector>
 
 #include "cuda_shapes.h"

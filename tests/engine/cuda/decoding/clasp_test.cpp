@@ -7,9 +7,6 @@
 #include <draftscope/engine/strategy.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <vector>
-
 #include "cuda_shapes.h"
 #include "random_decoding.h"
 #include "step_by_step.h"

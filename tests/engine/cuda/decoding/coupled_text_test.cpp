@@ -6,7 +6,6 @@
 #include <draftscope/engine/strategy.h>
 #include <gtest/gtest.h>
 
-#include <memory>
 #include <string>
 #include <vector>
 

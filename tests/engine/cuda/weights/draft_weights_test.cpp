@@ -9,7 +9,6 @@
 #include <gtest/gtest.h>
 
 #include <iterator>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>

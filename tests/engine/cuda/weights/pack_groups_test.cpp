@@ -8,7 +8,6 @@
 #include <cstring>
 #include <limits>
 #include <ostream>
-#include <string>
 #include <vector>
 
 #include "checkpoint/element_bits.h"

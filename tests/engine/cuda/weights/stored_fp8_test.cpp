@@ -6,11 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <cmath>
-#include <memory>
 #include <stdexcept>
-#include <vector>
 
 #include "cpu/model.h"
 #include "cuda_device.h"
