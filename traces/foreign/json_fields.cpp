@@ -16,7 +16,7 @@ Result<std::optional<std::vector<std::int64_t>>> list(const nlohmann::json* valu
                                                       const std::string& name, const std::string& expected,
                                                       Element element) {
   if (value == nullptr) return std::nullopt;
-  if (!value->is_array()) return tl::unexpected<Error>(unexpected_json(*value, where, name, expected));
+  if (!value->is_array()) return unexpected_json(*value, where, name, expected);
   std::vector<std::int64_t> numbers;
   numbers.reserve(value->size());
   for (std::size_t i = 0; i < value->size(); ++i) {
@@ -28,9 +28,9 @@ Result<std::optional<std::vector<std::int64_t>>> list(const nlohmann::json* valu
 
 }  // namespace
 
-Error unexpected_json(const nlohmann::json& value, const std::string& where, const std::string& field,
-                      const std::string& expected) {
-  return JsonField(value, where, field).wrong(expected).value();
+tl::unexpected<Error> unexpected_json(const nlohmann::json& value, const std::string& where,
+                                      const std::string& field, const std::string& expected) {
+  return JsonField(value, where, field).wrong(expected);
 }
 
 Result<std::int64_t> json_integer(const nlohmann::json& value, std::int64_t least, std::int64_t most,

@@ -52,7 +52,7 @@ class JsonFields {
                                                     const std::string& where, const std::string& field);
 
 /// Makes the error "where: field is X, expected Y".
-[[nodiscard]] Error unexpected_json(const nlohmann::json& value, const std::string& where,
-                                    const std::string& field, const std::string& expected);
+[[nodiscard]] tl::unexpected<Error> unexpected_json(const nlohmann::json& value, const std::string& where,
+                                                    const std::string& field, const std::string& expected);
 
 }  // namespace draftscope::traces

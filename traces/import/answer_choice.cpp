@@ -23,13 +23,11 @@ Result<std::vector<std::string>> read_texts(const JsonFields& fields) {
   const nlohmann::json* const turns = fields.find("turns");
   if (turns == nullptr) return fail("{}: turns is missing, expected a list of texts", fields.where());
   if (turns->is_string()) return std::vector<std::string>{turns->get<std::string>()};
-  if (!turns->is_array())
-    return tl::unexpected<Error>(unexpected_json(*turns, fields.where(), "turns", "a list of texts"));
+  if (!turns->is_array()) return unexpected_json(*turns, fields.where(), "turns", "a list of texts");
   std::vector<std::string> texts;
   for (std::size_t i = 0; i < turns->size(); ++i) {
     if (!(*turns)[i].is_string())
-      return tl::unexpected<Error>(
-          unexpected_json((*turns)[i], fields.where(), fmt::format("turns[{}]", i), "text"));
+      return unexpected_json((*turns)[i], fields.where(), fmt::format("turns[{}]", i), "text");
     texts.push_back((*turns)[i].get<std::string>());
   }
   if (texts.empty()) return fail("{}: turns is empty, expected at least one text", fields.where());
@@ -73,8 +71,7 @@ Result<std::vector<std::int64_t>> required(Result<std::optional<std::vector<std:
 }
 
 Result<ChoiceTurns> read_choice(const nlohmann::json& choice, const std::string& where) {
-  if (!choice.is_object())
-    return tl::unexpected<Error>(unexpected_json(choice, where, "a choice", "a JSON object"));
+  if (!choice.is_object()) return unexpected_json(choice, where, "a choice", "a JSON object");
   const JsonFields fields(choice, where);
   DRAFTSCOPE_TRY_ASSIGN(const std::vector<std::string> texts, read_texts(fields));
   DRAFTSCOPE_TRY_ASSIGN(const auto new_tokens, required(fields.integers("new_tokens", 0, max_answer_tokens),

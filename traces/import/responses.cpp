@@ -115,7 +115,7 @@ constexpr std::array histograms{"spec_correct_drafts_histogram", "spec_accept_hi
 Result<void> add_histogram(const json& list, const std::string& name, const std::string& where,
                            std::map<std::int64_t, std::int64_t>& histogram) {
   if (!list.is_array() && !list.is_object())
-    return tl::unexpected<Error>(unexpected_json(list, where, name, "a list or an object of counts"));
+    return unexpected_json(list, where, name, "a list or an object of counts");
   std::int64_t place = 0;
   for (const auto& [key, value] : list.items()) {
     std::int64_t length = place++;

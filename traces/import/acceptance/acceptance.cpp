@@ -24,14 +24,13 @@ Result<Lengths> first_of(const JsonFields& fields, std::initializer_list<const c
 
 /// Reads `acceptance`: for each round its draft positions, with 1 where the token was accepted.
 Result<std::vector<ForeignRound>> rounds_of_positions(const nlohmann::json& rows, const std::string& where) {
-  if (!rows.is_array())
-    return tl::unexpected<Error>(unexpected_json(rows, where, "acceptance", "a list of lists of 0 and 1"));
+  if (!rows.is_array()) return unexpected_json(rows, where, "acceptance", "a list of lists of 0 and 1");
   std::vector<ForeignRound> rounds;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const std::string field = fmt::format("acceptance[{}]", i);
     if (!rows[i].is_array() || rows[i].size() > static_cast<std::size_t>(max_draft_tokens))
-      return tl::unexpected<Error>(unexpected_json(
-          rows[i], where, field, fmt::format("a list of at most {} zeros and ones", max_draft_tokens)));
+      return unexpected_json(rows[i], where, field,
+                             fmt::format("a list of at most {} zeros and ones", max_draft_tokens));
     ForeignRound round{.drafted = static_cast<std::int64_t>(rows[i].size())};
     for (std::size_t k = 0; k < rows[i].size(); ++k) {
       DRAFTSCOPE_TRY_ASSIGN(const std::int64_t accepted,

@@ -93,7 +93,7 @@ Result<void> import_benchmark(const std::string& text, const std::filesystem::pa
     const nlohmann::json* const value = fields.find(metric);
     if (value == nullptr) continue;
     if (!value->is_object() || !value->contains("mean") || !(*value)["mean"].is_number())
-      return tl::unexpected<Error>(unexpected_json(*value, name, metric, "an object with a number as mean"));
+      return unexpected_json(*value, name, metric, "an object with a number as mean");
     stated[metric] = (*value)["mean"];
   }
   if (stated.empty())

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Imports the neutral format: a header, then one line for each beginning of a request, each round and each
 // end of a request, in the order in which they happened (docs/rounds-format.md).
+#include <draftscope/base/json_field.h>
 #include <draftscope/base/quote.h>
 #include <draftscope/base/result.h>
 #include <draftscope/traces/writer.h>
@@ -29,82 +30,59 @@ constexpr std::int64_t max_line_token = std::numeric_limits<std::int32_t>::max()
 /// and the field.
 class LineFields {
  public:
-  LineFields(const nlohmann::json& object, const std::string& where)
-      : fields_(object, where), object_(object) {}
+  LineFields(const nlohmann::json& object, const std::string& where) : line_(object, where) {}
 
+  JsonField operator[](const char* name) {
+    known_.push_back(name);
+    return line_[name];
+  }
   /// The field, or null if it is absent.
   const nlohmann::json* find(const char* name) {
-    known_.push_back(name);
-    return fields_.find(name);
+    return (*this)[name].is_null() ? nullptr : &line_.value()[name];
   }
   Result<std::int64_t> integer(const char* name, std::int64_t least, std::int64_t most,
                                std::int64_t otherwise) {
-    known_.push_back(name);
-    DRAFTSCOPE_TRY_ASSIGN(const auto value, fields_.integer(name, least, most));
-    return value.value_or(otherwise);
+    return (*this)[name].integer_or(Range<std::int64_t>{least, most}, otherwise);
   }
   Result<std::optional<std::string>> text(const char* name) {
-    known_.push_back(name);
-    return fields_.text(name);
+    const JsonField field = (*this)[name];
+    if (field.is_null()) return std::nullopt;
+    return field.text();
   }
-  Result<std::string> required_text(const char* name) {
-    DRAFTSCOPE_TRY_ASSIGN(const auto value, text(name));
-    if (!value) return fail("{}: {} is missing, expected text", fields_.where(), name);
-    return *value;
+  Result<std::optional<std::vector<std::int32_t>>> tokens(const char* name) {
+    if ((*this)[name].is_null()) return std::nullopt;
+    std::vector<std::int32_t> tokens;
+    DRAFTSCOPE_TRY(each(name, [&](const JsonField& token) -> Result<void> {
+      DRAFTSCOPE_TRY_ASSIGN(tokens.emplace_back(), token.integer(Range<std::int32_t>{.min = -1}));
+      return {};
+    }));
+    return tokens;
   }
-  Result<std::optional<std::vector<std::int32_t>>> tokens(const char* name, std::int64_t least) {
-    known_.push_back(name);
-    DRAFTSCOPE_TRY_ASSIGN(const auto list, fields_.integers(name, least, max_line_token));
-    if (!list) return std::nullopt;
-    return std::vector<std::int32_t>(list->begin(), list->end());
-  }
+  /// Reads numbers, of which null is one that is unknown.
   Result<std::vector<double>> numbers(const char* name) {
     std::vector<double> numbers;
-    DRAFTSCOPE_TRY(each(
-        name, "a list of numbers",
-        [&](const nlohmann::json& value, const std::string& field) -> Result<void> {
-          if (!value.is_number() && !value.is_null())
-            return tl::unexpected<Error>(unexpected_json(value, fields_.where(), field, "a number or null"));
-          numbers.push_back(value.is_null() ? std::numeric_limits<double>::quiet_NaN() : value.get<double>());
-          return {};
-        }));
+    DRAFTSCOPE_TRY(each(name, [&](const JsonField& number) -> Result<void> {
+      constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+      DRAFTSCOPE_TRY_ASSIGN(numbers.emplace_back(), number.number_or({}, unknown));
+      return {};
+    }));
     return numbers;
   }
   Result<std::vector<std::uint8_t>> flags(const char* name) {
     std::vector<std::uint8_t> flags;
-    DRAFTSCOPE_TRY(each(name, "a list of true and false",
-                        [&](const nlohmann::json& value, const std::string& field) -> Result<void> {
-                          if (!value.is_boolean())
-                            return tl::unexpected<Error>(
-                                unexpected_json(value, fields_.where(), field, "true or false"));
-                          flags.push_back(value.get<bool>() ? 1 : 0);
-                          return {};
-                        }));
+    DRAFTSCOPE_TRY(each(name, [&](const JsonField& flag) -> Result<void> {
+      DRAFTSCOPE_TRY_ASSIGN(flags.emplace_back(), flag.boolean());
+      return {};
+    }));
     return flags;
-  }
-  Result<double> number(const char* name, double otherwise) {
-    const nlohmann::json* const value = find(name);
-    if (value == nullptr) return otherwise;
-    if (!value->is_number())
-      return tl::unexpected<Error>(unexpected_json(*value, fields_.where(), name, "a number"));
-    return value->get<double>();
-  }
-  Result<bool> flag(const char* name) {
-    const nlohmann::json* const value = find(name);
-    if (value == nullptr) return false;
-    if (!value->is_boolean())
-      return tl::unexpected<Error>(unexpected_json(*value, fields_.where(), name, "true or false"));
-    return value->get<bool>();
   }
   /// Reads an object of scalars, as texts.
   Result<Meta> object(const char* name) {
-    known_.push_back(name);
     Meta texts;
-    const nlohmann::json* const value = fields_.find(name);
-    if (value == nullptr) return texts;
-    if (!value->is_object())
-      return tl::unexpected<Error>(unexpected_json(*value, fields_.where(), name, "an object"));
-    for (const auto& [key, entry] : value->items())
+    const JsonField field = (*this)[name];
+    if (field.is_null()) return texts;
+    DRAFTSCOPE_TRY(field.object());
+    for (const auto& [key, entry] : field.value().items())
       texts[key] = entry.is_string() ? entry.get<std::string>()
                                      : entry.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
     return texts;
@@ -112,37 +90,31 @@ class LineFields {
   template <typename Enumeration>
   Result<std::optional<Enumeration>> named(const char* name, std::string_view (*name_of)(Enumeration),
                                            Enumeration last) {
-    DRAFTSCOPE_TRY_ASSIGN(const auto word, text(name));
-    if (!word) return std::nullopt;
-    for (int i = 0; i <= static_cast<int>(last); ++i)
-      if (name_of(static_cast<Enumeration>(i)) == *word) return static_cast<Enumeration>(i);
-    return tl::unexpected<Error>(
-        unexpected_json(*fields_.find(name), fields_.where(), name, "a word of docs/rounds-format.md"));
+    const JsonField field = (*this)[name];
+    if (field.is_null()) return std::nullopt;
+    return field.named(name_of, last);
   }
   /// Fails if a field is present that nobody requested; x_… is allowed to anybody.
   Result<void> knew_all() const {
-    for (const auto& [key, value] : object_.items())
+    for (const auto& [key, value] : line_.value().items())
       if (key != "record" && !key.starts_with("x_") &&
           std::find(known_.begin(), known_.end(), key) == known_.end())
-        return tl::unexpected<Error>(
-            unexpected_json(value, fields_.where(), key, "a field of docs/rounds-format.md, or x_…"));
+        return line_[key].wrong("a field of docs/rounds-format.md, or x_…");
     return {};
   }
 
  private:
+  /// Takes each element of a list, which may be absent.
   template <typename Take>
-  Result<void> each(const char* name, const std::string& expected, Take take) {
-    const nlohmann::json* const list = find(name);
-    if (list == nullptr) return {};
-    if (!list->is_array())
-      return tl::unexpected<Error>(unexpected_json(*list, fields_.where(), name, expected));
-    for (std::size_t i = 0; i < list->size(); ++i)
-      DRAFTSCOPE_TRY(take((*list)[i], fmt::format("{}[{}]", name, i)));
+  Result<void> each(const char* name, Take take) {
+    const JsonField field = (*this)[name];
+    if (field.is_null()) return {};
+    DRAFTSCOPE_TRY_ASSIGN(const std::vector<JsonField> elements, field.list());
+    for (const JsonField& element : elements) DRAFTSCOPE_TRY(take(element));
     return {};
   }
 
-  JsonFields fields_;
-  const nlohmann::json& object_;
+  JsonField line_;
   std::vector<std::string_view> known_;
 };
 
@@ -152,7 +124,7 @@ constexpr std::int64_t max_number = std::numeric_limits<std::int64_t>::max();
 
 Result<void> read_header(const json& object, const std::string& where, ImportContext& context) {
   LineFields fields(object, where);
-  DRAFTSCOPE_TRY_ASSIGN(const std::string format, fields.required_text("format"));
+  DRAFTSCOPE_TRY_ASSIGN(const std::string format, fields["format"].text());
   if (format != rounds_format)
     return fail("{}: format is {}, expected {}", where, quote(format), rounds_format);
   DRAFTSCOPE_TRY_ASSIGN(const std::int64_t version, fields.integer("version", 1, max_number, 0));
@@ -172,8 +144,7 @@ Result<void> read_header(const json& object, const std::string& where, ImportCon
   DRAFTSCOPE_TRY_ASSIGN(const auto model, fields.text("model"));
   if (context.model.empty() && model) context.model = *model;
   if (const json* const clock = fields.find("clock")) {
-    if (!clock->is_object())
-      return tl::unexpected<Error>(unexpected_json(*clock, where, "clock", "an object"));
+    if (!clock->is_object()) return unexpected_json(*clock, where, "clock", "an object");
     for (const char* const name : {"monotonic_ns", "realtime_ns"}) {
       DRAFTSCOPE_TRY_ASSIGN(const auto ns, JsonFields(*clock, where).integer(name, 0, max_ns));
       if (ns)
@@ -202,11 +173,11 @@ Result<void> read_header(const json& object, const std::string& where, ImportCon
 
 Result<void> read_run(const json& object, const std::string& where, ForeignWriter& rows) {
   LineFields fields(object, where);
-  DRAFTSCOPE_TRY_ASSIGN(const std::string name, fields.required_text("run"));
-  DRAFTSCOPE_TRY_ASSIGN(const bool is_baseline, fields.flag("baseline"));
+  DRAFTSCOPE_TRY_ASSIGN(const std::string name, fields["run"].text());
+  DRAFTSCOPE_TRY_ASSIGN(const bool is_baseline, fields["baseline"].boolean_or(false));
   const json* const parameters = fields.find("parameters");
   if (parameters != nullptr && !parameters->is_object())
-    return tl::unexpected<Error>(unexpected_json(*parameters, where, "parameters", "an object"));
+    return unexpected_json(*parameters, where, "parameters", "an object");
   DRAFTSCOPE_TRY(fields.knew_all());
   rows.run(name, is_baseline,
            parameters == nullptr ? "{}" : parameters->dump(-1, ' ', false, json::error_handler_t::replace));
@@ -216,11 +187,11 @@ Result<void> read_run(const json& object, const std::string& where, ForeignWrite
 Result<void> read_request(const json& object, const std::string& where, ForeignWriter& rows) {
   LineFields fields(object, where);
   ForeignStart start;
-  DRAFTSCOPE_TRY_ASSIGN(const std::string key, fields.required_text("request"));
-  DRAFTSCOPE_TRY_ASSIGN(start.run, fields.required_text("run"));
+  DRAFTSCOPE_TRY_ASSIGN(const std::string key, fields["request"].text());
+  DRAFTSCOPE_TRY_ASSIGN(start.run, fields["run"].text());
   DRAFTSCOPE_TRY_ASSIGN(start.start_ns, fields.integer("start_ns", 0, max_ns, -1));
   DRAFTSCOPE_TRY_ASSIGN(start.prompt, fields.text("prompt"));
-  DRAFTSCOPE_TRY_ASSIGN(start.prompt_tokens, fields.tokens("prompt_tokens", -1));
+  DRAFTSCOPE_TRY_ASSIGN(start.prompt_tokens, fields.tokens("prompt_tokens"));
   DRAFTSCOPE_TRY_ASSIGN(start.n_prompt_tokens, fields.integer("n_prompt_tokens", 0, max_answer_tokens, -1));
   DRAFTSCOPE_TRY_ASSIGN(start.question_id, fields.integer("question_id", 0, max_number, -1));
   DRAFTSCOPE_TRY_ASSIGN(const auto category, fields.text("category"));
@@ -229,7 +200,7 @@ Result<void> read_request(const json& object, const std::string& where, ForeignW
   DRAFTSCOPE_TRY_ASSIGN(start.repeat, fields.integer("repeat", 0, max_line_token, 0));
   if (const json* const seed = fields.find("seed")) {
     if (!seed->is_number_unsigned())
-      return tl::unexpected<Error>(unexpected_json(*seed, where, "seed", "an integer from 0 to 2^64 - 1"));
+      return unexpected_json(*seed, where, "seed", "an integer from 0 to 2^64 - 1");
     start.seed = seed->get<std::uint64_t>();
   }
   DRAFTSCOPE_TRY(fields.knew_all());
@@ -239,7 +210,7 @@ Result<void> read_request(const json& object, const std::string& where, ForeignW
 Result<void> read_round(const json& object, const std::string& where, ForeignWriter& rows) {
   LineFields fields(object, where);
   ForeignRound round;
-  DRAFTSCOPE_TRY_ASSIGN(const std::string key, fields.required_text("request"));
+  DRAFTSCOPE_TRY_ASSIGN(const std::string key, fields["request"].text());
   struct Number {
     const char* name;
     std::int64_t& value;
@@ -263,10 +234,10 @@ Result<void> read_round(const json& object, const std::string& where, ForeignWri
   }
   if (!has_accepted) return fail("{}: accepted is missing, expected the accepted draft tokens", where);
   DRAFTSCOPE_TRY_ASSIGN(round.draft_stop, fields.named("draft_stop", draft_stop_name, DraftStop::no_draft));
-  DRAFTSCOPE_TRY_ASSIGN(round.threshold, fields.number("threshold", -1.0));
-  DRAFTSCOPE_TRY_ASSIGN(auto tokens, fields.tokens("tokens", -1));
+  DRAFTSCOPE_TRY_ASSIGN(round.threshold, fields["threshold"].number_or({}, -1.0));
+  DRAFTSCOPE_TRY_ASSIGN(auto tokens, fields.tokens("tokens"));
   round.tokens = std::move(tokens).value_or(std::vector<std::int32_t>{});
-  DRAFTSCOPE_TRY_ASSIGN(auto parents, fields.tokens("parents", -1));
+  DRAFTSCOPE_TRY_ASSIGN(auto parents, fields.tokens("parents"));
   round.parents = std::move(parents).value_or(std::vector<std::int32_t>{});
   DRAFTSCOPE_TRY_ASSIGN(round.confidences, fields.numbers("confidences"));
   DRAFTSCOPE_TRY_ASSIGN(round.probabilities, fields.numbers("probabilities"));
@@ -279,12 +250,12 @@ Result<void> read_round(const json& object, const std::string& where, ForeignWri
 Result<void> read_end(const json& object, const std::string& where, ForeignWriter& rows) {
   LineFields fields(object, where);
   ForeignEnd end;
-  DRAFTSCOPE_TRY_ASSIGN(const std::string key, fields.required_text("request"));
+  DRAFTSCOPE_TRY_ASSIGN(const std::string key, fields["request"].text());
   DRAFTSCOPE_TRY_ASSIGN(end.end_ns, fields.integer("end_ns", 0, max_ns, -1));
   DRAFTSCOPE_TRY_ASSIGN(end.first_token_ns, fields.integer("first_token_ns", 0, max_ns, -1));
   DRAFTSCOPE_TRY_ASSIGN(end.stop, fields.named("stop", request_stop_name, RequestStop::stop_string));
   DRAFTSCOPE_TRY_ASSIGN(end.text, fields.text("text"));
-  DRAFTSCOPE_TRY_ASSIGN(end.tokens, fields.tokens("tokens", -1));
+  DRAFTSCOPE_TRY_ASSIGN(end.tokens, fields.tokens("tokens"));
   DRAFTSCOPE_TRY_ASSIGN(end.n_tokens, fields.integer("n_tokens", 0, max_answer_tokens, -1));
   DRAFTSCOPE_TRY(fields.knew_all());
   return rows.end(key, end, where);
