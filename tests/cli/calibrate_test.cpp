@@ -18,7 +18,6 @@ namespace {
 
 using nlohmann::json;
 using ::testing::HasSubstr;
-using Arguments = std::vector<std::string>;
 
 std::string text_of(const std::string& path) {
   std::ifstream file(path, std::ios::binary);

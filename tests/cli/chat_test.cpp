@@ -18,7 +18,6 @@ namespace draftscope::cli {
 namespace {
 
 using ::testing::HasSubstr;
-using ::testing::Not;
 
 class ChatCommand : public ::testing::Test {
  protected:
