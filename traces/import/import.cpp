@@ -146,11 +146,6 @@ std::vector<ImportFormat> import_formats() {
   return formats;
 }
 
-Result<std::string_view> detect_import_format(const fs::path& file) {
-  DRAFTSCOPE_TRY_ASSIGN(const FormatRow* const row, detect(file));
-  return row->name;
-}
-
 Result<ImportSummary> import_recordings(const std::vector<fs::path>& files, const ImportOptions& options,
                                         const fs::path& target, const Progress& progress) {
   if (files.empty()) return fail("found no file, expected one to import");

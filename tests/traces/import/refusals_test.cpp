@@ -217,19 +217,21 @@ TEST(Import, KeepsTimelinesApartAndRunsDistinct) {
 }
 
 TEST(Import, TellsTheFormatOfEverySeedFromItsBeginning) {
+  const ImportFolder folder;
   std::set<std::string> seeded;
   for (const Seed& seed : seeds()) {
-    const auto found = value_of(detect_import_format(fixture(seed.fixture)));
-    EXPECT_EQ(found, seed.format) << seed.fixture;
+    const auto imported =
+        value_of(import_recordings({fixture(seed.fixture)}, {.overwrite = true}, folder / "out.dstrace"));
+    EXPECT_THAT(imported.formats, testing::ElementsAre(seed.format)) << seed.fixture;
     seeded.insert(seed.format);
   }
   std::set<std::string> known;
   for (const ImportFormat& format : import_formats()) known.emplace(format.name);
   EXPECT_EQ(seeded, known) << "every format has seeds, in a folder of its name";
-  const ImportFolder folder;
-  EXPECT_THAT(detect_import_format(folder.write("packed.gz", "\x1f\x8b\x08")).error().message,
-              HasSubstr("compressed"));
-  EXPECT_FALSE(detect_import_format(folder / "absent"));
+  EXPECT_THAT(
+      import_recordings({folder.write("packed.gz", "\x1f\x8b\x08")}, {}, folder / "a").error().message,
+      HasSubstr("compressed"));
+  EXPECT_FALSE(import_recordings({folder / "absent"}, {}, folder / "a"));
 }
 
 }  // namespace

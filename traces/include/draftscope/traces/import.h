@@ -53,14 +53,11 @@ struct ImportSummary {
   std::int64_t kernels = 0;
 };
 
-/// Name of the format that the file's first bytes indicate. Errors: unreadable, compressed, or none of the
-/// formats.
-[[nodiscard]] Result<std::string_view> detect_import_format(const std::filesystem::path& file);
-
 /// Writes one trace of all the files, in their order, whole or not at all. Answers of several files become
 /// runs of one recording; a Chrome trace or an Nsight Systems export has its own clock and must be the only
-/// file. Progress is in bytes of input. Errors: as above; no files; the target exists; files that can't be
-/// combined; options that the format does not know; "import cancelled" if `progress` requested it.
+/// file. Progress is in bytes of input. Errors: a file that is unreadable, compressed or of no known format;
+/// no files; the target exists; files that can't be combined; options that the format does not know; "import
+/// cancelled" if `progress` requested it.
 [[nodiscard]] Result<ImportSummary> import_recordings(const std::vector<std::filesystem::path>& files,
                                                       const ImportOptions& options,
                                                       const std::filesystem::path& target,
