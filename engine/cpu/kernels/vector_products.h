@@ -7,12 +7,13 @@
 //   Math     out[row][o] (+)= Σ_k w[o][k] · x[row][k] + bias[o]
 //   Order    every element has one vector accumulator over all of k and one fixed tree at its end; blocks of
 //            outputs and rows only decide which accumulators are live at the same time
-//   Memory   weights are read from memory once for up to 64 rows, and the next ones are prefetched while the
-//            current ones are multiplied. One or two rows: blocks of weight rows follow in address order, as
-//            one sequential stream per thread, which memory serves faster than rows side by side. More rows:
-//            their activations would be evicted from the first-level cache before they are used again. So k
-//            is divided into chunks, and a group of blocks shares a chunk's activations. Between chunks, sums
-//            are stored in memory as vectors, so that the division changes no bit.
+//   Memory   weights are read from memory once for up to 64 rows. One or two rows of a shallow matrix read it
+//            in address order, the stream that processors prefetch best by themselves. In other matrices one
+//            or two rows share their activations among eight weight rows side by side, and the next block is
+//            prefetched in address order. More rows: their activations would be evicted from the first-level
+//            cache before they are used again. So k is divided into chunks, and a group of blocks shares a
+//            chunk's activations. Between chunks, sums are stored in memory as vectors, so that the division
+//            changes no bit.
 
 #include <immintrin.h>
 #include <cstddef>
@@ -160,9 +161,44 @@ void finish(const ProductTask& task, std::int64_t first_output, std::int32_t fir
     finish_as<outputs, rows, false, false>(task, first_output, first_row, sums);
 }
 
-/// Computes a few rows, whose activations stay in the first-level cache anyway, in one pass over all of k.
+/// Max bytes of the activations that are read again for every single weight row: a third of the smallest
+/// first-level cache, so that the stream of weights does not evict them.
+inline constexpr std::int64_t repeated_bytes = 10 * 1024;
+/// Min bytes of weights per step for which one sum at a time is as fast as memory: a multiply-add waits four
+/// to six cycles for the one before it, and memory gives a core at most eight bytes a cycle.
+inline constexpr std::int64_t lone_step_bytes = 32;
+
+/// Computes a few rows with one weight row after another, so that weights are read in address order.
 template <typename Dot, int outputs, int rows>
-void multiply_whole(const ProductTask& task, std::int64_t output, std::int32_t first_row) {
+void multiply_in_order(const ProductTask& task, std::int64_t output, std::int32_t first_row) {
+  const std::int64_t weight_row = task.depth * Dot::weight_bytes;
+  const std::int64_t activation_row = activation_row_bytes<Dot>(task.depth);
+  const std::byte* weights = task.weights + output * weight_row;
+  const std::byte* activations = task.activations + first_row * activation_row;
+  typename Dot::Sums::Value sums[outputs * rows];
+#pragma GCC unroll 8
+  for (int o = 0; o < outputs; ++o) {
+    typename Dot::Sums::Value own[rows];
+    for (auto& sum : own) sum = Dot::Sums::zero();
+    add_piece<Dot, 1, rows, 0>({weights + o * weight_row,
+                                activations,
+                                weight_row,
+                                activation_row,
+                                task.depth / Dot::step,
+                                task.depth % Dot::step,
+                                {}},
+                               own);
+    for (int row = 0; row < rows; ++row) sums[o * rows + row] = own[row];
+  }
+  alignas(64) float dots[Dot::Sums::template room_for_sums<outputs * rows>];
+  Dot::Sums::sums(sums, dots);
+  finish<outputs, rows>(task, output, first_row, dots);
+}
+
+/// Computes a few rows with weight rows side by side, which share each activation, and prefetches the next
+/// ones.
+template <typename Dot, int outputs, int rows>
+void multiply_side_by_side(const ProductTask& task, std::int64_t output, std::int32_t first_row) {
   constexpr std::int64_t weight_step = Dot::step * Dot::weight_bytes;
   const std::int64_t weight_row = task.depth * Dot::weight_bytes;
   const std::int64_t activation_row = activation_row_bytes<Dot>(task.depth);
@@ -181,6 +217,23 @@ void multiply_whole(const ProductTask& task, std::int64_t output, std::int32_t f
   alignas(64) float dots[Dot::Sums::template room_for_sums<outputs * rows>];
   Dot::Sums::sums(sums, dots);
   finish<outputs, rows>(task, output, first_row, dots);
+}
+
+/// Computes outputs [begin, end) for one or two rows.
+template <typename Dot, int rows>
+void multiply_few_rows(const ProductTask& task, std::int64_t begin, std::int64_t end,
+                       std::int32_t first_row) {
+  constexpr int at_once = outputs_at_once<Dot>(rows);
+  const std::int64_t even_end = end - (end - begin) % at_once;
+  const bool in_order = Dot::step * Dot::weight_bytes >= lone_step_bytes &&
+                        rows * activation_row_bytes<Dot>(task.depth) <= repeated_bytes;
+  for (std::int64_t output = begin; output < even_end; output += at_once)
+    if (in_order)
+      multiply_in_order<Dot, at_once, rows>(task, output, first_row);
+    else
+      multiply_side_by_side<Dot, at_once, rows>(task, output, first_row);
+  for (std::int64_t output = even_end; output < end; ++output)
+    multiply_in_order<Dot, 1, rows>(task, output, first_row);
 }
 
 /// Sums that are stored in memory between chunks.
@@ -276,14 +329,11 @@ void multiply_tiles(const ProductTask& task, std::int64_t begin, std::int64_t en
 template <typename Dot, int rows>
 void multiply_rows(const ProductTask& task, std::int64_t begin, std::int64_t end, std::int32_t first_row,
                    std::int32_t tiles, std::int32_t large) {
-  constexpr int at_once = outputs_at_once<Dot>(rows);
-  const std::int64_t even_end = end - (end - begin) % at_once;
   if constexpr (rows <= 2) {
-    for (std::int64_t output = begin; output < even_end; output += at_once)
-      multiply_whole<Dot, at_once, rows>(task, output, first_row);
-    for (std::int64_t output = even_end; output < end; ++output)
-      multiply_whole<Dot, 1, rows>(task, output, first_row);
+    multiply_few_rows<Dot, rows>(task, begin, end, first_row);
   } else {
+    constexpr int at_once = outputs_at_once<Dot>(rows);
+    const std::int64_t even_end = end - (end - begin) % at_once;
     multiply_tiles<Dot, at_once, rows>(task, begin, even_end, first_row, tiles, large);
     multiply_tiles<Dot, 1, rows>(task, even_end, end, first_row, tiles, large);
   }
