@@ -18,6 +18,11 @@ namespace draftscope::engine::cpu {
 /// Prefetch distance in bytes. The stream continues into the next group, whereas the hardware prefetcher
 /// stops at each page.
 inline constexpr std::int64_t packed_prefetch_bytes = 4096;
+/// Whether a product prefetches its weights. Most formats multiply a single row faster than memory serves the
+/// weights, and software prefetches would only slow the processor's own down. Unpacking takes longer where
+/// there are upper bits on eight lanes, or two of them on sixteen.
+template <typename Lanes, int place, int rows>
+inline constexpr bool prefetches = rows > 1 || packed_layouts[place].high_bits >= Lanes::width / 8;
 
 /// Unpacks the weights of a quad, still unsigned.
 template <typename Lanes, int place, int quad>
@@ -129,7 +134,7 @@ void multiply_group(const std::byte* group, std::int64_t blocks, const std::byte
     for (std::int64_t sub = 0; sub < layout.unit_blocks(); ++sub) {
       const std::byte* ahead = group + packed_prefetch_bytes + sub * block_bytes;
 #pragma GCC unroll 10
-      for (std::int64_t i = 0; i < block_bytes; i += line)
+      for (std::int64_t i = 0; prefetches<Lanes, place, rows> && i < block_bytes; i += line)
         _mm_prefetch(reinterpret_cast<const char*>(ahead + i), _MM_HINT_T0);
 #pragma GCC unroll 2
       for (int part = 0; part < parts; ++part)
