@@ -4,6 +4,7 @@
 #include <draftscope/base/clock.h>
 #include <draftscope/base/to_size.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -17,6 +18,11 @@ namespace {
 /// Writes "null" where JSON has no number.
 std::string json_number(double value) {
   return std::isfinite(value) ? fmt::format("{}", value) : "null";
+}
+
+/// Writes six digits, for numbers that are shown and not computed with.
+std::string short_number(double value) {
+  return std::isfinite(value) ? fmt::format("{:.6g}", value) : "null";
 }
 
 }  // namespace
@@ -41,28 +47,21 @@ double Del::threshold(const RoundView& /*round*/) {
   return rule_.threshold();
 }
 
-void Del::begin_request(const RequestView& request) {
-  greedy_ = request.greedy;
+void Del::begin_request(const RequestView& /*request*/) {
   rule_.begin_request();
   positions_ = prompt_positions_ = 0;
   due_ = rule_.options().prompt_window > 0;
 }
 
 void Del::observe(const RoundView& /*round*/, const RoundOutcome& outcome, DecisionLog* /*log*/) {
-  // A chain contributes all rows. A tree or another drafter's draft contributes those of the accepted path,
-  // which the text followed.
+  // Rows after the first rejected token have a context that is not the text's.
   path_.assign(1, 0);
   const bool chain = static_cast<std::size_t>(outcome.drafted()) == outcome.steps.size();
-  const bool drafted_by_exit = rule_.options().exits_draft;
-  if (chain && drafted_by_exit) {
+  if (chain && rule_.options().exits_draft && rule_.counts_all()) {
     for (std::int32_t node = 0; node < outcome.drafted(); ++node) path_.push_back(to_size(node) + 1);
   } else {
     for (const std::int32_t node : outcome.accepted_nodes) path_.push_back(to_size(node) + 1);
   }
-  // The tokens of a greedy draft are the predictions of its exit's head. Where they stop being correct is
-  // known without a pass, and later rows need no heads.
-  if (greedy_ && drafted_by_exit && !rule_.counts_all())
-    path_.resize(std::min(path_.size(), drafted_right(outcome) + 1));
   const std::size_t rows = outcome.nodes.size() + 1;
   const std::size_t d_model = to_size(shape_.d_model);
   round_states_.clear();
@@ -78,15 +77,6 @@ void Del::observe(const RoundView& /*round*/, const RoundOutcome& outcome, Decis
   for (const std::size_t row : path_) target_.push_back(outcome.verified[row].token);
   positions_ = prompt_positions_ + static_cast<std::int32_t>(path_.size());
   due_ = true;
-}
-
-/// Number of draft steps, from the root on, that the target would have taken too.
-std::size_t Del::drafted_right(const RoundOutcome& outcome) const {
-  std::size_t right = 0;
-  while (right < outcome.steps.size() && right < path_.size() &&
-         outcome.steps[right].token == outcome.verified[path_[right]].token)
-    ++right;
-  return right;
 }
 
 /// Reads the states of the prompt's last positions and the target's predictions after them, in one pass
@@ -151,16 +141,6 @@ Result<void> Del::run_heads(Probe& probe) {
   return {};
 }
 
-/// The round's positions up to and including the first where the exit in use was wrong; observe() has already
-/// cut those of another drafter's draft.
-std::int32_t Del::kept_positions(std::int32_t first) const {
-  const std::int32_t n = positions_ - first;
-  if (!rule_.options().exits_draft || rule_.counts_all()) return n;
-  for (std::int32_t i = 0; i < n; ++i)
-    if (shadow(rule_.exit(), first + i).token != target_[to_size(first + i)]) return i + 1;
-  return n;
-}
-
 /// The best token of a candidate's head at a position.
 const TopToken& Del::shadow(std::int32_t exit, std::int32_t position) const {
   const auto place = std::lower_bound(boundaries_.begin(), boundaries_.end(), exit) - boundaries_.begin();
@@ -177,16 +157,16 @@ Result<void> Del::optimise(const RoundView& view, Probe& probe, DecisionLog* log
     if (!rule_.learns_before_first_round() || positions_ == 0) return {};
   }
   DRAFTSCOPE_TRY(run_heads(probe));
-  const std::int32_t of_prompt = prompt_positions_;
-  const std::int32_t of_round = after_prefill ? 0 : kept_positions(of_prompt);
   const speculation::ExitChoice before = rule_.choice();
-  rule_.learn(of_prompt + of_round,
-              [&](std::int32_t exit, std::int32_t position) -> speculation::ShadowToken {
-                const TopToken& said = shadow(exit, position);
-                // A NaN would stay in the statistics, so such a layer counts as wrong with confidence 0.
-                if (!has_distribution(said)) return {false, 0.0};
-                return {said.token == target_[to_size(position)], static_cast<double>(said.probability)};
-              });
+  matches_.assign(to_size(shape_.n_layers - 1), 0);
+  rule_.learn(positions_, [&](std::int32_t exit, std::int32_t position) -> speculation::ShadowToken {
+    const TopToken& said = shadow(exit, position);
+    // A NaN would stay in the statistics, so such a layer counts as wrong with confidence 0.
+    if (!has_distribution(said)) return {false, 0.0};
+    const bool is_right = said.token == target_[to_size(position)];
+    matches_[to_size(exit - 1)] += static_cast<std::int32_t>(is_right);
+    return {is_right, static_cast<double>(said.probability)};
+  });
   prompt_positions_ = 0;
   log_choice(before, start_ns, log);
   return {};
@@ -195,27 +175,31 @@ Result<void> Del::optimise(const RoundView& view, Probe& probe, DecisionLog* log
 void Del::log_choice(const speculation::ExitChoice& before, std::int64_t start_ns, DecisionLog* log) const {
   if (log == nullptr) return;
   const speculation::ExitChoice& choice = rule_.choice();
-  log->add(
-      {.kind = "exit",
-       .score = choice.tpl,
-       .has_score = true,
-       .adopted = choice.exit != before.exit || choice.gamma != before.gamma,
-       .start_ns = start_ns,
-       .end_ns = now_ns(),
-       .detail = [&] {
-         std::string rates;
-         std::string thresholds;
-         for (const speculation::ExitStatistics& exit : rule_.statistics()) {
-           const char* comma = rates.empty() ? "" : ",";
-           rates += comma + json_number(exit.acceptance());
-           thresholds += comma + json_number(exit.threshold());
-         }
-         return fmt::format(
-             R"({{"exit":{},"gamma":{},"tpl":{},"exit_before":{},"gamma_before":{},"acceptance_rates":[{}],)"
-             R"("thresholds":[{}]}})",
-             choice.exit, choice.gamma, json_number(choice.tpl), before.exit, before.gamma, rates,
-             thresholds);
-       }});
+  log->add({.kind = "exit",
+            .score = choice.tpl,
+            .has_score = true,
+            .adopted = choice.exit != before.exit || choice.gamma != before.gamma,
+            .start_ns = start_ns,
+            .end_ns = now_ns(),
+            .detail = [&] {
+              std::string rates;
+              std::string thresholds;
+              std::string right;
+              std::string wrong;
+              for (const speculation::ExitStatistics& exit : rule_.statistics()) {
+                const char* comma = rates.empty() ? "" : ",";
+                rates += comma + json_number(exit.acceptance());
+                thresholds += comma + json_number(exit.threshold());
+                right += comma + short_number(exit.right_confidence());
+                wrong += comma + short_number(exit.wrong_confidence());
+              }
+              return fmt::format(
+                  R"({{"exit":{},"gamma":{},"tpl":{},"exit_before":{},"gamma_before":{},"positions":{},)"
+                  R"("matches":[{}],"acceptance_rates":[{}],"thresholds":[{}],"right_confidences":[{}],)"
+                  R"("wrong_confidences":[{}]}})",
+                  choice.exit, choice.gamma, json_number(choice.tpl), before.exit, before.gamma, positions_,
+                  fmt::join(matches_, ","), rates, thresholds, right, wrong);
+            }});
 }
 
 namespace {

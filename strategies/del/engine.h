@@ -15,9 +15,8 @@ namespace draftscope::engine {
 
 class Del final : public MaskChoice, public LengthChoice, public ThresholdChoice, public Learner {
  public:
-  /// Creates DEL for a model. If another part chooses the draft's layers (`exits_draft` is false), shadow
-  /// tokens differ from drafted tokens. A round's positions then count up to the first draft token that was
-  /// not accepted.
+  /// Creates DEL for a model. A round's positions count up to the first draft token that was not accepted,
+  /// whatever drafted it.
   Del(const speculation::ModelShape& shape, const speculation::DelRule::Options& options);
 
   const speculation::SublayerMask* mask(const RoundView& round) override;
@@ -37,8 +36,6 @@ class Del final : public MaskChoice, public LengthChoice, public ThresholdChoice
   [[nodiscard]] Result<void> read_prompt(const RoundView& view, Probe& probe);
   [[nodiscard]] Result<void> number_states(StateBank& bank);
   [[nodiscard]] Result<void> run_heads(Probe& probe);
-  [[nodiscard]] std::size_t drafted_right(const RoundOutcome& outcome) const;
-  [[nodiscard]] std::int32_t kept_positions(std::int32_t first) const;
   [[nodiscard]] const TopToken& shadow(std::int32_t exit, std::int32_t position) const;
   void log_choice(const speculation::ExitChoice& before, std::int64_t start_ns, DecisionLog* log) const;
 
@@ -47,7 +44,6 @@ class Del final : public MaskChoice, public LengthChoice, public ThresholdChoice
   std::vector<speculation::SublayerMask> masks_;  // one mask per exit
   std::vector<std::int32_t> boundaries_;          // the rule's candidates
   bool due_ = false;
-  bool greedy_ = true;
 
   // Input of the next optimise(): states of `positions_` positions, first the prompt's and then a round's,
   // and the target's tokens there.
@@ -57,6 +53,7 @@ class Del final : public MaskChoice, public LengthChoice, public ThresholdChoice
   std::vector<float> round_states_;  // [candidates][other positions][d_model]; empty if the round stored them
   std::vector<std::int32_t> numbers_;  // bank numbers, [candidates][positions]
   std::vector<std::int32_t> target_;   // [positions]
+  std::vector<std::int32_t> matches_;  // [exit − 1], positions where the exit's shadow token was the target's
   std::vector<TopToken> shadow_;       // [candidates][positions]
   std::vector<std::size_t> path_;      // rows of the observed round that count
   std::vector<Row> rows_;

@@ -109,15 +109,8 @@ struct SlowDel {
   };
 
   void learn(const std::vector<Position>& prompt, const std::vector<Position>& round) {
-    std::size_t kept = round.size();
-    if (options.exits_draft && (options.mode != Mode::code || gamma > 0))
-      for (std::size_t i = 0; i < round.size(); ++i)
-        if (round[i].by_exit[static_cast<std::size_t>(exit)].token != round[i].target) {
-          kept = i + 1;
-          break;
-        }
     std::vector<Position> all = prompt;
-    all.insert(all.end(), round.begin(), round.begin() + static_cast<std::ptrdiff_t>(kept));
+    all.insert(all.end(), round.begin(), round.end());
     for (std::size_t e = 1; e < counts.size(); ++e) {
       Counts add;
       for (const Position& position : all) {
@@ -205,7 +198,7 @@ void expect_equal(const DelState& found, const SlowDel& expected) {
 /// Counts the cases that the runs met, so that a test can require each of them.
 struct Met {
   std::int32_t rounds = 0, no_threshold = 0, certain = 0, zero = 0, deepest = 0, unclipped = 0, clipped = 0;
-  /// Rounds of another drafter's drafts that DEL's own exit would have clipped elsewhere.
+  /// Rounds whose first rejected token is not where DEL's own exit was first wrong, by its argmax.
   std::int32_t parted = 0;
 };
 
@@ -214,7 +207,7 @@ void follow(const WatchedDel& watched, const speculation::DelRule::Options& opti
             double head, std::size_t prompt_size, bool greedy, Met& met) {
   SlowDel slow(fresh.shape().n_layers, options, head);
   const bool code = options.mode == Mode::code;
-  const bool repaired = options.mode == Mode::repaired;
+  const bool honours = options.honours_length || options.mode == Mode::repaired;
   const auto window = std::min(options.prompt_window, static_cast<std::int32_t>(prompt_size));
   bool first = true;
   for (const WatchedDel::Round& round : watched.learnt()) {
@@ -230,7 +223,7 @@ void follow(const WatchedDel& watched, const speculation::DelRule::Options& opti
 
     // The plan must follow from the statistics.
     const double tau = slow.counts[static_cast<std::size_t>(slow.exit)].tau();
-    if (repaired && slow.gamma == 0) {
+    if (honours && slow.gamma == 0) {
       EXPECT_EQ(round.plan.mask != nullptr, !options.exits_draft);
       EXPECT_TRUE(round.drafted.empty());
     } else {
@@ -238,7 +231,7 @@ void follow(const WatchedDel& watched, const speculation::DelRule::Options& opti
         EXPECT_EQ(round.mask, speculation::SublayerMask::early_exit(slow.layers, slow.exit));
       }
       const bool nothing_known = first && (code || window == 0);
-      const std::int32_t length = repaired ? slow.gamma : nothing_known ? 1 : options.max;
+      const std::int32_t length = honours ? slow.gamma : nothing_known ? 1 : options.max;
       EXPECT_EQ(round.plan.draft_length, length);
       EXPECT_NEAR(round.plan.threshold, std::isnan(tau) ? -1.0 : tau, 1e-12);
       met.no_threshold += static_cast<std::int32_t>(std::isnan(tau));
@@ -257,21 +250,22 @@ void follow(const WatchedDel& watched, const speculation::DelRule::Options& opti
       for (std::size_t i = 0; i < round.drafted.size(); ++i)
         EXPECT_EQ(round.drafted[i], positions[i].by_exit[exit].token);
     }
+    // A greedy draft is rejected where the target's argmax is another token; a drawn token may be accepted
+    // there, and rejected elsewhere.
+    std::size_t right = 0;
+    while (right < round.drafted.size() && round.drafted[right] == positions[right].target) ++right;
+    if (greedy) {
+      EXPECT_EQ(static_cast<std::size_t>(round.accepted), right);
+    }
     const auto wrong = std::find_if(positions.begin(), positions.end(), [&](const SlowDel::Position& one) {
       return one.by_exit[exit].token != one.target;
     });
-    if (positions.end() - wrong > 1) ++(code && slow.gamma == 0 ? met.unclipped : met.clipped);
-    if (!options.exits_draft) {
-      std::size_t right = 0;
-      while (right < round.drafted.size() && round.drafted[right] == positions[right].target) ++right;
-      if (greedy) {
-        EXPECT_EQ(static_cast<std::size_t>(round.accepted), right);
-      }
-      const auto kept = static_cast<std::size_t>(round.accepted) + 1;
-      const auto own = static_cast<std::size_t>(wrong - positions.begin()) + 1;
-      met.parted += static_cast<std::int32_t>(std::min(own, positions.size()) != kept);
-      positions.resize(kept);
-    }
+    const auto kept = static_cast<std::size_t>(round.accepted) + 1;
+    const auto own = static_cast<std::size_t>(wrong - positions.begin()) + 1;
+    met.parted += static_cast<std::int32_t>(std::min(own, positions.size()) != kept);
+    const bool counts_all = options.exits_draft && code && slow.gamma == 0;
+    if (positions.size() > kept) ++(counts_all ? met.unclipped : met.clipped);
+    if (!counts_all) positions.resize(kept);
     slow.learn(prompt, positions);
     expect_equal(round.after, slow);
     first = false;
@@ -298,7 +292,8 @@ TEST(Del, KnowsAndChoosesWhatTheTargetsStatesSay) {
           .mode = mode,
           .max = static_cast<std::int32_t>(1 + random() % 18),
           .omega = random() % 2 == 0 ? 0.95 : 0.5,
-          .prompt_window = static_cast<std::int32_t>(random() % 3 * 16)};
+          .prompt_window = static_cast<std::int32_t>(random() % 3 * 16),
+          .honours_length = trial % 2 == 0};
       const SamplingOptions& sampling = del_samplings[random() % 3];
       const auto backend = cpu_backend(checkpoint, 1, 160);
       WatchedDel del(checkpoint.shape, options);
@@ -318,6 +313,7 @@ TEST(Del, KnowsAndChoosesWhatTheTargetsStatesSay) {
     EXPECT_GT(met.zero, 0);
     EXPECT_GT(met.deepest, 0);
     EXPECT_GT(met.clipped, 0);
+    EXPECT_GT(met.parted, 0);
     EXPECT_EQ(met.unclipped > 0, mode == Mode::code);
   }
 }
@@ -416,6 +412,42 @@ TEST(Del, KnowsTheSameWhereTheLayersAboveTheExitVerify) {
     rounds += both[0].rounds.size();
   }
   EXPECT_GT(rounds, 60U);
+}
+
+// §4.2, Eq. 2 and 3: acceptance and threshold follow from the counts and means that each decision records.
+TEST(Del, RecordsWhatItsChoiceFollowsFrom) {
+  std::mt19937 random(7);
+  const Checkpoint checkpoint = small_model({.n_layers = 6, .redundancy = 0.8, .seed = 4});
+  const auto prompt = random_tokens(random, 20, checkpoint.shape.vocab);
+  auto strategy = make_strategy("del:omega=0.75", checkpoint.shape);
+  ASSERT_TRUE(strategy) << strategy.error().message;
+  const auto backend = cpu_backend(checkpoint, 1, 160);
+  KeptDecode kept(prompt);
+  (void)decode_kept(*backend, *strategy->strategy, {.prompt = prompt, .max_new_tokens = 60}, kept);
+  ASSERT_GT(kept.taken.size(), 10U);
+  double positions = 0.0;
+  std::vector<double> matches(5, 0.0);
+  std::size_t with_threshold = 0;
+  for (const KeptDecision& decision : kept.taken) {
+    const bool after_prefill = &decision == kept.taken.data();
+    const std::int32_t counted =
+        after_prefill ? 20 : kept.rounds[static_cast<std::size_t>(decision.round)].round.accepted + 1;
+    EXPECT_EQ(decision.detail["positions"], counted);
+    positions = 0.75 * positions + counted;
+    for (std::size_t i = 0; i < matches.size(); ++i) {
+      matches[i] = 0.75 * matches[i] + decision.detail["matches"][i].get<double>();
+      EXPECT_NEAR(decision.detail["acceptance_rates"][i].get<double>(), matches[i] / positions, 1e-12);
+      const double threshold = decision.detail["thresholds"][i].get<double>();
+      if (threshold < 0.0) continue;
+      EXPECT_NEAR(threshold,
+                  (decision.detail["right_confidences"][i].get<double>() +
+                   decision.detail["wrong_confidences"][i].get<double>()) /
+                      2.0,
+                  1e-5);
+      ++with_threshold;
+    }
+  }
+  EXPECT_GT(with_threshold, 20U);
 }
 
 // With another part that chooses the exit, DEL's threshold is that exit's own.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// DEL's rule (rule.h) as a policy. Its statistics count the text's positions up to and including the first
-// where the exit in use was wrong, all of which the table has. The table lacks three things. First, the last
+// DEL's rule (rule.h) as a policy. Its statistics count the text's positions up to the first rejected token,
+// all of which the table has. The table lacks three things. First, the last
 // prompt positions, unless they were recorded (ShadowTable::prompt_cells) for a window of exactly that
 // length, which is 32 in recordings. Second, confidences beyond millionths, which blurs thresholds. Third,
-// with the public code and after a choice of γ = 0, the positions of a draft after its first wrong token.
+// with the public code and after a choice of γ = 0, the positions of a draft after its first rejected token.
 // After the first and the third the policy is uncertain.
 #include <algorithm>
 #include <cstdint>
@@ -73,23 +73,19 @@ void DelPolicy::plan(const RoundState& /*state*/, PlannedRound& plan) {
 }
 
 /// Observes a round. Its positions are the predictions of the root and of each draft token for the next
-/// token. They count up to and including the first where the exit in use was wrong, or, in a mix where
-/// another exit drafts, the first rejected token.
+/// token. They count up to the first rejected token.
 void DelPolicy::observe(const ObservedRound& round) {
   const ShadowTable& table = *round.state.table;
-  const bool drafts = rule_.options().exits_draft;
-  const std::int32_t rows = (drafts ? round.outcome.steps() : round.outcome.accepted) + 1;
-  const bool all_count = drafts && rule_.counts_all();
+  const bool all_count = rule_.options().exits_draft && rule_.counts_all();
+  const std::int32_t rows = (all_count ? round.outcome.steps() : round.outcome.accepted) + 1;
   const auto row_at = [&](std::int32_t position) -> const ShadowCell* {
     if (position < table.end()) return &table.cell(position, 1);
     return position == table.end() && !table.end_cells.empty() ? table.end_cells.data() : nullptr;
   };
-  const auto exit = static_cast<std::size_t>(rule_.exit() - 1);
-  const auto target = static_cast<std::size_t>(table.n_layers - 1);
   std::vector<const ShadowCell*> counted = std::move(prompt_);
   prompt_.clear();
   for (std::int32_t i = 0; i < rows; ++i) {
-    // After the first wrong draft token the round's text differs from the table's.
+    // After the first rejected token the round's text differs from the table's.
     if (i > round.outcome.accepted) {
       is_certain_ = false;
       break;
@@ -100,7 +96,6 @@ void DelPolicy::observe(const ObservedRound& round) {
       break;
     }
     counted.push_back(row);
-    if (drafts && !all_count && row[exit].token != row[target].token) break;
   }
   if (all_count && !(round.least == round.most)) is_certain_ = false;
   learn(counted, table.n_layers);

@@ -10,7 +10,7 @@ namespace draftscope::speculation {
 
 double ExitStatistics::threshold() const {
   if (matches <= 0.0 || mismatches <= 0.0) return -1.0;
-  return 0.5 * (confidence_of_matches / matches + confidence_of_mismatches / mismatches);
+  return 0.5 * (right_confidence() + wrong_confidence());
 }
 
 void ExitStatistics::decay(double omega) {
@@ -45,7 +45,10 @@ ExitChoice best_exit(std::span<const ExitStatistics> exits, const TplCost& cost,
 
 DelRule::DelRule(const TplCost& cost, const Options& options)
     : options_(options), cost_(cost), exits_(static_cast<std::size_t>(std::max(cost.n_layers - 1, 0))) {
-  if (options.mode != Mode::repaired) cost_.head = 0.0;
+  if (options.mode == Mode::repaired)
+    options_.honours_length = true;
+  else
+    cost_.head = 0.0;
   for (std::int32_t exit = 1; exit < cost.n_layers; ++exit)
     if (options.exits.empty() ||
         std::find(options.exits.begin(), options.exits.end(), exit) != options.exits.end())
@@ -61,7 +64,7 @@ void DelRule::begin_request() {
 }
 
 std::int32_t DelRule::length() const {
-  if (options_.mode == Mode::repaired) return choice_.gamma;
+  if (options_.honours_length) return choice_.gamma;
   return is_first_round_ ? 1 : options_.max;
 }
 
@@ -79,14 +82,16 @@ void DelRule::choose() {
 DelRule::Options del_options(const StrategySpecification& mix) {
   using Mode = DelRule::Mode;
   const std::string& mode = mix.text("mode");
-  DelRule::Options options{.mode = mode == "paper"  ? Mode::paper
-                                   : mode == "code" ? Mode::code
-                                                    : Mode::repaired,
-                           .max = mix.integer("d-max"),
-                           .omega = mix.number("omega"),
-                           .prompt_window = mix.integer("prompt-window"),
-                           .exits = listed_layers(mix.text("exits")),
-                           .exits_draft = mix.drafts_with(MaskLayers::below_chosen_exit)};
+  DelRule::Options options{
+      .mode = mode == "paper"  ? Mode::paper
+              : mode == "code" ? Mode::code
+                               : Mode::repaired,
+      .max = mix.integer("d-max"),
+      .omega = mix.number("omega"),
+      .prompt_window = mix.integer("prompt-window"),
+      .exits = listed_layers(mix.text("exits")),
+      .exits_draft = mix.drafts_with(MaskLayers::below_chosen_exit),
+      .honours_length = mix.part(PartKind::length) == "del" && mix.part(PartKind::stop) == "none"};
   // Where another part chooses the exit, DEL chooses the length and threshold for that exit.
   if (mix.drafts_with(MaskLayers::below_exit) && options.exits.empty()) {
     options.exits = {mix.integer("exit")};

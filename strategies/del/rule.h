@@ -23,6 +23,9 @@ struct ExitStatistics {
   double confidence_of_mismatches = 0.0;  ///< Decayed sum s⁻.
   /// Acceptance rate m / (m + w); a NaN while nothing was seen.
   [[nodiscard]] double acceptance() const { return matches / (matches + mismatches); }
+  /// Mean confidence of matches, and of mismatches; a NaN while none was seen.
+  [[nodiscard]] double right_confidence() const { return confidence_of_matches / matches; }
+  [[nodiscard]] double wrong_confidence() const { return confidence_of_mismatches / mismatches; }
   /// The mean of the mean confidences of matches and mismatches; -1 while either was never seen.
   [[nodiscard]] double threshold() const;
   void decay(double omega);
@@ -63,6 +66,9 @@ class DelRule {
     std::int32_t prompt_window = 32;  ///< Last prompt positions that the first statistics include.
     std::vector<std::int32_t> exits;  ///< Exits that may be chosen, ascending, from 1 to L − 1; empty = all.
     bool exits_draft = true;          ///< Whether the chosen exit is the one that drafts.
+    /// Whether the length found is the one drafted, in every mode: where no stop rule ends drafts (DEL-ℰ,
+    /// §5.3).
+    bool honours_length = false;
   };
   /// Creates a rule. `cost.head` counts only if repaired.
   DelRule(const TplCost& cost, const Options& options);
@@ -70,12 +76,12 @@ class DelRule {
   void begin_request();
 
   /// Whether the next round is a plain step.
-  [[nodiscard]] bool rests() const { return options_.mode == Mode::repaired && choice_.gamma == 0; }
+  [[nodiscard]] bool rests() const { return options_.honours_length && choice_.gamma == 0; }
   [[nodiscard]] std::int32_t exit() const { return choice_.exit; }
   [[nodiscard]] std::int32_t length() const;
   /// Draft-exit threshold; -1 = none.
   [[nodiscard]] double threshold() const;
-  /// Whether all positions of the planned round count, not only those up to its first wrong draft token.
+  /// Whether all positions of the planned round count, not only those up to its first rejected token.
   [[nodiscard]] bool counts_all() const { return options_.mode == Mode::code && choice_.gamma == 0; }
   /// Whether the rule learns from the prompt's positions before the first round, rather than with it.
   [[nodiscard]] bool learns_before_first_round() const { return options_.mode != Mode::code; }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // DEL's statistics and its choice of exit and length.
+#include <draftscope/speculation/catalogue/strategy_specification.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include "strategies/del/rule.h"
@@ -80,19 +82,43 @@ TEST(DelStatistics, HaveNoThresholdWhileEitherCountIsEmpty) {
   EXPECT_DOUBLE_EQ(one.matches, 1.0);
 }
 
-TEST(DelRule, HonoursALengthOnlyIfRepaired) {
+TEST(DelRule, HonoursALengthOnlyIfRepairedOrWithoutAStopRule) {
   for (const DelRule::Mode mode : {DelRule::Mode::paper, DelRule::Mode::code, DelRule::Mode::repaired}) {
-    DelRule rule({4, 0.0}, {.mode = mode, .max = 9});
-    EXPECT_EQ(rule.length(), 1);
-    // Every exit is wrong everywhere, so a plain step is best.
-    rule.learn(8, [](std::int32_t, std::int32_t) { return ShadowToken{false, 0.5}; });
-    EXPECT_EQ(rule.choice().gamma, 0);
-    EXPECT_EQ(rule.rests(), mode == DelRule::Mode::repaired);
-    EXPECT_EQ(rule.counts_all(), mode == DelRule::Mode::code);
-    EXPECT_EQ(rule.length(), mode == DelRule::Mode::repaired ? 0 : 9);
-    rule.begin_request();
-    EXPECT_EQ(rule.length(), 1);
-    EXPECT_TRUE(std::isnan(rule.statistics()[0].acceptance()));
+    for (const bool has_stop : {true, false}) {
+      const bool honours = mode == DelRule::Mode::repaired || !has_stop;
+      DelRule rule({4, 0.0}, {.mode = mode, .max = 9, .honours_length = !has_stop});
+      EXPECT_EQ(rule.length(), 1);
+      // Every exit is wrong everywhere, so a plain step is best.
+      rule.learn(8, [](std::int32_t, std::int32_t) { return ShadowToken{false, 0.5}; });
+      EXPECT_EQ(rule.choice().gamma, 0);
+      EXPECT_EQ(rule.rests(), honours);
+      EXPECT_EQ(rule.counts_all(), mode == DelRule::Mode::code);
+      EXPECT_EQ(rule.length(), honours ? 0 : 9);
+      // Then exit 2 is right half of the time.
+      for (int round = 0; round < 200; ++round)
+        rule.learn(2, [](std::int32_t exit, std::int32_t position) {
+          return ShadowToken{exit == 2 && position == 0, 0.5};
+        });
+      EXPECT_EQ(rule.length(), honours ? rule.choice().gamma : 9);
+      rule.begin_request();
+      EXPECT_EQ(rule.length(), 1);
+      EXPECT_TRUE(std::isnan(rule.statistics()[0].acceptance()));
+    }
+  }
+}
+
+// DEL-ℰ of §5.3: exit and length by TPL, no draft exit. The other ablations have a stop rule, or a length of
+// another part.
+TEST(DelOptions, HonourTheLengthWhereOnlyTplChoosesIt) {
+  for (const auto& [specification, honours] : {std::pair{"mix:mask=del,length=del,stop=none", true},
+                                               {"mix:mask=exit,length=del,stop=none", true},
+                                               {"del", false},
+                                               {"mix:mask=exit,length=del,stop=del", false},
+                                               {"mix:mask=del,length=del,stop=threshold", false},
+                                               {"mix:mask=del,stop=none,gamma=4", false}}) {
+    const auto parsed = parse_strategy(specification, 12);
+    ASSERT_TRUE(parsed) << parsed.error().message;
+    EXPECT_EQ(del_options(*parsed).honours_length, honours) << specification;
   }
 }
 
