@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <iterator>
 #include <map>
 #include <numeric>
@@ -83,10 +84,18 @@ std::string words_text(const DecisionsOfKind& decisions) {
   return lines;
 }
 
+/// Exits that were never chosen are left out; JSON has them.
 std::string series_text(const DecisionsOfKind& decisions, const Glyphs& glyphs) {
+  std::set<std::int32_t> chosen;
+  for (const DecisionSeries& one : decisions.series)
+    if (one.row->key == "exit")
+      for (const double exit : one.values)
+        if (std::isfinite(exit)) chosen.insert(static_cast<std::int32_t>(exit));
   std::vector<ChartedSeries> series;
   series.reserve(decisions.series.size());
-  for (const DecisionSeries& one : decisions.series) series.push_back({title_of(one), one.values});
+  for (const DecisionSeries& one : decisions.series)
+    if (one.exit == 0 || chosen.empty() || chosen.contains(one.exit))
+      series.push_back({title_of(one), one.values});
   return series_table(series, glyphs);
 }
 

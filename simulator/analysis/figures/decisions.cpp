@@ -20,7 +20,7 @@ using Json = nlohmann::json;
 
 constexpr double none = std::numeric_limits<double>::quiet_NaN();
 
-constexpr std::array<SeriesRow, 24> series_rows{{
+constexpr std::array<SeriesRow, 28> series_rows{{
     {"layer set", "matchness", "matchness",
      "Share of the window's tokens that the candidate predicts (SWIFT)", "", "candidate"},
     {"layer set", "best_matchness", "best before", "The best matchness before this candidate", "best_before"},
@@ -38,6 +38,12 @@ constexpr std::array<SeriesRow, 24> series_rows{{
     {"exit", "exit_acceptance", "acceptance", "Expected acceptance of a draft token at the exit",
      "acceptance_rates", "", true},
     {"exit", "exit_threshold", "threshold", "Draft-exit threshold at the exit", "thresholds", "", true},
+    {"exit", "positions", "positions", "Positions learnt from", "positions"},
+    {"exit", "exit_matches", "right", "Right shadow tokens among them", "matches", "", true},
+    {"exit", "exit_right_confidence", "confidence, right", "Their mean confidence so far",
+     "right_confidences", "", true},
+    {"exit", "exit_wrong_confidence", "confidence, wrong", "Mean confidence of wrong shadow tokens so far",
+     "wrong_confidences", "", true},
     {"threshold", "threshold", "threshold", "Draft-exit threshold after the round", "after"},
     {"threshold", "recent_acceptance", "acceptance", "The moving acceptance rate that moves the threshold",
      "acceptance_rate"},
