@@ -42,8 +42,8 @@ Result<int> report(const ReportCommandOptions& options) {
                         simulator::measure_recording(options.file));
   if (!options.as.empty()) {
     const auto asked = conventions_named(options.as);
-    if (options.by == "operation")
-      return fail("--as {}: found --by operation, expected --by category, or none", options.as);
+    if (options.by == "operation" || options.by == "stretch")
+      return fail("--as {}: found --by {}, expected --by category, or none", options.as, options.by);
     const bool by_category = !options.by.empty();
     if (options.json) return print_out(conventions_json(measured, asked, by_category));
     if (options.csv) return print_out(conventions_csv(measured, asked, by_category));
@@ -66,6 +66,12 @@ Result<int> report(const ReportCommandOptions& options) {
     if (options.csv) return print_out(operations_csv(measured, operations));
     return print_out(operations_text(measured, operations, options.quiet, glyphs_for_stdout()));
   }
+  if (options.by == "stretch") {
+    const auto stretches = simulator::stretches_of(*measured.recording);
+    if (options.json) return print_out(stretches_json(measured, stretches));
+    if (options.csv) return print_out(stretches_csv(measured, stretches));
+    return print_out(stretches_text(measured, stretches, options.quiet, glyphs_for_stdout()));
+  }
   const bool by_category = !options.by.empty();
   if (options.json) return print_out(report_json(measured, by_category));
   if (options.csv) return print_out(report_csv(measured, by_category));
@@ -84,8 +90,9 @@ void add_report_command(CLI::App& app, Outcome& outcome) {
       "         draftscope report demo.dstrace --as clasp --by category");
   command->add_option("FILE", options->file, "Trace to read; with --decisions also a policy")->required();
   CLI::Option* by = command->add_option(
-      "--by", options->by, "Also split the figures: category; or the device's time alone: operation");
-  by->check(one_of({"category", "operation"}));
+      "--by", options->by,
+      "Also split the figures: category; or alone: stretch of 64 output tokens, operation of the device");
+  by->check(one_of({"category", "stretch", "operation"}));
   CLI::Option* as = command->add_option("--as", options->as, "Count and average as a publication does");
   as->check(one_of(convention_words()));
   CLI::Option* json = command->add_flag("--json", options->json, "Print JSON");

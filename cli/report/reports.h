@@ -7,6 +7,7 @@
 #include <draftscope/simulator/analysis/decisions.h>
 #include <draftscope/simulator/analysis/measured_recording.h>
 #include <draftscope/simulator/analysis/operations.h>
+#include <draftscope/simulator/analysis/stretches.h>
 #include <draftscope/speculation/policy_file.h>
 
 #include <string>
@@ -74,6 +75,17 @@ struct ReportOptions {
 /// CSV with one line per run, phase and operation.
 [[nodiscard]] std::string operations_csv(const simulator::MeasuredRecording& measured,
                                          const simulator::RecordedOperations& operations);
+
+// `draftscope report --by stretch` prints figures along the output, runs by stretches (stretches_of()).
+
+[[nodiscard]] std::string stretches_text(const simulator::MeasuredRecording& measured,
+                                         const std::vector<simulator::StretchFigures>& stretches,
+                                         bool tables_only, const Glyphs& glyphs);
+[[nodiscard]] std::string stretches_json(const simulator::MeasuredRecording& measured,
+                                         const std::vector<simulator::StretchFigures>& stretches);
+/// CSV with one line per run, prompt and stretch.
+[[nodiscard]] std::string stretches_csv(const simulator::MeasuredRecording& measured,
+                                        const std::vector<simulator::StretchFigures>& stretches);
 
 /// Lines above every report: "recording", "model", "machine" and "decoding", and a "warning" line for each
 /// reason to doubt the figures.
