@@ -58,7 +58,7 @@ class SweepQuestions {
   void add_ladder(const simulator::StrategyRounds& rounds, const simulator::Machine& machine);
   /// Answers to the same question about each part of the prompts; none without --by.
   [[nodiscard]] std::vector<AnswerPart> ask_parts(const simulator::StrategyRounds& rounds,
-                                                  const simulator::Machine& machine) const;
+                                                  const simulator::Machine& machine);
   /// Comparison with the recorded run that the answer predicts, if there is one.
   [[nodiscard]] std::optional<simulator::MeasuredBeside> measured_beside(
       const simulator::Answer& answer, const simulator::Machine& machine) const;
@@ -139,12 +139,19 @@ void SweepQuestions::ask_fitting(const simulator::StrategyRounds& rounds, const 
 }
 
 std::vector<AnswerPart> SweepQuestions::ask_parts(const simulator::StrategyRounds& rounds,
-                                                  const simulator::Machine& machine) const {
+                                                  const simulator::Machine& machine) {
   std::vector<AnswerPart> parts;
   if (options_.by.empty()) return parts;
   using simulator::PartBy;
-  const PartBy by = options_.by == "prompt" ? PartBy::prompt : PartBy::category;
-  for (const simulator::RoundsPart& part : parts_of(rounds, by, what_if_, *simulation.recording)) {
+  const PartBy by = options_.by == "prompt"    ? PartBy::prompt
+                    : options_.by == "stretch" ? PartBy::stretch
+                                               : PartBy::category;
+  const auto of_rounds = parts_of(rounds, by, what_if_, *simulation.recording);
+  if (!of_rounds) {
+    simulation.refusals.push_back({rounds.strategy, machine.name, of_rounds.error().message});
+    return parts;
+  }
+  for (const simulator::RoundsPart& part : *of_rounds) {
     // A text that ended with the prefill's token has no rounds, and so no speedup.
     auto answer = simulator::ask(what_if_.costs().model, part.rounds, machine,
                                  {.draws = options_.draws, .seed = options_.seed});
@@ -348,8 +355,9 @@ void add_simulate_command(CLI::App& app, Outcome& outcome, const std::string& co
                       "Of the machine per hour, all its GPUs: for the cost of a million tokens");
   add_optional_number(*command, "--power", options->power,
                       "Watts of the machine while it decodes, all its GPUs: for joules per token");
-  CLI::Option* by = command->add_option("--by", options->by, "Also answer for each category or each prompt");
-  by->check(one_of({"category", "prompt"}));
+  CLI::Option* by = command->add_option(
+      "--by", options->by, "Also answer for each category, prompt or stretch of 64 output tokens");
+  by->check(one_of({"category", "prompt", "stretch"}));
   command->add_flag("--budget", options->budget, "Say where the uncertainty comes from");
   CLI::Option* ladder =
       command->add_flag("--ladder", options->ladder, "Say what makes each speedup another than layers count")

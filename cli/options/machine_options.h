@@ -42,7 +42,8 @@ struct SimulateOptions {
   std::optional<std::string> write;             ///< File for a trace of the answers; none = not written.
   std::vector<std::filesystem::path> inputs;    ///< Paths that the command line names.
   bool overwrite = false;
-  std::string by;  ///< "category" or "prompt": also answers of each part of the prompts; empty = none.
+  /// "category", "prompt" or "stretch": also answers of each part of the texts; empty = none.
+  std::string by;
   bool budget = false;
   bool ladder = false;
   bool waterfall = false;

@@ -264,7 +264,11 @@ Json simulate_document(const Simulation& simulation) {
     answers.push_back(answer_json(simulation.answers[i]));
     answers.back()["measured"] = measured_json(simulation.measured[i]);
     if (simulation.by.empty()) continue;
-    Json& parts = answers.back()[simulation.by == "prompt" ? "prompts" : "categories"] = Json::array();
+    Json& parts =
+        answers
+            .back()[simulation.by == "category" ? "categories"
+                                                : simulation.by + (simulation.by == "stretch" ? "es" : "s")] =
+            Json::array();
     for (const AnswerPart& part : simulation.parts[i]) {
       Json entry{{simulation.by, part.name}};
       entry.update(answer_json(part.answer));

@@ -25,14 +25,14 @@ struct Refusal {
 
 /// Answer to a question about a part of the prompts.
 struct AnswerPart {
-  std::string name;  ///< A category or a prompt.
+  std::string name;  ///< A category, a prompt or a stretch.
   simulator::Answer answer;
 };
 
 struct Simulation {
   const traces::Recording* recording = nullptr;
   const simulator::CostFitReport* fit = nullptr;
-  std::string by = {};  ///< "category" or "prompt"; empty = answers are not split.
+  std::string by = {};  ///< "category", "prompt" or "stretch"; empty = answers are not split.
   std::vector<simulator::Answer> answers;
   std::vector<std::vector<AnswerPart>> parts;  ///< Parts [answer]; empty lists if answers are not split.
   std::vector<simulator::Scenario> scenarios;  ///< Scenario [answer].

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/simulator/answers/rounds_part.h>
 
+#include <draftscope/simulator/analysis/stretches.h>
 #include <fmt/format.h>
 #include <algorithm>
 #include <cstddef>
@@ -8,6 +9,8 @@
 #include <utility>
 
 #include "answers/advice/prompt_order.h"
+#include "rounds/known_rounds.h"
+#include "rounds/replay/replay.h"
 #include "rounds/trained_recording.h"
 
 namespace draftscope::simulator {
@@ -54,11 +57,101 @@ std::vector<T> chosen(const std::vector<T>& values, const std::vector<std::size_
   return result;
 }
 
+/// Statistics of a request by stretch of its output.
+std::map<std::int32_t, RoundStatistics> by_stretch(const KnownRequest& request,
+                                                   const RoundStatistics& whole) {
+  std::map<std::int32_t, RoundStatistics> stretches;
+  std::int32_t first_token = 1;  // The prefill's token has index 0.
+  for (const KnownRound& known : request.rounds) {
+    const traces::Round& round = known.round;
+    add_round(
+        stretches[first_token / published_stretch_tokens * published_stretch_tokens], known.draft,
+        round.root_position,
+        {.drafted = round.drafted, .accepted = round.accepted, .siblings = round.drafted - known.draft_steps},
+        round.emitted);
+    first_token += round.emitted;
+  }
+  // Time of the host is spread over the rounds.
+  const auto all = static_cast<std::int64_t>(request.rounds.size());
+  std::int64_t done = 0;
+  std::int64_t given_ns = 0;
+  for (auto& [stretch, statistics] : stretches) {
+    done += statistics.rounds;
+    statistics.host_ns = whole.host_ns * done / all - given_ns;
+    given_ns += statistics.host_ns;
+  }
+  return stretches;
+}
+
+/// Whether two sums have the same rounds; exits may be in another order, and rows that never occurred be left
+/// out.
+bool has_same_rounds(RoundStatistics a, RoundStatistics b) {
+  for (RoundStatistics* sum : {&a, &b}) {
+    for (DraftStatistics& draft : sum->drafts)
+      while (!draft.verify.empty() && draft.verify.back().passes == 0) draft.verify.pop_back();
+    std::sort(sum->drafts.begin(), sum->drafts.end(),
+              [](const DraftStatistics& x, const DraftStatistics& y) { return x.exit < y.exit; });
+  }
+  return a == b;
+}
+
+Result<std::vector<RoundsPart>> stretch_parts(const StrategyRounds& rounds, const WhatIf& what_if,
+                                              const std::vector<traces::PromptId>& prompts) {
+  if (!rounds.setting.max_drafted.empty())
+    return fail("strategy {}: found two cases of its rounds, expected one for --by stretch", rounds.strategy);
+  if (!rounds.auxiliary_passes.empty())
+    return fail(
+        "strategy {}: found passes of its own, expected a strategy without for --by stretch (of a "
+        "recorded run: report --by stretch)",
+        rounds.strategy);
+  DRAFTSCOPE_TRY_ASSIGN(const std::vector<KnownRequest> known, known_rounds(what_if.trained(), rounds));
+  std::map<std::int32_t, RoundsPart> parts;
+  for (std::size_t i = 0; i < known.size(); ++i) {
+    const RoundStatistics& whole = rounds.setting.min_drafted[i];
+    RoundStatistics sum;
+    PassCount vanilla = rounds.vanilla[i];
+    std::int64_t first_context = known[i].rounds.empty() ? 0 : known[i].rounds.front().round.root_position;
+    const auto stretches = by_stretch(known[i], whole);
+    for (const auto& [first_token, statistics] : stretches) {
+      add(sum, statistics);
+      const auto had = parts.find(first_token);
+      RoundsPart& part = had != parts.end() ? had->second : parts[first_token];
+      if (had == parts.end()) {
+        part.name = fmt::format("{}-{}", first_token, first_token + published_stretch_tokens - 1);
+        part.rounds = rounds;
+        part.rounds.setting.min_drafted.clear();
+        part.rounds.vanilla.clear();
+        part.rounds.categories.clear();
+        part.rounds.prompts.clear();
+      }
+      // The last stretch has the step that finds the text's end, too.
+      const bool is_last = first_token == stretches.rbegin()->first;
+      const PassCount steps = is_last ? vanilla : vanilla_steps(statistics.tokens, first_context);
+      first_context += statistics.tokens;
+      vanilla.passes -= steps.passes;
+      vanilla.context -= steps.context;
+      part.rounds.setting.min_drafted.push_back(statistics);
+      part.rounds.vanilla.push_back(steps);
+      if (i < rounds.categories.size()) part.rounds.categories.push_back(rounds.categories[i]);
+      if (i < prompts.size()) part.rounds.prompts.push_back(prompts[i]);
+    }
+    if (!has_same_rounds(sum, whole))
+      return fail(
+          "strategy {}: found rounds of another context or model, expected the recorded ones for --by "
+          "stretch",
+          rounds.strategy);
+  }
+  std::vector<RoundsPart> result;
+  for (auto& [first_token, part] : parts) result.push_back(std::move(part));
+  return result;
+}
+
 }  // namespace
 
-std::vector<RoundsPart> parts_of(const StrategyRounds& rounds, PartBy by, const WhatIf& what_if,
-                                 const traces::Recording& recording) {
+Result<std::vector<RoundsPart>> parts_of(const StrategyRounds& rounds, PartBy by, const WhatIf& what_if,
+                                         const traces::Recording& recording) {
   const std::vector<traces::PromptId> prompts = prompts_of(rounds, what_if, recording);
+  if (by == PartBy::stretch) return stretch_parts(rounds, what_if, prompts);
   std::vector<std::pair<std::string, std::vector<std::size_t>>> parts;
   const std::vector<std::string> names = part_names(rounds, by, prompts, recording);
   for (std::size_t i = 0; i < names.size(); ++i) {

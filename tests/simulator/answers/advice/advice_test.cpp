@@ -187,8 +187,9 @@ TEST(Advice, NamesTheFastestOfEachCategory) {
     for (const Candidate& candidate : found->all) {
       const StrategyRounds rounds = learnt.what_if().rounds(candidate.rounds.strategy).value();
       if (!rounds.setting.max_drafted.empty()) continue;
-      for (const RoundsPart& part :
-           parts_of(rounds, PartBy::category, learnt.what_if(), learnt.recording())) {
+      const auto parts = parts_of(rounds, PartBy::category, learnt.what_if(), learnt.recording());
+      ASSERT_TRUE(parts);
+      for (const RoundsPart& part : *parts) {
         if (part.name != choice.category) continue;
         const Answer answer =
             ask(learnt.what_if().costs().model, part.rounds, learnt.machine(), {.draws = 200}).value();
@@ -202,6 +203,49 @@ TEST(Advice, NamesTheFastestOfEachCategory) {
   }
   EXPECT_EQ(named, (std::set<std::string>{"even", "odd"}));
   EXPECT_TRUE(advise_on(Learnt({.prompts = 1, .tokens = 60}))->by_category.empty());
+}
+
+TEST(RoundsParts, OfStretchesAddUpToTheWhole) {
+  const Learnt learnt({.prompts = 4, .tokens = 150, .skill = 0.8});
+  std::size_t split = 0;
+  std::size_t refused = 0;
+  for (const char* strategy : {"layerskip:exit=1,gamma=2", "layerskip:exit=2,gamma=5", "fs:exit=2",
+                               "del:prompt-window=0", "dv:exit=2"}) {
+    const StrategyRounds rounds = learnt.what_if().rounds(strategy).value();
+    const auto parts = parts_of(rounds, PartBy::stretch, learnt.what_if(), learnt.recording());
+    ASSERT_EQ(parts.has_value(), rounds.setting.max_drafted.empty() && rounds.auxiliary_passes.empty())
+        << strategy;
+    if (!parts) {
+      ++refused;
+      continue;
+    }
+    ++split;
+    ASSERT_EQ(parts->size(), 3U);
+    EXPECT_EQ((*parts)[1].name, "64-127");
+    RoundStatistics sum;
+    PassCount vanilla;
+    for (const RoundsPart& part : *parts) {
+      EXPECT_EQ(part.rounds.setting.min_drafted.size(), 4U);
+      for (const RoundStatistics& request : part.rounds.setting.min_drafted) {
+        EXPECT_LT(request.tokens, 64 + 20);
+        add(sum, request);
+      }
+      const PassCount steps = sum_of(part.rounds.vanilla);
+      vanilla.passes += steps.passes;
+      vanilla.context += steps.context;
+      EXPECT_TRUE(ask(learnt.what_if().costs().model, part.rounds, learnt.machine(), {.draws = 200}));
+    }
+    const RoundStatistics whole = sum_of(rounds.setting.min_drafted);
+    EXPECT_EQ(sum.tokens, whole.tokens);
+    EXPECT_EQ(sum.rounds, whole.rounds);
+    EXPECT_EQ(sum.drafted, whole.drafted);
+    EXPECT_EQ(sum.accepted, whole.accepted);
+    EXPECT_EQ(sum.target_steps, whole.target_steps);
+    EXPECT_EQ(sum.host_ns, whole.host_ns);
+    EXPECT_EQ(vanilla, sum_of(rounds.vanilla));
+  }
+  EXPECT_GE(split, 3U);
+  EXPECT_GE(refused, 1U);
 }
 
 // Among settings that differ only by chance, the luckiest looks better than it is.
