@@ -136,6 +136,19 @@ Rows swift_rows() {
                     {"SWIFT", "swift", "SWIFT"}},
        .figures = {"accepted_length", "acceptance_rate", "tokens_per_second", "speedup"},
        .sources = {"SWIFT Table 2"}},
+      {.name = "swift-table-3",
+       .item = "Table 3, pass@10: sampled decoding",
+       .settings = {vanilla("Vanilla"), {"SWIFT", "swift", "SWIFT"}},
+       .figures = {"accepted_length", "acceptance_rate", "speedup"},
+       .decoding = {"--temperature", "0.6", "--top-p", "0.95"},
+       .sources = {"SWIFT Table 3"},
+       .differs = "pass@1 and pass@10 are not judged; published values are of greedy decoding, too"},
+      {.name = "swift-table-5",
+       .item = "Tables 5 and 6 and Figure 9: models other than Llama",
+       .settings = {vanilla(), {"SWIFT", "swift", "SWIFT"}},
+       .figures = {"accepted_length", "acceptance_rate", "speedup"},
+       .sources = {"SWIFT Table 5", "SWIFT Table 6"},
+       .differs = "one model a call, that of --model"},
       {.name = "swift-table-7",
        .item = "Table 7: SWIFT without one of its parts",
        .settings = {vanilla("Vanilla"),
@@ -180,6 +193,21 @@ Rows swift_rows() {
        .item = "Figure 6, right: time by part of the work",
        .printer = Printer::phases,
        .settings = {vanilla(), {"SWIFT", "swift"}}},
+      {.name = "swift-figure-7",
+       .item = "Figure 7: a stream of tasks, one set for all beside the set of a search that goes on",
+       .searches = {skip_set_search(true)},
+       .settings = {vanilla(), {"Self-SD, set of", "draft-verify:skip-set={sets}"}, {"SWIFT", "swift"}},
+       .figures = {"acceptance_rate", "speedup"},
+       .differs = shorter_search() + "; tasks follow one another as in --prompts"},
+      {.name = "swift-figure-8a",
+       .item = "Figure 8(a): most candidates S and Bayesian interval beta",
+       .settings = {vanilla(),
+                    {"S 100, beta 25", "swift:max-score=1,max-iterations=100"},
+                    {"S 100, beta 5", "swift:gp-interval=5,max-score=1,max-iterations=100"},
+                    {"S 10, beta 25", "swift:max-score=1,max-iterations=10"},
+                    {"S 10, beta 5", "swift:gp-interval=5,max-score=1,max-iterations=10"}},
+       .figures = {"accepted_length", "acceptance_rate", "speedup"},
+       .differs = "a search ends after S candidates alone, which are few, since a demo's stream is short"},
       {.name = "swift-figure-8",
        .item = "Figure 8(b): the share r of skipped sublayers",
        .printer = Printer::curve,
@@ -228,8 +256,25 @@ Rows clasp_rows() {
           curve("clasp-figure-4a", "Figure 4(a): number of skipped layers",
                 {"skip", {"{L/6}", "{L/4}", "{L/3}", "{L/2}"}}, "clasp:skip={L/2}"),
           interval,
+          {.name = "clasp-figure-5",
+           .item = "Figure 5: speedup by size of the model",
+           .settings = {vanilla(), {"CLaSp", "clasp", "CLaSp"}},
+           .figures = {"accepted_length", "speedup"},
+           .sources = {"CLaSp sec 5.2 text"},
+           .differs = "one model a call, that of --model"},
           curve("clasp-figure-4c", "Figure 4(c): draft-exit threshold",
                 {"threshold", {"0.5", "0.6", "0.7", "0.8", "0.9"}}, "clasp:threshold=0.7")};
+}
+
+/// LayerSkip over a grid of exits and lengths. One setting is learnt from: with shadow tokens it tells the
+/// rounds of all others.
+std::vector<SettingRow> grid_settings() {
+  std::vector<SettingRow> settings{vanilla(), {"L/4, 6", "layerskip:exit={L/4},gamma=6", "", true}};
+  for (const char* exit : {"L/6", "L/4", "L/3", "L/2"})
+    for (const char* gamma : {"2", "4", "6", "10"})
+      settings.push_back(
+          {std::string(exit) + ", " + gamma, "layerskip:exit={" + std::string(exit) + "},gamma=" + gamma});
+  return settings;
 }
 
 Rows del_rows() {
@@ -284,15 +329,21 @@ Rows del_rows() {
            .figures = {"etpl", "speedup"},
            .sources = {"DEL sec 3 text"},
            .differs = smaller},
+          {.name = "del-figure-1b",
+           .item = "Figure 1(b): speed by exit and length, of two prompts by stretches of 64 tokens",
+           .printer = Printer::heat_maps,
+           .settings = grid_settings(),
+           .differs = "16 settings; three stretches of a prompt take -n 192"},
           {.name = "del-figure-3a",
            .item = "Figure 3(a): DEL without one of its parts",
            .settings = {vanilla(),
                         {"LS(L/4-6)", "layerskip", "", true},
                         {"DEL", "del"},
-                        {"DEL-gamma: one exit", "mix:mask=exit,stop=del,length=del"},
-                        {"DEL-E: no draft exit", "mix:mask=del,length=del,stop=none"}},
+                        {"DEL-gamma: one exit", "mix:mask=exit,stop=del,length=del,verify=above-exit"},
+                        {"DEL-E: no draft exit", "mix:mask=del,length=del,stop=none,verify=above-exit"},
+                        {"DEL-E-lim: exits from L/6 on", "del:exits={L/6}-{L-1}"}},
            .figures = {"etpl", "acceptance_rate", "speedup"},
-           .differs = "DEL-E drafts d_max tokens in every round, not the length that its choice expects"},
+           .differs = "DEL-E-lim leaves out the first sixth of the layers, the paper 3 of 32"},
           {.name = "del-figure-3b",
            .item = "Figure 3(b): time by part of the work and draft length",
            .printer = Printer::phases,

@@ -26,6 +26,7 @@ enum class Printer : std::uint8_t {
   curve,      ///< Figures over the values of one parameter.
   phases,     ///< Time per token by phase.
   decisions,  ///< Decisions of the strategies, round by round; the course of a search alone.
+  heat_maps,  ///< Speedup by exit and length, of each prompt and stretch of its output.
 };
 
 /// A search by `draftscope tune` before the recording.

@@ -20,6 +20,7 @@
 #include "report/figure_text.h"
 #include "report/report_json.h"
 #include "report/reports.h"
+#include "reproduce/heat_maps.h"
 #include "terminal/numbers.h"
 #include "terminal/table.h"
 
@@ -374,8 +375,10 @@ Result<std::string> reproduction_text(const Reproduction& reproduction, const Gl
     text += header_text(*reproduction.measured, glyphs);
     text += experiment.printer == Printer::table   ? tables_text(reproduction, glyphs)
             : experiment.printer == Printer::curve ? curve_text(reproduction, glyphs)
-                                                   : phases_text(reproduction, glyphs);
-    if (experiment.printer != Printer::phases) {
+            : experiment.printer == Printer::heat_maps
+                ? heat_maps_text(*reproduction.measured->recording, glyphs)
+                : phases_text(reproduction, glyphs);
+    if (!experiment.figures.empty()) {
       const simulator::ConventionRow& row =
           simulator::conventions()[static_cast<std::size_t>(experiment.convention)];
       text += fmt::format("\ncounted as {}\n", row.title) + convention_explanation(row);
