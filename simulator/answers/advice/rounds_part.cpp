@@ -143,6 +143,7 @@ Result<std::vector<RoundsPart>> stretch_parts(const StrategyRounds& rounds, cons
           rounds.strategy);
   }
   std::vector<RoundsPart> result;
+  result.reserve(parts.size());
   for (auto& [first_token, part] : parts) result.push_back(std::move(part));
   return result;
 }
