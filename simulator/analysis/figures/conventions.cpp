@@ -161,6 +161,11 @@ void add_drafts(ConventionFigures& figures, Convention convention, const RunRows
     case Convention::swift:
       figures.acceptance_rate = pooled.step_acceptance;
       figures.accepted_length = pooled.mean_accepted_length;
+      // Equation 6 with γ = (M − 1) / α and c = 1 − r counts the layers of drafts and verifications. It is M
+      // where drafts load none, as guesses from the text.
+      if (const auto expected = loaded_layers(run, recording).layer_count_speedup;
+          expected && pooled.mean_accepted_length && *expected < *pooled.mean_accepted_length * (1.0 - 1e-9))
+        figures.expected_speedup = expected;
       break;
     case Convention::clasp:
       if (pooled.mean_accepted_length) figures.accepted_length = *pooled.mean_accepted_length - 1.0;
@@ -178,13 +183,16 @@ void drop_unavailable(ConventionFigures& figures, MissingData missing) {
       figures.accepted_length.reset();
       figures.acceptance_rate.reset();
       figures.etpl.reset();
+      figures.expected_speedup.reset();
       break;
     case MissingData::draft_lengths:
       figures.acceptance_rate.reset();
       figures.etpl.reset();
+      figures.expected_speedup.reset();
       break;
     case MissingData::layer_sets:
       figures.etpl.reset();
+      figures.expected_speedup.reset();
       break;
     case MissingData::wall_times:
       figures.speedup.reset();
@@ -268,6 +276,9 @@ std::span<const FigureOf<ConventionFigures>> convention_figures() {
        [](const Of& of) { return figure_value(of.tokens_per_second); }},
       {"wall_ns_per_token", "time/token", "ns", "Mean over samples, prefill included", Format::duration,
        [](const Of& of) { return figure_value(of.wall_ns_per_token); }},
+      {"expected_speedup", "expected", "",
+       "What Equation 6 promises: M over the layers of a round, in layers of a target step", Format::factor,
+       [](const Of& of) { return figure_value(of.expected_speedup); }},
       {"speedup", "speedup", "", "Over vanilla decoding on the same prompts, as `speed` says", Format::factor,
        [](const Of& of) { return figure_value(of.speedup); }},
   };

@@ -99,6 +99,9 @@ TEST_F(HandMade, CountsAsSwiftDoes) {
   const ConventionFigures found = as(Convention::swift);
   EXPECT_DOUBLE_EQ(found.acceptance_rate.value(), 12.0 / 16);  // Per drafted node: 12 / 28.
   EXPECT_DOUBLE_EQ(found.accepted_length.value(), (12.0 + 5) / 5);
+  // Equation 6 with the half of the layers that the set keeps.
+  const double m = *found.accepted_length, alpha = *found.acceptance_rate;
+  EXPECT_NEAR(*found.expected_speedup, m * alpha / ((m - 1.0) * 0.5 + alpha), 1e-12);
 }
 
 TEST_F(HandMade, CountsAsClaspDoes) {

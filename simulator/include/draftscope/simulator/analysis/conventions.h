@@ -47,6 +47,8 @@ struct ConventionFigures {
   std::optional<double> etpl;               ///< tokens per loaded layer (DEL)
   std::optional<double> tokens_per_second;  ///< prefill included
   std::optional<double> wall_ns_per_token;  ///< Wall time per token, prefill included.
+  /// Speedup that M, α and the share of layers that a draft skips promise (SWIFT, Equation 6).
+  std::optional<double> expected_speedup;
   std::optional<double> speedup;  ///< Speedup over the baseline run on the same prompts; absent without one.
 };
 
