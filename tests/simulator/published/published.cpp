@@ -305,6 +305,72 @@ Predictions finite_state_predictions(const PublishedRows& rows) {
   return cells;
 }
 
+namespace {
+
+/// Predictions of CLaSp's cells, each from the cells of its model's other tasks at its temperature.
+Predictions predict_clasp(const PublishedRows& rows,
+                          double (*predict)(const PublishedRow& asked,
+                                            const std::vector<const PublishedRow*>& others)) {
+  std::vector<const PublishedRow*> cells;
+  for (const PublishedRow& row : rows)
+    if (row.source == "CLaSp Table 1" && row.method == "CLaSp" && row.mean_accepted_length)
+      cells.push_back(&row);
+  Predictions predictions;
+  for (const PublishedRow* asked : cells) {
+    std::vector<const PublishedRow*> others;
+    for (const PublishedRow* other : cells)
+      if (other->model == asked->model && other->setting == asked->setting && other->task != asked->task)
+        others.push_back(other);
+    predictions.push_back(
+        {asked->model, asked->task, predict(*asked, others), asked->measured_speedup.value()});
+  }
+  return predictions;
+}
+
+}  // namespace
+
+Predictions clasp_predictions(const PublishedRows& rows) {
+  return predict_clasp(rows, [](const PublishedRow& asked, const std::vector<const PublishedRow*>& others) {
+    constexpr double draft_cost = 36.0 / 80.0;
+    const auto passes = [](const PublishedRow& row) { return 1.0 + draft_cost * *row.mean_accepted_length; };
+    double overhead = 0.0;
+    for (const PublishedRow* other : others)
+      overhead += ((*other->mean_accepted_length + 1.0) / other->measured_speedup.value() - passes(*other)) /
+                  static_cast<double>(others.size());
+    return (*asked.mean_accepted_length + 1.0) / (passes(asked) + overhead);
+  });
+}
+
+Predictions other_clasp_tasks(const PublishedRows& rows) {
+  return predict_clasp(rows, [](const PublishedRow&, const std::vector<const PublishedRow*>& others) {
+    double log_sum = 0.0;
+    for (const PublishedRow* other : others) log_sum += std::log(other->measured_speedup.value());
+    return std::exp(log_sum / static_cast<double>(others.size()));
+  });
+}
+
+Predictions draft_verify_predictions(const PublishedRows& rows) {
+  std::vector<const PublishedRow*> cells;
+  const PublishedRow* taught = nullptr;
+  for (const PublishedRow& row : rows) {
+    if (row.paper != "Draft&Verify" || !row.gamma || !row.measured_speedup) continue;
+    if (row.acceptance_rate)
+      taught = &row;
+    else
+      cells.push_back(&row);
+  }
+  Predictions predictions;
+  if (taught == nullptr) return predictions;
+  const double accepted_length = 1.0 + *taught->acceptance_rate * *taught->gamma;
+  const double alpha = iid_acceptance_rate(accepted_length, *taught->gamma).value();
+  const double draft_cost = (accepted_length / *taught->measured_speedup - 1.0) / *taught->gamma;
+  for (const PublishedRow* cell : cells)
+    predictions.push_back({cell->model, cell->task,
+                           leviathan_speedup(alpha, *cell->gamma, draft_cost).value(),
+                           *cell->measured_speedup});
+  return predictions;
+}
+
 Predictions blog_predictions(const PublishedRows& rows) {
   Predictions cells;
   for (const PublishedRow& row : rows)

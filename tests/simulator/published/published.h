@@ -117,6 +117,17 @@ struct ErrorSummary {
 /// otherwise. Real acceptance is clustered, which favours FS, so predictions are expected to be pessimistic.
 [[nodiscard]] Predictions finite_state_predictions(const PublishedRows& rows);
 
+/// CLaSp's rows (Table 1) from their own τ: S = (τ + 1) / (1 + c·τ + h), where a draft step runs 36 of 80
+/// layers (section 5.3.1; 50 to 60 % are skipped in all models) and h, wasted drafts and searches of a round
+/// in target steps, is the mean of the model's other tasks at the same temperature.
+[[nodiscard]] Predictions clasp_predictions(const PublishedRows& rows);
+/// CLaSp's cells, each as the geometric mean of the speedups of its model's other tasks, as a baseline.
+[[nodiscard]] Predictions other_clasp_tasks(const PublishedRows& rows);
+
+/// Draft & Verify's fixed numbers K of draft tokens but K = 2, whose acceptance and speedup give the cost of
+/// a draft step and the probability of a token.
+[[nodiscard]] Predictions draft_verify_predictions(const PublishedRows& rows);
+
 /// Compares the blog's speedups with its times per token, vanilla / assisted: a test of the transcription.
 [[nodiscard]] Predictions blog_predictions(const PublishedRows& rows);
 
