@@ -10,6 +10,7 @@
 #include <memory>
 
 #include "options/numbers.h"
+#include "report/curve_report.h"
 #include "report/report_json.h"
 #include "report/reports.h"
 
@@ -21,6 +22,8 @@ struct ReportCommandOptions {
   std::string file;
   std::string by;
   std::string as;
+  std::string over;
+  bool svg = false;
   bool decisions = false;
   bool brief = false;
   bool json = false;
@@ -34,6 +37,8 @@ bool is_json_object(const std::string& file) {
 }
 
 Result<int> report(const ReportCommandOptions& options) {
+  if (options.svg && options.over.empty())
+    return fail("--svg: found no --over, expected one, whose curves it draws");
   if (options.decisions && is_json_object(options.file)) {
     DRAFTSCOPE_TRY_ASSIGN(const speculation::PolicyFile policy, speculation::read_policy(options.file));
     return print_out(options.json ? history_json(policy) : history_text(policy, glyphs_for_stdout()));
@@ -54,6 +59,12 @@ Result<int> report(const ReportCommandOptions& options) {
     DRAFTSCOPE_TRY_ASSIGN(const auto runs, simulator::read_decisions(reader, *measured.recording));
     return print_out(options.json ? decisions_json(measured, runs)
                                   : decisions_text(measured, runs, glyphs_for_stdout()));
+  }
+  if (!options.over.empty()) {
+    DRAFTSCOPE_TRY_ASSIGN(const auto curves, runs_over(measured, options.over));
+    if (options.json) return print_out(over_json(measured, curves, options.over));
+    if (options.svg) return print_out(over_svg(curves, options.over));
+    return print_out(over_text(measured, curves, options.over, glyphs_for_stdout()));
   }
   if (options.brief) return print_out(brief_text(measured, glyphs_for_stdout()));
   if (options.by == "operation") {
@@ -87,7 +98,8 @@ void add_report_command(CLI::App& app, Outcome& outcome) {
       "Speedups are over the vanilla run of the same recording; without one there is none.\n"
       "Keys of --json and columns of --csv: cli/OUTPUT.md.\n"
       "Example: draftscope report demo.dstrace --by category\n"
-      "         draftscope report demo.dstrace --as clasp --by category");
+      "         draftscope report demo.dstrace --as clasp --by category\n"
+      "         draftscope report demo.dstrace --over gamma --svg > gamma.svg");
   command->add_option("FILE", options->file, "Trace to read; with --decisions also a policy")->required();
   CLI::Option* by = command->add_option(
       "--by", options->by,
@@ -97,17 +109,27 @@ void add_report_command(CLI::App& app, Outcome& outcome) {
   as->check(one_of(convention_words()));
   CLI::Option* json = command->add_flag("--json", options->json, "Print JSON");
   CLI::Option* csv = command->add_flag("--csv", options->csv, "Print CSV, one line a run")->excludes(json);
+  CLI::Option* over =
+      command
+          ->add_option("--over", options->over,
+                       "Speedup, M and acceptance over a parameter in which alone some runs differ")
+          ->excludes(by)
+          ->excludes(as)
+          ->excludes(csv);
+  command->add_flag("--svg", options->svg, "Print the curves of --over as a picture")->excludes(json);
   command
       ->add_flag("--decisions", options->decisions,
                  "What strategies decided and why, as series; of a policy of tune, how its search went")
       ->excludes(by)
       ->excludes(as)
+      ->excludes(over)
       ->excludes(csv);
   command
       ->add_flag("--brief", options->brief,
                  "One screen: each strategy with what costs it most, by kind of text, and what won")
       ->excludes(by)
       ->excludes(as)
+      ->excludes(over)
       ->excludes(json)
       ->excludes(csv)
       ->excludes("--decisions");
