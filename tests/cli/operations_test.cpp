@@ -1,14 +1,21 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// `draftscope report --by operation`, on a recording of an H200.
+// `draftscope report --by operation`, on a recording of an H200, and times by kind of operation.
+#include <draftscope/simulator/analysis/operation_times.h>
+#include <draftscope/traces/reader.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "../value_of.h"
 #include "trace_files.h"
 
 namespace draftscope::cli {
@@ -19,6 +26,11 @@ using ::testing::HasSubstr;
 
 constexpr const char* timed_sample = DRAFTSCOPE_SOURCE_DIR "/traces/samples/h200-llama-1b-operations.dstrace";
 constexpr const char* processor_sample = DRAFTSCOPE_SOURCE_DIR "/traces/samples/early-exit.dstrace";
+
+std::vector<simulator::OperationTimes> operation_times_of(const std::filesystem::path& file) {
+  traces::Reader reader = value_of(traces::Reader::open(file));
+  return value_of(simulator::read_operation_times(reader, value_of(reader.recording())));
+}
 
 TEST(ReportByOperation, GivesEachPhaseItsTimeWithoutRest) {
   const json document = json::parse(run_command({"report", timed_sample, "--by", "operation", "--json"}).out);
@@ -61,6 +73,50 @@ TEST(ReportByOperation, HasALineAnOperationOfARunAndPhase) {
   const std::string text = run_command({"report", timed_sample, "--by", "operation"}).out;
   EXPECT_THAT(text, HasSubstr("vanilla, verify"));
   EXPECT_THAT(text, HasSubstr("of reading"));
+}
+
+/// Attention, MLP and head add up the operations of their names, without norms of their own on this device.
+TEST(OperationTimes, AddUpTheOperationsOfADevice) {
+  const json document = json::parse(run_command({"report", timed_sample, "--by", "operation", "--json"}).out);
+  const std::map<std::string, std::string> kinds{{"qkv", "attention"},
+                                                 {"attention", "attention"},
+                                                 {"output projection", "attention"},
+                                                 {"gate up", "MLP"},
+                                                 {"down", "MLP"},
+                                                 {"head", "head"}};
+  std::map<std::pair<std::int64_t, std::string>, std::int64_t> expected, found;
+  for (const json& row : document["operations"])
+    if (const auto kind = kinds.find(row["operation"]); kind != kinds.end())
+      expected[{row["run_id"], kind->second}] += row["ns"].get<std::int64_t>();
+  for (const simulator::OperationTimes& times : operation_times_of(timed_sample))
+    for (std::size_t kind = 0; kind < simulator::operation_kinds.size(); ++kind)
+      found[{times.run.value(), std::string(simulator::operation_kinds[kind])}] += times.ns[kind];
+  EXPECT_FALSE(expected.empty());
+  EXPECT_EQ(found, expected);
+}
+
+TEST(OperationTimes, AddUpTheSpansOfAProcessorWithinTheirPhases) {
+  const TemporaryFolder folder;
+  for (const std::string level : {"ops", "layers"}) {
+    const auto trace = folder / (level + ".dstrace");
+    const CommandResult recorded = run_command(
+        record_arguments(trace, "-n 6 --limit 1 --repeats 1 -q -s vanilla -s layerskip --level " + level));
+    ASSERT_EQ(recorded.exit_code, 0) << recorded.err;
+    const auto all = operation_times_of(trace);
+    EXPECT_EQ(all.size(), level == "ops" ? 3U : 0U) << "verification of both, drafts of one";
+    const json runs = json::parse(run_command({"report", trace.string(), "--json"}).out)["runs"];
+    for (const simulator::OperationTimes& times : all) {
+      std::int64_t sum = 0;
+      for (const std::int64_t ns : times.ns) {
+        EXPECT_GT(ns, 0);
+        sum += ns;
+      }
+      for (const json& run : runs)
+        if (run["run_id"] == times.run.value()) {
+          EXPECT_LE(sum, run["breakdown"][std::string(traces::phase_name(times.phase)) + "_ns"]);
+        }
+    }
+  }
 }
 
 TEST(ReportByOperation, IsRefusedWhereNoDeviceWasRecorded) {
