@@ -27,8 +27,10 @@
 
 #include "options/numbers.h"
 #include "program.h"
+#include "report/chart_svg.h"
 #include "report/report_json.h"
 #include "reproduce/experiments.h"
+#include "reproduce/figures.h"
 #include "reproduce/reproduction.h"
 #include "reproduce/steps.h"
 #include "terminal/glyphs.h"
@@ -105,6 +107,7 @@ std::string needs_of(const ExperimentRow& experiment) {
   std::string needs;
   for (const SearchRow& search : experiment.searches)
     needs += fmt::format("{}{}, ", search.arguments[1], search.by_category ? " for each category" : "");
+  if (needs.empty() && experiment.settings.empty()) return "nothing";
   if (experiment.settings.empty()) return needs.substr(0, needs.size() - 2);
   const bool drafts_with_other =
       std::any_of(experiment.settings.begin(), experiment.settings.end(),
@@ -262,10 +265,13 @@ Result<int> reproduce(ReproduceOptions& options) {
   DRAFTSCOPE_TRY(begin_folder(options, commands));
   DRAFTSCOPE_TRY_ASSIGN(const int code, make_experiment(options, *experiment, tune_questions, inputs, plan));
   if (code != 0) return code;
-  DRAFTSCOPE_TRY_ASSIGN(const Reproduction reproduction, read_reproduction(*experiment, plan));
-  if (options.json) return print_out(reproduction_json(reproduction));
-  DRAFTSCOPE_TRY_ASSIGN(const std::string text, reproduction_text(reproduction, glyphs_for_stdout()));
-  return print_out(text);
+  DRAFTSCOPE_TRY_ASSIGN(Reproduction reproduction, read_reproduction(*experiment, plan));
+  if (const std::string picture = charts_svg(charts_of(reproduction)); !picture.empty()) {
+    reproduction.figure = settings.folder / "figure.svg";
+    DRAFTSCOPE_TRY(write_text(reproduction.figure, picture));
+  }
+  return print_out(options.json ? reproduction_json(reproduction)
+                                : reproduction_text(reproduction, glyphs_for_stdout()));
 }
 
 }  // namespace
@@ -278,7 +284,8 @@ void add_reproduce_command(CLI::App& app, Outcome& outcome) {
       app.add_subcommand("reproduce", "Make a figure or table of a publication again, beside what it prints");
   command->footer(
       "Runs tune, simulate and record as --dry-run prints them, and keeps their files: a step whose file is\n"
-      "there is not run again. What can be predicted is predicted before it is measured.\n"
+      "there is not run again. What can be predicted is predicted before it is measured. figure.svg shows "
+      "all.\n"
       "Example: draftscope reproduce del-table-1\n"
       "         draftscope reproduce clasp-table-1 --model DIR --prompts FILE --device cuda -n 512 -o clasp");
   command->add_option("NAME", options->name, "An experiment of --list");

@@ -22,11 +22,15 @@ namespace draftscope::cli {
 
 /// The form in which a recording is printed.
 enum class Printer : std::uint8_t {
-  table,      ///< Settings by categories of prompts, one table for each figure.
-  curve,      ///< Figures over the values of one parameter.
-  phases,     ///< Time per token by phase.
-  decisions,  ///< Decisions of the strategies, round by round; the course of a search alone.
-  heat_maps,  ///< Speedup by exit and length, of each prompt and stretch of its output.
+  table,        ///< Settings by categories of prompts, one table for each figure.
+  curve,        ///< Figures over the values of one parameter.
+  phases,       ///< Time per token by phase.
+  decisions,    ///< Decisions of the strategies, round by round; the course of a search alone.
+  texts,        ///< Outputs of the settings for the first prompts.
+  trials,       ///< Trials of a search alone by number of skipped sublayers.
+  sets,         ///< Best sets of a search alone after ever more trials.
+  heat_maps,    ///< Speedup by exit and length, of each prompt and stretch of its output.
+  closed_form,  ///< Speedup by draft length and acceptance, without a model.
 };
 
 /// A search by `draftscope tune` before the recording.

@@ -19,10 +19,11 @@ struct PublishedColumn {
   std::string_view column;
 };
 
-constexpr std::array<PublishedColumn, 4> columns{
+constexpr std::array<PublishedColumn, 5> columns{
     {{"accepted_length", &PublishedRow::accepted_length, "M_or_tau"},
      {"acceptance_rate", &PublishedRow::acceptance_rate, "alpha"},
      {"etpl", &PublishedRow::etpl, "eTPL"},
+     {"expected_speedup", &PublishedRow::expected_speedup, "expected_speedup"},
      {"speedup", &PublishedRow::speedup, "measured_speedup"}}};
 
 }  // namespace

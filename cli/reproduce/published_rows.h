@@ -17,7 +17,7 @@ namespace draftscope::cli {
 /// One row of published.csv. An absent figure was not published.
 struct PublishedRow {
   std::string document, model, task, method, setting, gamma, source;
-  std::optional<double> accepted_length, acceptance_rate, etpl, speedup;
+  std::optional<double> accepted_length, acceptance_rate, etpl, expected_speedup, speedup;
 };
 
 /// Rows that belong to an experiment, in the file's order. Errors: a field of the file that is no number.

@@ -2,8 +2,7 @@
 #include "reproduce/reproduction.h"
 
 #include <draftscope/base/number.h>
-#include <draftscope/simulator/analysis/conventions.h>
-#include <draftscope/simulator/analysis/decisions.h>
+#include <draftscope/base/quote.h>
 #include <draftscope/simulator/analysis/figure_json.h>
 #include <draftscope/simulator/analysis/figure_tables.h>
 #include <draftscope/traces/reader.h>
@@ -14,13 +13,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <string_view>
 #include <utility>
 
+#include "report/curve_report.h"
 #include "report/figure_text.h"
 #include "report/report_json.h"
 #include "report/reports.h"
+#include "reproduce/figures.h"
 #include "reproduce/heat_maps.h"
+#include "reproduce/searches.h"
 #include "terminal/numbers.h"
 #include "terminal/table.h"
 
@@ -31,43 +32,6 @@ namespace {
 using simulator::ConventionFigures;
 using simulator::FigureOf;
 using simulator::meta_value;
-
-/// A setting with its figures: those of all prompts, then those of each category.
-struct MeasuredSetting {
-  const FilledSetting* setting = nullptr;
-  const simulator::RunFigures* run = nullptr;
-  ConventionFigures all;
-  std::vector<ConventionFigures> by_category;
-};
-
-std::vector<MeasuredSetting> settings_measured(const Reproduction& reproduction) {
-  const traces::Recording& recording = *reproduction.measured->recording;
-  const simulator::Convention convention = reproduction.experiment->convention;
-  const std::vector<ConventionFigures> all = figures_as(convention, recording);
-  const auto by_category = category_figures_as(convention, recording);
-  const std::vector<std::string> strategies = strategies_of(reproduction.settings);
-  std::vector<MeasuredSetting> measured;
-  for (const FilledSetting& setting : reproduction.settings) {
-    const auto place = std::find(strategies.begin(), strategies.end(), setting.strategy);
-    const auto run = static_cast<std::size_t>(place - strategies.begin());
-    measured.push_back({&setting, &reproduction.measured->figures.runs[run], all[run], by_category[run]});
-  }
-  return measured;
-}
-
-/// The point's value on the axis, or the setting's name.
-std::string shown_name(const FilledSetting& setting) {
-  return setting.value.empty() ? setting.row.label : setting.value;
-}
-
-std::vector<double> published_values(const Reproduction& reproduction, const FilledSetting& setting,
-                                     std::string_view figure) {
-  std::vector<double> values;
-  for (const PublishedRow& row : reproduction.published)
-    if (is_of_setting(row, setting.row, reproduction.experiment->axis, setting.value))
-      if (const auto value = published_figure(row, figure)) values.push_back(*value);
-  return values;
-}
 
 /// Text like "1.31×–2.60× (40)": from the least to the greatest published value, and their number.
 std::string published_cell(const Reproduction& reproduction, const FilledSetting& setting,
@@ -83,21 +47,6 @@ std::string published_cell(const Reproduction& reproduction, const FilledSetting
 
 const FigureOf<ConventionFigures>& figure_named(std::string_view key) {
   return *simulator::find_figure(simulator::convention_figures(), key);
-}
-
-/// Categories of all settings, in order of their first appearance.
-std::vector<std::string> categories_of(const std::vector<MeasuredSetting>& settings) {
-  std::vector<std::string> categories;
-  for (const MeasuredSetting& measured : settings)
-    for (const ConventionFigures& part : measured.by_category) insert_once(categories, part.category);
-  return categories;
-}
-
-/// Figures of one category; null if the setting has none.
-const ConventionFigures* part_of(const MeasuredSetting& measured, const std::string& category) {
-  for (const ConventionFigures& part : measured.by_category)
-    if (part.category == category) return &part;
-  return nullptr;
 }
 
 /// Settings by categories of prompts, a table for each figure.
@@ -127,45 +76,55 @@ std::string tables_text(const Reproduction& reproduction, const Glyphs& glyphs) 
   return text;
 }
 
-/// Figures over the values of the axis, with a bar of the speedup.
+/// Figures over the values of the axis, with the published speedup.
 std::string curve_text(const Reproduction& reproduction, const Glyphs& glyphs) {
   const ExperimentRow& experiment = *reproduction.experiment;
-  const std::vector<MeasuredSetting> settings = settings_measured(reproduction);
-  double highest = 0.0;
-  for (const MeasuredSetting& measured : settings)
-    highest = std::max(highest, measured.all.speedup.value_or(1.0));
-  std::vector<Column> columns{{experiment.axis.key, Align::left}};
-  for (const std::string& key : experiment.figures) columns.push_back({figure_named(key).title});
-  columns.insert(columns.end(), {{"published speedup"}, {"", Align::left}});
-  Table table(std::move(columns));
-  for (const MeasuredSetting& measured : settings) {
-    std::vector<std::string> cells{printable(shown_name(*measured.setting))};
+  std::vector<std::string> titles;
+  for (const std::string& key : experiment.figures) titles.push_back(figure_named(key).title);
+  titles.emplace_back("published speedup");
+  std::vector<CurvePoint> points;
+  for (const MeasuredSetting& measured : settings_measured(reproduction)) {
+    CurvePoint& point = points.emplace_back();
+    point.value = shown_name(*measured.setting);
     for (const std::string& key : experiment.figures)
-      cells.push_back(figure_cell(figure_named(key), measured.all, glyphs));
-    cells.push_back(published_cell(reproduction, *measured.setting, figure_named("speedup"), glyphs));
-    const bool is_point = !measured.setting->value.empty();
-    cells.push_back(is_point ? bar(measured.all.speedup.value_or(1.0) / highest, bar_width, glyphs) : "");
-    table.add_row(std::move(cells));
+      point.cells.push_back(figure_cell(figure_named(key), measured.all, glyphs));
+    point.cells.push_back(published_cell(reproduction, *measured.setting, figure_named("speedup"), glyphs));
+    if (!measured.setting->value.empty()) point.speedup = measured.all.speedup.value_or(1.0);
   }
-  return "\n" + table.text(2, glyphs.columns);
+  return "\n" + curve_table(experiment.axis.key, titles, points, glyphs);
 }
 
-/// Wall time of a phase per output token; absent where the run's times contradict each other.
-std::optional<double> phase_ns_per_token(const simulator::Figures& figures, std::size_t phase) {
-  const auto tokens = static_cast<double>(figures.throughput.output_tokens);
-  if (figures.breakdown.source == simulator::BreakdownSource::none || !(tokens > 0.0)) return std::nullopt;
-  return static_cast<double>(figures.breakdown.by_phase[phase]) / tokens;
+/// Time per token of each setting by phase and kind of operation; empty if it was not recorded.
+std::string operations_text_of(const Reproduction& reproduction, const std::vector<MeasuredSetting>& settings,
+                               const Glyphs& glyphs) {
+  if (reproduction.operations.empty()) return {};
+  std::vector<Column> columns{{"setting", Align::left}, {"phase", Align::left}};
+  for (const std::string_view kind : simulator::operation_kinds) columns.push_back({std::string(kind)});
+  columns.push_back({"other"});
+  Table table(std::move(columns));
+  for (const MeasuredSetting& measured : settings)
+    for (const simulator::OperationTimes& times : reproduction.operations) {
+      if (times.run != measured.run->all.run->id) continue;
+      const auto tokens =
+          static_cast<double>(std::max<std::int64_t>(measured.run->all.throughput.output_tokens, 1));
+      std::optional<double> other =
+          phase_ns_per_token(measured.run->all, static_cast<std::size_t>(times.phase));
+      std::vector<std::string> cells{printable(shown_name(*measured.setting)),
+                                     std::string(traces::phase_name(times.phase))};
+      for (const std::int64_t ns : times.ns) {
+        cells.push_back(duration(static_cast<double>(ns) / tokens, glyphs));
+        if (other) *other -= static_cast<double>(ns) / tokens;
+      }
+      cells.push_back(duration(other, glyphs));
+      table.add_row(std::move(cells));
+    }
+  return "\nthe same in rounds by kind of operation\n" + table.text(2, glyphs.columns);
 }
 
 /// Time per token of each setting by phase.
 std::string phases_text(const Reproduction& reproduction, const Glyphs& glyphs) {
   const std::vector<MeasuredSetting> settings = settings_measured(reproduction);
-  std::vector<std::size_t> phases;
-  for (std::size_t phase = 0; phase < traces::phase_count; ++phase)
-    if (std::any_of(settings.begin(), settings.end(), [&](const MeasuredSetting& measured) {
-          return phase_ns_per_token(measured.run->all, phase).value_or(0.0) > 0.0;
-        }))
-      phases.push_back(phase);
+  const std::vector<std::size_t> phases = phases_of(settings);
   std::vector<Column> columns{{"setting", Align::left}, {"all"}};
   for (const std::size_t phase : phases)
     columns.push_back({std::string(traces::phase_name(static_cast<traces::Phase>(phase)))});
@@ -180,27 +139,39 @@ std::string phases_text(const Reproduction& reproduction, const Glyphs& glyphs) 
       cells.push_back(duration(phase_ns_per_token(figures, phase), glyphs));
     table.add_row(std::move(cells));
   }
-  return "\ntime per output token by phase, prefill included\n" + table.text(2, glyphs.columns);
+  return "\ntime per output token by phase, prefill included\n" + table.text(2, glyphs.columns) +
+         operations_text_of(reproduction, settings, glyphs);
 }
 
-Result<std::string> decisions_of(const Reproduction& reproduction, const Glyphs& glyphs) {
-  if (reproduction.policy) return history_text(*reproduction.policy, glyphs);
-  const simulator::MeasuredRecording& measured = *reproduction.measured;
-  DRAFTSCOPE_TRY_ASSIGN(traces::Reader reader, traces::Reader::open(measured.recording->path));
-  DRAFTSCOPE_TRY_ASSIGN(const auto runs, simulator::read_decisions(reader, *measured.recording));
-  return decisions_text(measured, runs, glyphs);
+/// Outputs of vanilla decoding and of the other settings for the first prompts.
+std::string texts_text(const Reproduction& reproduction) {
+  constexpr std::size_t max_prompts = 3;
+  const traces::Recording& recording = *reproduction.measured->recording;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(max_prompts, recording.prompts.size()); ++i) {
+    const traces::Prompt& prompt = recording.prompts[i];
+    text += fmt::format("\nprompt {} ({}): {}\n", i + 1, printable(prompt.category), excerpt(prompt.text));
+    for (const MeasuredSetting& measured : settings_measured(reproduction))
+      for (const traces::Request& request : recording.requests)
+        if (request.prompt_id == prompt.id && request.run_id == measured.run->all.run->id &&
+            request.repeat == 0)
+          text += fmt::format("  {}, {} tokens: {}\n", printable(measured.setting->row.label),
+                              request.tokens.size(), excerpt(request.text));
+  }
+  return text;
 }
 
-const WrittenAnswer* predicted(const Reproduction& reproduction, const FilledSetting& setting) {
-  if (!reproduction.prediction) return nullptr;
-  for (const WrittenAnswer& answer : reproduction.prediction->answers)
-    if (answer.strategy == setting.strategy) return &answer;
-  return nullptr;
-}
-
-std::optional<double> decode_speedup(const MeasuredSetting& measured) {
-  const auto& speedup = measured.run->all.speedup;
-  return speedup ? speedup->decode_value : std::nullopt;
+std::string closed_form_text(const Glyphs& glyphs) {
+  const ClosedForm form = closed_form();
+  std::vector<Column> columns{{"acceptance", Align::left}};
+  for (const std::int32_t length : form.lengths) columns.push_back({fmt::format("K = {}", length)});
+  Table table(std::move(columns));
+  for (std::size_t i = 0; i < form.speedup.size(); ++i) {
+    std::vector<std::string> cells{fmt::format("{:.2f}", form.acceptance_rates[i])};
+    for (const double speedup : form.speedup[i]) cells.push_back(factor(speedup, glyphs));
+    table.add_row(std::move(cells));
+  }
+  return "\nspeedup, computed: a draft twice as fast as the target\n" + table.text(2, glyphs.columns);
 }
 
 /// Predictions beside the measurements that came after them.
@@ -226,11 +197,15 @@ std::string predictions_text(const Reproduction& reproduction, const Glyphs& gly
   return text;
 }
 
-std::string settings_text(const Reproduction& reproduction) {
-  Table table({{"setting", Align::left}, {"strategy", Align::left}});
-  for (const FilledSetting& setting : reproduction.settings)
-    table.add_row({printable(shown_name(setting)), printable(setting.strategy)});
-  return "\n" + table.text(2);
+/// Settings as they were recorded, with the weights of the target and those that only drafts read.
+std::string settings_text(const Reproduction& reproduction, const Glyphs& glyphs) {
+  const simulator::MeasuredFigure& target = simulator::measured_figure("memory.weight_bytes");
+  const simulator::MeasuredFigure& draft = simulator::measured_figure("memory.draft_weight_bytes");
+  Table table({{"setting", Align::left}, {target.title}, {draft.title}, {"strategy", Align::left}});
+  for (const MeasuredSetting& measured : settings_measured(reproduction))
+    table.add_row({printable(shown_name(*measured.setting)), figure_cell(target, measured.run->all, glyphs),
+                   figure_cell(draft, measured.run->all, glyphs), printable(measured.setting->strategy)});
+  return "\n" + table.text(2, glyphs.columns);
 }
 
 /// Names in order of their first appearance, the first few of many.
@@ -277,6 +252,7 @@ Json published_json(const PublishedRow& row) {
           {"accepted_length", json_or_null(row.accepted_length)},
           {"acceptance_rate", json_or_null(row.acceptance_rate)},
           {"etpl", json_or_null(row.etpl)},
+          {"expected_speedup", json_or_null(row.expected_speedup)},
           {"speedup", json_or_null(row.speedup)}};
 }
 
@@ -300,6 +276,11 @@ Json setting_json(const Reproduction& reproduction, const MeasuredSetting& measu
   for (std::size_t phase = 0; phase < traces::phase_count; ++phase)
     phases[std::string(traces::phase_name(static_cast<traces::Phase>(phase)))] =
         json_or_null(phase_ns_per_token(measured.run->all, phase));
+  if (!reproduction.operations.empty()) {
+    Json& kinds = json["operation_ns_per_token"] = Json::object();
+    for (std::size_t kind = 0; kind < simulator::operation_kinds.size(); ++kind)
+      kinds[std::string(simulator::operation_kinds[kind])] = kind_ns_per_token(reproduction, measured, kind);
+  }
   json["decode_speedup"] = json_or_null(decode_speedup(measured));
   const WrittenAnswer* answer = predicted(reproduction, setting);
   json["predicted"] = answer == nullptr ? Json(nullptr)
@@ -339,9 +320,91 @@ std::vector<std::string> differences(const Reproduction& reproduction) {
 
 }  // namespace
 
+std::vector<MeasuredSetting> settings_measured(const Reproduction& reproduction) {
+  const traces::Recording& recording = *reproduction.measured->recording;
+  const simulator::Convention convention = reproduction.experiment->convention;
+  const std::vector<ConventionFigures> all = figures_as(convention, recording);
+  const auto by_category = category_figures_as(convention, recording);
+  const std::vector<std::string> strategies = strategies_of(reproduction.settings);
+  std::vector<MeasuredSetting> measured;
+  for (const FilledSetting& setting : reproduction.settings) {
+    const auto place = std::find(strategies.begin(), strategies.end(), setting.strategy);
+    const auto run = static_cast<std::size_t>(place - strategies.begin());
+    measured.push_back({&setting, &reproduction.measured->figures.runs[run], all[run], by_category[run]});
+  }
+  return measured;
+}
+
+std::string shown_name(const FilledSetting& setting) {
+  return setting.value.empty() ? setting.row.label : setting.value;
+}
+
+std::vector<std::string> categories_of(const std::vector<MeasuredSetting>& settings) {
+  std::vector<std::string> categories;
+  for (const MeasuredSetting& measured : settings)
+    for (const ConventionFigures& part : measured.by_category) insert_once(categories, part.category);
+  return categories;
+}
+
+const ConventionFigures* part_of(const MeasuredSetting& measured, const std::string& category) {
+  for (const ConventionFigures& part : measured.by_category)
+    if (part.category == category) return &part;
+  return nullptr;
+}
+
+std::vector<double> published_values(const Reproduction& reproduction, const FilledSetting& setting,
+                                     std::string_view figure) {
+  std::vector<double> values;
+  for (const PublishedRow& row : reproduction.published)
+    if (is_of_setting(row, setting.row, reproduction.experiment->axis, setting.value))
+      if (const auto value = published_figure(row, figure)) values.push_back(*value);
+  return values;
+}
+
+const WrittenAnswer* predicted(const Reproduction& reproduction, const FilledSetting& setting) {
+  if (!reproduction.prediction) return nullptr;
+  for (const WrittenAnswer& answer : reproduction.prediction->answers)
+    if (answer.strategy == setting.strategy) return &answer;
+  return nullptr;
+}
+
+std::optional<double> decode_speedup(const MeasuredSetting& measured) {
+  const auto& speedup = measured.run->all.speedup;
+  return speedup ? speedup->decode_value : std::nullopt;
+}
+
+std::optional<double> phase_ns_per_token(const simulator::Figures& figures, std::size_t phase) {
+  const auto tokens = static_cast<double>(figures.throughput.output_tokens);
+  if (figures.breakdown.source == simulator::BreakdownSource::none || !(tokens > 0.0)) return std::nullopt;
+  return static_cast<double>(figures.breakdown.by_phase[phase]) / tokens;
+}
+
+std::vector<std::size_t> phases_of(const std::vector<MeasuredSetting>& settings) {
+  std::vector<std::size_t> phases;
+  for (std::size_t phase = 0; phase < traces::phase_count; ++phase)
+    if (std::any_of(settings.begin(), settings.end(), [&](const MeasuredSetting& measured) {
+          return phase_ns_per_token(measured.run->all, phase).value_or(0.0) > 0.0;
+        }))
+      phases.push_back(phase);
+  return phases;
+}
+
+double kind_ns_per_token(const Reproduction& reproduction, const MeasuredSetting& measured,
+                         std::size_t kind) {
+  std::int64_t ns = 0;
+  for (const simulator::OperationTimes& times : reproduction.operations)
+    if (times.run == measured.run->all.run->id) ns += times.ns[kind];
+  const std::int64_t tokens = measured.run->all.throughput.output_tokens;
+  return static_cast<double>(ns) / static_cast<double>(std::max<std::int64_t>(tokens, 1));
+}
+
 Result<Reproduction> read_reproduction(const ExperimentRow& experiment, const Plan& plan) {
   Reproduction reproduction{.experiment = &experiment, .settings = plan.settings};
   DRAFTSCOPE_TRY_ASSIGN(reproduction.published, published_rows(experiment));
+  if (experiment.printer == Printer::closed_form) {
+    reproduction.no_prediction = "a closed form is a prediction";
+    return reproduction;
+  }
   if (plan.recording.empty()) {
     DRAFTSCOPE_TRY_ASSIGN(reproduction.policy, speculation::read_policy(plan.searches.back().output));
     reproduction.no_prediction = "a search is not predicted";
@@ -349,13 +412,21 @@ Result<Reproduction> read_reproduction(const ExperimentRow& experiment, const Pl
   }
   const std::filesystem::path& file = plan.recording.back().output;
   DRAFTSCOPE_TRY_ASSIGN(reproduction.measured, simulator::measure_recording(file));
-  const std::size_t runs = reproduction.measured->recording->runs.size();
+  const traces::Recording& recording = *reproduction.measured->recording;
+  DRAFTSCOPE_TRY_ASSIGN(traces::Reader reader, traces::Reader::open(file));
+  if (experiment.printer == Printer::decisions) {
+    DRAFTSCOPE_TRY_ASSIGN(reproduction.decisions, simulator::read_decisions(reader, recording));
+  }
+  if (experiment.printer == Printer::phases) {
+    DRAFTSCOPE_TRY_ASSIGN(reproduction.operations, simulator::read_operation_times(reader, recording));
+  }
+  const std::size_t runs = recording.runs.size();
   if (const std::size_t planned = strategies_of(plan.settings).size(); runs != planned)
     return fail("{}: found {} runs, expected the {} of this experiment", file.string(), runs, planned);
   if (plan.prediction.empty()) {
     reproduction.no_prediction = "this row predicts nothing";
   } else if (auto prediction = read_prediction(plan.prediction.back().output)) {
-    if (is_later(*prediction, *reproduction.measured->recording))
+    if (is_later(*prediction, recording))
       reproduction.no_prediction = "the prediction is later than the recording";
     else
       reproduction.prediction = *std::move(prediction);
@@ -365,26 +436,50 @@ Result<Reproduction> read_reproduction(const ExperimentRow& experiment, const Pl
   return reproduction;
 }
 
-Result<std::string> reproduction_text(const Reproduction& reproduction, const Glyphs& glyphs) {
+std::string reproduction_text(const Reproduction& reproduction, const Glyphs& glyphs) {
   const ExperimentRow& experiment = *reproduction.experiment;
   std::string text = fmt::format("{}, {}\n", experiment.document, experiment.item);
-  if (experiment.printer == Printer::decisions) {
-    DRAFTSCOPE_TRY_ASSIGN(const std::string decisions, decisions_of(reproduction, glyphs));
-    text += decisions + published_text(reproduction, glyphs);
-  } else {
+  if (reproduction.measured && experiment.printer != Printer::decisions)
     text += header_text(*reproduction.measured, glyphs);
-    text += experiment.printer == Printer::table   ? tables_text(reproduction, glyphs)
-            : experiment.printer == Printer::curve ? curve_text(reproduction, glyphs)
-            : experiment.printer == Printer::heat_maps
-                ? heat_maps_text(*reproduction.measured->recording, glyphs)
-                : phases_text(reproduction, glyphs);
-    if (!experiment.figures.empty()) {
-      const simulator::ConventionRow& row =
-          simulator::conventions()[static_cast<std::size_t>(experiment.convention)];
-      text += fmt::format("\ncounted as {}\n", row.title) + convention_explanation(row);
-    }
-    text += predictions_text(reproduction, glyphs) + settings_text(reproduction);
+  switch (experiment.printer) {
+    case Printer::table:
+      text += tables_text(reproduction, glyphs);
+      break;
+    case Printer::curve:
+      text += curve_text(reproduction, glyphs);
+      break;
+    case Printer::phases:
+      text += phases_text(reproduction, glyphs);
+      break;
+    case Printer::decisions:
+      text += decisions_text(*reproduction.measured, reproduction.decisions, glyphs);
+      break;
+    case Printer::texts:
+      text += texts_text(reproduction);
+      break;
+    case Printer::trials:
+      text += trials_text(*reproduction.policy, glyphs);
+      break;
+    case Printer::sets:
+      text += sets_text(*reproduction.policy, glyphs);
+      break;
+    case Printer::heat_maps:
+      text += heat_maps_text(*reproduction.measured->recording, glyphs);
+      break;
+    case Printer::closed_form:
+      text += closed_form_text(glyphs);
+      break;
   }
+  if (!experiment.figures.empty()) {
+    const simulator::ConventionRow& row =
+        simulator::conventions()[static_cast<std::size_t>(experiment.convention)];
+    text += fmt::format("\ncounted as {}\n", row.title) + convention_explanation(row);
+  }
+  if (reproduction.measured && experiment.printer != Printer::decisions)
+    text += predictions_text(reproduction, glyphs) + settings_text(reproduction, glyphs);
+  else
+    text += published_text(reproduction, glyphs);
+  if (!reproduction.figure.empty()) text += fmt::format("\nfigure: {}\n", reproduction.figure.string());
   text += "\nWhat differs from the publication\n";
   for (const std::string& line : differences(reproduction)) text += "  " + printable(line) + '\n';
   return text;
@@ -405,6 +500,13 @@ std::string reproduction_json(const Reproduction& reproduction) {
   if (reproduction.settings.empty()) {
     Json& published = json["published"] = Json::array();
     for (const PublishedRow& row : reproduction.published) published.push_back(published_json(row));
+  }
+  json["figure"] = reproduction.figure.empty() ? Json(nullptr) : Json(reproduction.figure.string());
+  if (reproduction.policy) json["search"] = search_json(*reproduction.policy);
+  if (experiment.printer == Printer::closed_form) {
+    const ClosedForm form = closed_form();
+    json["closed_form"] = {
+        {"lengths", form.lengths}, {"acceptance_rates", form.acceptance_rates}, {"speedup", form.speedup}};
   }
   json["no_prediction"] =
       reproduction.no_prediction.empty() ? Json(nullptr) : Json(reproduction.no_prediction);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The rows of `draftscope reproduce`: all of them as data, and one made whole with a demo model.
 
+#include <draftscope/base/text_file.h>
 #include <draftscope/simulator/analysis/figure_tables.h>
 #include <draftscope/speculation/catalogue/strategy_specification.h>
 #include <draftscope/speculation/model_shape.h>
@@ -9,8 +10,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <random>
 #include <set>
 #include <string>
 #include <vector>
@@ -18,6 +21,7 @@
 #include "../value_of.h"
 #include "reproduce/experiments.h"
 #include "reproduce/published_rows.h"
+#include "reproduce/searches.h"
 #include "reproduce/steps.h"
 #include "trace_files.h"
 
@@ -97,9 +101,11 @@ TEST(Experiments, RecordStrategiesThatAnyModelTakes) {
 TEST(Experiments, BeginWithVanillaAndPredictOnlyWhatIsRecordedLater) {
   for (const ExperimentRow& experiment : experiments()) {
     const Plan plan = plan_of(experiment);
+    const bool is_search = experiment.printer == Printer::trials || experiment.printer == Printer::sets;
+    EXPECT_EQ(plan.settings.empty(), is_search || experiment.printer == Printer::closed_form)
+        << experiment.name;
     if (plan.settings.empty()) {
-      EXPECT_EQ(experiment.printer, Printer::decisions) << experiment.name;
-      EXPECT_EQ(plan.searches.size(), 1U) << experiment.name;
+      EXPECT_EQ(plan.searches.size(), is_search ? 1U : 0U) << experiment.name;
       continue;
     }
     EXPECT_EQ(plan.settings.front().strategy, "vanilla") << experiment.name;
@@ -182,6 +188,11 @@ TEST_F(Reproduce, MakesACurveWithItsPredictionOnceAndPrintsItAgain) {
   ASSERT_EQ(first.exit_code, 0) << first.err;
   const json document = json::parse(first.out);
   EXPECT_EQ(document["axis"], "threshold");
+  const std::string picture =
+      value_of(read_text_file(fs::path(document["figure"].get<std::string>()), 1 << 20));
+  EXPECT_TRUE(picture.starts_with("<svg ")) << picture.substr(0, 80);
+  EXPECT_THAT(picture, HasSubstr("predicted without prefill"));
+  EXPECT_THAT(picture, HasSubstr(">0.8</text>"));
   ASSERT_EQ(document["settings"].size(), 7U);
   EXPECT_EQ(document["settings"][0]["strategy"], "vanilla");
   std::set<std::string> values;
@@ -268,6 +279,61 @@ TEST_F(Reproduce, TakesTheBestSetThatSkipsWhereNoneBeatsVanilla) {
   EXPECT_EQ(value_of(speculation::read_policy(plan.searches[0].output)).skip_set, policy.skip_set);
 }
 
+TEST_F(Reproduce, ComputesAClosedFormWithoutAModel) {
+  const CommandResult made = reproduce({"draft-verify-figure-2", "--json"});
+  ASSERT_EQ(made.exit_code, 0) << made.err;
+  const json document = json::parse(made.out);
+  const json& form = document["closed_form"];
+  EXPECT_TRUE(fs::exists(fs::path(document["figure"].get<std::string>())));
+  // The publication (section 1): one draft token is best below an acceptance of 80 %, more above.
+  for (std::size_t i = 0; i < form["acceptance_rates"].size(); ++i) {
+    const std::vector<double> speedup = form["speedup"][i];
+    const auto best = std::max_element(speedup.begin(), speedup.end()) - speedup.begin() + 1;
+    const double acceptance = form["acceptance_rates"][i];
+    EXPECT_NEAR(speedup[0], (1.0 + acceptance) / 1.5, 1e-12);
+    EXPECT_EQ(best == 1, acceptance < 0.75) << acceptance;
+  }
+}
+
+TEST(Searches, KeepTheBestOfEachNumberAndOfEverMoreTrials) {
+  std::mt19937 random(3);
+  std::uniform_int_distribution<int> any(0, 11);
+  for (int round = 0; round < 50; ++round) {
+    speculation::PolicyFile policy = policy_of("draft-verify");
+    double highest = 0.0;
+    for (int i = 0; i < 20; ++i) {
+      speculation::SublayerMask mask(12);
+      for (int skipped = any(random); skipped > 0; --skipped)
+        any(random) % 2 == 0 ? mask.skip_attention(any(random)) : mask.skip_mlp(any(random));
+      const bool is_first_look = any(random) == 0 && i > 0;
+      const double score = 0.1 * any(random) + (is_first_look ? 9.0 : 0.0);
+      if (!is_first_look) highest = std::max(highest, score);
+      policy.trials.push_back({.setting = "draft-verify",
+                               .prompts = is_first_look ? 1 : 8,
+                               .measured = {.score = score},
+                               .candidate = speculation::Candidate{.mask = mask, .point = {}}});
+    }
+    double best = 0.0;
+    std::size_t trials = 0;
+    for (const TrialsBySkipped& row : trials_by_skipped(policy)) {
+      EXPECT_EQ(row.trials.front()->prompts, 8) << "a first look is no score";
+      for (const speculation::Trial* trial : row.trials)
+        EXPECT_LE(trial->measured.score, row.trials.front()->measured.score);
+      best = std::max(best, row.trials.front()->measured.score);
+      trials += row.trials.size();
+    }
+    EXPECT_EQ(best, highest);
+    const auto sets = sets_after_trials(policy);
+    ASSERT_FALSE(sets.empty());
+    EXPECT_EQ(sets.back().trials, trials);
+    EXPECT_EQ(sets.back().best->measured.score, highest);
+    for (std::size_t i = 1; i < sets.size(); ++i) {
+      EXPECT_GT(sets[i].trials, sets[i - 1].trials);
+      EXPECT_GE(sets[i].best->measured.score, sets[i - 1].best->measured.score);
+    }
+  }
+}
+
 TEST_F(Reproduce, ListsEveryRowAndPrintsWhatItWouldRun) {
   const CommandResult list = run_command({"reproduce", "--list"});
   EXPECT_EQ(list.exit_code, 0);
@@ -275,7 +341,8 @@ TEST_F(Reproduce, ListsEveryRowAndPrintsWhatItWouldRun) {
     EXPECT_THAT(list.out, HasSubstr(experiment.name));
     const CommandResult dry = reproduce({experiment.name, "--dry-run"});
     EXPECT_EQ(dry.exit_code, 0) << experiment.name << dry.err;
-    EXPECT_THAT(dry.out, HasSubstr("draftscope ")) << experiment.name;
+    EXPECT_EQ(dry.out.find("draftscope ") == std::string::npos, experiment.printer == Printer::closed_form)
+        << experiment.name;
   }
 }
 
