@@ -2,6 +2,7 @@
 #include "commands/commands.h"
 
 #include <draftscope/simulator/analysis/decisions.h>
+#include <draftscope/simulator/analysis/operation_times.h>
 #include <draftscope/simulator/analysis/operations.h>
 
 #include <draftscope/speculation/policy_file.h>
@@ -70,12 +71,19 @@ Result<int> report(const ReportCommandOptions& options) {
   if (options.by == "operation") {
     DRAFTSCOPE_TRY_ASSIGN(traces::Reader reader, traces::Reader::open(options.file));
     DRAFTSCOPE_TRY_ASSIGN(const auto operations, simulator::read_operations(reader, *measured.recording));
-    if (operations.rows.empty())
-      return fail("{}: no device was recorded, expected one for --by operation (record --device cuda)",
-                  options.file);
-    if (options.json) return print_out(operations_json(measured, operations));
+    DRAFTSCOPE_TRY_ASSIGN(const auto times, simulator::read_operation_times(reader, *measured.recording));
+    if (operations.rows.empty() && (times.empty() || options.csv))
+      return fail(
+          "{}: no device was recorded, expected one for --by operation (record --device cuda, or --level ops "
+          "for "
+          "the kinds of a processor's operations)",
+          options.file);
+    if (options.json) return print_out(operations_json(measured, operations, times));
     if (options.csv) return print_out(operations_csv(measured, operations));
-    return print_out(operations_text(measured, operations, options.quiet, glyphs_for_stdout()));
+    const Glyphs glyphs = glyphs_for_stdout();
+    const std::string kinds = operation_times_text(measured, times, glyphs);
+    if (operations.rows.empty()) return print_out(header_text(measured, glyphs) + kinds);
+    return print_out(operations_text(measured, operations, options.quiet, glyphs) + kinds);
   }
   if (options.by == "stretch") {
     const auto stretches = simulator::stretches_of(*measured.recording);
@@ -103,7 +111,7 @@ void add_report_command(CLI::App& app, Outcome& outcome) {
   command->add_option("FILE", options->file, "Trace to read; with --decisions also a policy")->required();
   CLI::Option* by = command->add_option(
       "--by", options->by,
-      "Also split the figures: category; or alone: stretch of 64 output tokens, operation of the device");
+      "Also split the figures: category; or alone: stretch of 64 output tokens, operation by time");
   by->check(one_of({"category", "stretch", "operation"}));
   CLI::Option* as = command->add_option("--as", options->as, "Count and average as a publication does");
   as->check(one_of(convention_words()));

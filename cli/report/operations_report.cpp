@@ -4,7 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <optional>
+#include <string_view>
+#include <utility>
 
 #include "report/report_json.h"
 #include "terminal/numbers.h"
@@ -15,6 +19,7 @@ namespace draftscope::cli {
 namespace {
 
 using simulator::OperationFigures;
+using simulator::OperationTimes;
 using simulator::RecordedOperations;
 using simulator::TimeOfOperations;
 
@@ -65,6 +70,30 @@ std::string table_of(const RecordedOperations& operations, const TimeOfOperation
   return table.text(2, glyphs.columns);
 }
 
+const simulator::Figures& figures_of(const simulator::MeasuredRecording& measured, traces::RunId id) {
+  const auto& runs = measured.figures.runs;
+  return std::find_if(runs.begin(), runs.end(), [&](const auto& run) { return run.all.run->id == id; })->all;
+}
+
+/// Time of the phase that no operation of a kind took; absent where the run's times contradict each other.
+std::optional<std::int64_t> other_ns(const simulator::Figures& figures, const OperationTimes& time) {
+  if (figures.breakdown.source == simulator::BreakdownSource::none) return std::nullopt;
+  std::int64_t ns = figures.breakdown.by_phase[static_cast<std::size_t>(time.phase)];
+  for (const std::int64_t of_kind : time.ns) ns -= of_kind;
+  return ns;
+}
+
+Json times_json(const simulator::MeasuredRecording& measured, const OperationTimes& time) {
+  Json json = Json::object();
+  add_run(json, run_of(measured, time.run));
+  json["phase"] = traces::phase_name(time.phase);
+  Json& kinds = json["ns"] = Json::object();
+  for (std::size_t kind = 0; kind < simulator::operation_kinds.size(); ++kind)
+    kinds[std::string(simulator::operation_kinds[kind])] = time.ns[kind];
+  kinds["other"] = json_or_null(other_ns(figures_of(measured, time.run), time));
+  return json;
+}
+
 Json row_json(const simulator::MeasuredRecording& measured, const RecordedOperations& operations,
               const OperationFigures& row) {
   Json json = Json::object();
@@ -108,12 +137,35 @@ std::string operations_text(const simulator::MeasuredRecording& measured,
   return text;
 }
 
+std::string operation_times_text(const simulator::MeasuredRecording& measured,
+                                 const std::vector<OperationTimes>& times, const Glyphs& glyphs) {
+  if (times.empty()) return {};
+  std::vector<Column> columns{{"run", Align::left}, {"phase", Align::left}};
+  for (const std::string_view kind : simulator::operation_kinds) columns.push_back({std::string(kind)});
+  columns.push_back({"other"});
+  Table table(std::move(columns));
+  for (const OperationTimes& time : times) {
+    const simulator::Figures& figures = figures_of(measured, time.run);
+    const auto tokens = static_cast<double>(std::max<std::int64_t>(figures.throughput.output_tokens, 1));
+    std::vector<std::string> cells{printable(run_of(measured, time.run).specification),
+                                   std::string(traces::phase_name(time.phase))};
+    for (const std::int64_t ns : time.ns) cells.push_back(duration(static_cast<double>(ns) / tokens, glyphs));
+    const auto other = other_ns(figures, time);
+    cells.push_back(other ? duration(static_cast<double>(*other) / tokens, glyphs)
+                          : std::string(glyphs.absent()));
+    table.add_row(std::move(cells));
+  }
+  return "\ntime per output token by kind of operation, prefill left out\n" + table.text(2, glyphs.columns);
+}
+
 std::string operations_json(const simulator::MeasuredRecording& measured,
-                            const RecordedOperations& operations) {
+                            const RecordedOperations& operations, const std::vector<OperationTimes>& times) {
   Json json = new_document();
   json["recording"] = recording_json(measured);
   json["timed_by_device"] = operations.timed_by_device;
   json["read_gb_s"] = json_or_null(operations.read_gb_s);
+  Json& kinds = json["kinds"] = Json::array();
+  for (const OperationTimes& time : times) kinds.push_back(times_json(measured, time));
   Json& phases = json["phases"] = Json::array();
   for (const TimeOfOperations& time : simulator::times_of(operations)) {
     Json phase = Json::object();

@@ -6,6 +6,7 @@
 #include <draftscope/simulator/analysis/conventions.h>
 #include <draftscope/simulator/analysis/decisions.h>
 #include <draftscope/simulator/analysis/measured_recording.h>
+#include <draftscope/simulator/analysis/operation_times.h>
 #include <draftscope/simulator/analysis/operations.h>
 #include <draftscope/simulator/analysis/stretches.h>
 #include <draftscope/speculation/policy_file.h>
@@ -71,7 +72,13 @@ struct ReportOptions {
                                           const simulator::RecordedOperations& operations, bool tables_only,
                                           const Glyphs& glyphs);
 [[nodiscard]] std::string operations_json(const simulator::MeasuredRecording& measured,
-                                          const simulator::RecordedOperations& operations);
+                                          const simulator::RecordedOperations& operations,
+                                          const std::vector<simulator::OperationTimes>& times);
+/// Table of the times of attention, MLP, head and all else by run and phase, per output token, prefill left
+/// out; empty without times.
+[[nodiscard]] std::string operation_times_text(const simulator::MeasuredRecording& measured,
+                                               const std::vector<simulator::OperationTimes>& times,
+                                               const Glyphs& glyphs);
 /// CSV with one line per run, phase and operation.
 [[nodiscard]] std::string operations_csv(const simulator::MeasuredRecording& measured,
                                          const simulator::RecordedOperations& operations);

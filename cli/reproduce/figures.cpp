@@ -42,8 +42,15 @@ std::string sentence_of(const ExperimentRow& experiment, const FigureOf<Conventi
   return fmt::format("Measured {}: {}.", figure.title, counted);
 }
 
+/// The figure's value as it is drawn: of a duration its milliseconds.
 double value_of_figure(const FigureOf<ConventionFigures>& figure, const ConventionFigures& figures) {
-  return simulator::figure_number(figure.get(figures)).value_or(not_there);
+  constexpr double ns_per_ms = 1e6;
+  const double value = simulator::figure_number(figure.get(figures)).value_or(not_there);
+  return figure.format == simulator::FigureFormat::duration ? value / ns_per_ms : value;
+}
+
+std::string axis_title(const FigureOf<ConventionFigures>& figure) {
+  return figure.title + (figure.format == simulator::FigureFormat::duration ? ", ms" : "");
 }
 
 /// Published values of a setting at a place of the x axis.
@@ -64,7 +71,7 @@ Chart curve_chart(const Reproduction& reproduction, const std::vector<MeasuredSe
   const ExperimentRow& experiment = *reproduction.experiment;
   Chart chart{.title = fmt::format("{}: {}", experiment.item, figure.title),
               .x_title = experiment.axis.key,
-              .y_title = figure.title};
+              .y_title = axis_title(figure)};
   std::vector<std::string> values;
   for (const MeasuredSetting& measured : settings)
     if (!measured.setting->value.empty()) values.push_back(measured.setting->value);
@@ -118,7 +125,7 @@ Chart table_chart(const Reproduction& reproduction, const std::vector<MeasuredSe
     if (std::isfinite(value_of_figure(figure, measured.all))) shown.push_back(&measured);
   const std::vector<std::string> categories = categories_of(settings);
   Chart chart{.title = fmt::format("{}: {}", reproduction.experiment->item, figure.title),
-              .y_title = figure.title,
+              .y_title = axis_title(figure),
               .places = {"all"},
               .sentence = sentence_of(*reproduction.experiment, figure)};
   for (const std::string& category : categories)

@@ -94,33 +94,6 @@ std::string curve_text(const Reproduction& reproduction, const Glyphs& glyphs) {
   return "\n" + curve_table(experiment.axis.key, titles, points, glyphs);
 }
 
-/// Time per token of each setting by phase and kind of operation; empty if it was not recorded.
-std::string operations_text_of(const Reproduction& reproduction, const std::vector<MeasuredSetting>& settings,
-                               const Glyphs& glyphs) {
-  if (reproduction.operations.empty()) return {};
-  std::vector<Column> columns{{"setting", Align::left}, {"phase", Align::left}};
-  for (const std::string_view kind : simulator::operation_kinds) columns.push_back({std::string(kind)});
-  columns.push_back({"other"});
-  Table table(std::move(columns));
-  for (const MeasuredSetting& measured : settings)
-    for (const simulator::OperationTimes& times : reproduction.operations) {
-      if (times.run != measured.run->all.run->id) continue;
-      const auto tokens =
-          static_cast<double>(std::max<std::int64_t>(measured.run->all.throughput.output_tokens, 1));
-      std::optional<double> other =
-          phase_ns_per_token(measured.run->all, static_cast<std::size_t>(times.phase));
-      std::vector<std::string> cells{printable(shown_name(*measured.setting)),
-                                     std::string(traces::phase_name(times.phase))};
-      for (const std::int64_t ns : times.ns) {
-        cells.push_back(duration(static_cast<double>(ns) / tokens, glyphs));
-        if (other) *other -= static_cast<double>(ns) / tokens;
-      }
-      cells.push_back(duration(other, glyphs));
-      table.add_row(std::move(cells));
-    }
-  return "\nthe same in rounds by kind of operation\n" + table.text(2, glyphs.columns);
-}
-
 /// Time per token of each setting by phase.
 std::string phases_text(const Reproduction& reproduction, const Glyphs& glyphs) {
   const std::vector<MeasuredSetting> settings = settings_measured(reproduction);
@@ -140,7 +113,7 @@ std::string phases_text(const Reproduction& reproduction, const Glyphs& glyphs) 
     table.add_row(std::move(cells));
   }
   return "\ntime per output token by phase, prefill included\n" + table.text(2, glyphs.columns) +
-         operations_text_of(reproduction, settings, glyphs);
+         operation_times_text(*reproduction.measured, reproduction.operations, glyphs);
 }
 
 /// Outputs of vanilla decoding and of the other settings for the first prompts.

@@ -105,6 +105,12 @@ TEST(OperationTimes, AddUpTheSpansOfAProcessorWithinTheirPhases) {
     const auto all = operation_times_of(trace);
     EXPECT_EQ(all.size(), level == "ops" ? 3U : 0U) << "verification of both, drafts of one";
     const json runs = json::parse(run_command({"report", trace.string(), "--json"}).out)["runs"];
+    const CommandResult printed = run_command({"report", trace.string(), "--by", "operation", "--json"});
+    EXPECT_EQ(printed.exit_code, level == "ops" ? 0 : 1) << printed.err;
+    if (level == "ops") {
+      EXPECT_EQ(json::parse(printed.out)["kinds"].size(), all.size());
+      EXPECT_THAT(run_command({"report", trace.string(), "--by", "operation"}).out, HasSubstr("MLP"));
+    }
     for (const simulator::OperationTimes& times : all) {
       std::int64_t sum = 0;
       for (const std::int64_t ns : times.ns) {
