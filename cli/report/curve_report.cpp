@@ -132,6 +132,7 @@ std::vector<double> places_of(const std::vector<std::string>& values, std::vecto
   const bool are_numbers = least && greatest && (*least <= 0.0 || *greatest < far * *least);
   if (!are_numbers) chart.places = all;
   std::vector<double> places;
+  places.reserve(values.size());
   for (const std::string& value : values)
     places.push_back(are_numbers
                          ? parse_number<double>(value).value_or(no_number)
@@ -142,6 +143,7 @@ std::vector<double> places_of(const std::vector<std::string>& values, std::vecto
 std::string over_text(const simulator::MeasuredRecording& measured, const std::vector<RunsOver>& curves,
                       const std::string& parameter, const Glyphs& glyphs) {
   std::vector<std::string> titles;
+  titles.reserve(over_keys.size());
   for (const std::string_view key : over_keys) titles.push_back(simulator::measured_figure(key).title);
   std::string text = header_text(measured, glyphs);
   for (const RunsOver& curve : curves) {

@@ -183,6 +183,7 @@ std::vector<Chart> phase_charts(const Reproduction& reproduction,
                                 const std::vector<MeasuredSetting>& settings) {
   const std::vector<std::size_t> phases = phases_of(settings);
   std::vector<std::string> names;
+  names.reserve(phases.size());
   for (const std::size_t phase : phases)
     names.emplace_back(traces::phase_name(static_cast<traces::Phase>(phase)));
   std::vector<Chart> charts{
