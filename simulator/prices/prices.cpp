@@ -2,6 +2,8 @@
 #include <draftscope/base/result.h>
 #include <draftscope/simulator/prices/prices.h>
 
+#include <numeric>
+
 namespace draftscope::simulator {
 
 namespace {
@@ -21,6 +23,11 @@ Result<void> check_width(std::size_t rows, std::int32_t exit, const DraftPrices&
 
 }  // namespace
 
+double planned_time_ns(const DraftStatistics& statistics, const DraftPrices& prices) {
+  return std::inner_product(prices.planned_ns.begin(), prices.planned_ns.end(),
+                            statistics.planned_beyond.begin(), 0.0);
+}
+
 double auxiliary_time_ns(const RoundStatistics& statistics, const Prices& prices) {
   double sum = static_cast<double>(statistics.host_ns) * prices.host_ratio;
   for (std::size_t i = 0; i < statistics.auxiliary.size(); ++i)
@@ -35,7 +42,7 @@ double time_ns(const RoundStatistics& statistics, const Prices& prices) {
                static_cast<double>(statistics.rounds - step_rounds) * prices.round_ns;
   for (const DraftStatistics& draft : statistics.drafts) {
     const DraftPrices& price = prices.drafts[static_cast<std::size_t>(draft.exit)];
-    sum += price.step.of(draft.steps);
+    sum += price.step.of(draft.steps) + planned_time_ns(draft, price);
     for (std::size_t rows = 0; rows < draft.verify.size(); ++rows)
       if (draft.verify[rows].passes > 0) sum += price.verify[rows].of(draft.verify[rows]);
   }

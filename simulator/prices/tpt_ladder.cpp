@@ -39,6 +39,7 @@ Prices prices_at(Rung rung, const LadderInput& input) {
           prices.target_step.ns * layers_of(input.layers, static_cast<std::int32_t>(exit)) / model_layers;
     for (const AffineTime& verify : full.drafts[exit].verify)
       draft.verify.push_back(rung >= Rung::width ? part_of(verify) : prices.target_step);
+    if (rung >= Rung::width) draft.planned_ns = full.drafts[exit].planned_ns;
   }
   return prices;
 }

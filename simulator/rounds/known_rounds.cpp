@@ -20,16 +20,19 @@ Result<std::vector<KnownRequest>> recorded_requests(const TrainedRecording& trai
   DRAFTSCOPE_TRY_ASSIGN(
       const RecordedStatistics recorded,
       recorded_statistics(first, trained.layer_sets, trained.recording->meta, trained.costs.model.shape));
+  const std::int32_t max_new_tokens = recorded_token_budget(trained.recording->meta);
   std::vector<KnownRequest> requests;
   for (std::size_t i = 0; i < first.requests.size(); ++i) {
     const RequestRows& rows = first.requests[i];
     KnownRequest& request = requests.emplace_back(KnownRequest{rows.request, rows.prompt, {}});
     for (std::size_t k = 0; k < rows.rounds.size(); ++k) {
       const auto tokens = draft_tokens_of(*trained.recording, rows.rounds[k].id);
-      request.rounds.push_back({.round = rows.rounds[k],
-                                .draft_tokens = {tokens.begin(), tokens.end()},
-                                .draft = recorded.by_round[i][k].number,
-                                .draft_steps = recorded.by_round[i][k].steps});
+      request.rounds.push_back(
+          {.round = rows.rounds[k],
+           .draft_tokens = {tokens.begin(), tokens.end()},
+           .draft = recorded.by_round[i][k].number,
+           .draft_steps = recorded.by_round[i][k].steps,
+           .planned_rows = planned_rows(rows.rounds[k], rows.rounds.front().root_position, max_new_tokens)});
     }
   }
   return requests;

@@ -64,7 +64,7 @@ PartTimes part_times(const RoundStatistics& statistics, std::span<const Auxiliar
       if (draft.verify[rows].passes > 0) times.verify_ns += price.verify[rows].of(draft.verify[rows]);
     }
     const double start_ns = price.start_ns * static_cast<double>(verifications);
-    times.verify_ns -= start_ns;
+    times.verify_ns += planned_time_ns(draft, price) - start_ns;
     times.draft_ns += price.step.of(draft.steps) + start_ns;
     times.steps += draft.steps.passes;
     times.verifications += verifications;

@@ -99,8 +99,9 @@ class Simulator {
       rule_.judge(choice, judged(table, root, choice, outcome));
       const std::int32_t emitted = emitted_tokens(table, root, outcome.accepted);
       count(text, root, choice, outcome);
-      add_round(statistics, draft_of(choice), root, outcome, emitted);
-      before = Ended{choice, times(root, choice, outcome), emitted};
+      const std::int32_t planned = planned_rows_of(state, choice);
+      add_round(statistics, draft_of(choice), root, outcome, emitted, planned);
+      before = Ended{choice, times(root, choice, outcome, planned), emitted};
       root += outcome.accepted + 1;
     }
     for (DraftStatistics& draft : statistics.drafts)
@@ -110,6 +111,12 @@ class Simulator {
 
   [[nodiscard]] std::int32_t draft_of(const AutoChoice& choice) const {
     return choice.kind == AutoChoice::Kind::model ? choice.drafter + 1 : guess_draft_;
+  }
+
+  /// Rows that a drafter's verification is planned for; 0 = no more than it has.
+  [[nodiscard]] std::int32_t planned_rows_of(const RoundState& state, const AutoChoice& choice) const {
+    if (choice.kind != AutoChoice::Kind::model) return 0;
+    return longest_draft(state, {.exit = choice.drafter + 1, .length = choice.length}, conditions_) + 1;
   }
 
   DraftOutcome draft(const RoundState& state, const AutoChoice& choice, std::span<const std::int32_t> so_far,
@@ -167,7 +174,7 @@ class Simulator {
   }
 
   [[nodiscard]] speculation::RoundTimes times(std::int32_t root, const AutoChoice& choice,
-                                              const DraftOutcome& outcome) {
+                                              const DraftOutcome& outcome, std::int32_t planned) {
     const bool has_draft = outcome.drafted > 0;
     const bool is_model = has_draft && choice.kind == AutoChoice::Kind::model;
     KnownRound round;
@@ -175,6 +182,7 @@ class Simulator {
     round.round.verify_rows = outcome.drafted + 1;
     round.draft = has_draft ? draft_of(choice) : 0;
     round.draft_steps = is_model ? outcome.drafted : 0;
+    round.planned_rows = planned;
     const RoundTimes priced = round_times(round, prices_);
     const double noise = clock_.next();
     return {.rows = round.round.verify_rows,

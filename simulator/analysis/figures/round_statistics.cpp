@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/base/number.h>
+#include <draftscope/simulator/analysis/measured_recording.h>
 #include <draftscope/simulator/analysis/run_rows.h>
 
 #include <algorithm>
+#include <limits>
 
 namespace draftscope::simulator {
 
@@ -16,6 +19,23 @@ void add(PassCount& a, const PassCount& b) {
 
 PassCount vanilla_steps(std::int64_t tokens, std::int64_t first_context) {
   return {.passes = tokens, .context = tokens * first_context + tokens * (tokens - 1) / 2};
+}
+
+std::int32_t planned_rows(const traces::Round& round, std::int32_t first_root, std::int32_t max_new_tokens) {
+  if (round.layer_set_id.is_none() || round.tree_depth != round.drafted) return round.verify_rows;
+  const std::int32_t emitted = round.root_position - first_root + 1;
+  const std::int32_t longest = std::min(round.planned, std::max(max_new_tokens - emitted - 1, 0));
+  return std::max(round.verify_rows, longest + 1);
+}
+
+std::int32_t recorded_token_budget(const traces::Meta& meta) {
+  return parse_number<std::int32_t>(meta_value(meta, "max_tokens"))
+      .value_or(std::numeric_limits<std::int32_t>::max());
+}
+
+void count_planned(DraftStatistics& draft, std::int32_t rows, std::int32_t planned) {
+  for (std::size_t i = 0; i < row_steps.size(); ++i)
+    if (rows < row_steps[i] && row_steps[i] <= planned) ++draft.planned_beyond[i];
 }
 
 void add(RoundStatistics& a, const RoundStatistics& b) {
@@ -35,6 +55,7 @@ void add(RoundStatistics& a, const RoundStatistics& b) {
     mine->verify.resize(std::max(mine->verify.size(), draft.verify.size()));
     for (std::size_t rows = 0; rows < draft.verify.size(); ++rows)
       add(mine->verify[rows], draft.verify[rows]);
+    for (std::size_t i = 0; i < row_steps.size(); ++i) mine->planned_beyond[i] += draft.planned_beyond[i];
   }
   a.auxiliary.resize(std::max(a.auxiliary.size(), b.auxiliary.size()));
   for (std::size_t i = 0; i < b.auxiliary.size(); ++i) add(a.auxiliary[i], b.auxiliary[i]);

@@ -24,6 +24,8 @@ void visit_passes(const RoundStatistics& statistics, const Visit& visit) {
   visit(target_step, statistics.target_steps);
   for (const DraftStatistics& draft : statistics.drafts) {
     visit(PassKind{draft.exit, 1}, draft.steps);
+    for (std::size_t i = 0; i < draft.planned_beyond.size(); ++i)
+      visit(PassKind{draft.exit, -row_steps[i]}, PassCount{.passes = draft.planned_beyond[i]});
     for (std::size_t rows = 2; rows < draft.verify.size(); ++rows)
       visit(PassKind{draft.exit, static_cast<std::int32_t>(rows)}, draft.verify[rows]);
   }
@@ -106,7 +108,7 @@ bool covers(const Prices& prices, PassKind kind) {
   if (kind.exit == auxiliary_pass) return static_cast<std::size_t>(kind.rows) < prices.auxiliary.size();
   if (kind.exit < 0 || static_cast<std::size_t>(kind.exit) >= prices.drafts.size()) return false;
   const DraftPrices& draft = prices.drafts[static_cast<std::size_t>(kind.exit)];
-  return kind.rows == 1 || static_cast<std::size_t>(kind.rows) < draft.verify.size();
+  return kind.rows <= 1 || static_cast<std::size_t>(kind.rows) < draft.verify.size();
 }
 
 AffineTime price_of(const Prices& prices, PassKind kind) {
@@ -119,6 +121,9 @@ AffineTime price_of(const Prices& prices, PassKind kind) {
     return time;
   }
   const DraftPrices& draft = prices.drafts[static_cast<std::size_t>(kind.exit)];
+  if (kind.rows < 0)
+    return {.ns = draft.planned_ns[static_cast<std::size_t>(std::ranges::find(row_steps, -kind.rows) -
+                                                            row_steps.begin())]};
   return kind.rows == 1 ? draft.step : draft.verify[static_cast<std::size_t>(kind.rows)];
 }
 

@@ -15,8 +15,8 @@
 namespace draftscope::simulator {
 
 /// Kind of a pass. Exit 0: rows 0 is a round with a draft, 1 a target step with its round. Other exits: rows
-/// 1 is a draft step, more a verification. Exit -1: auxiliary pass number `rows`; -2: nanoseconds of the
-/// host.
+/// 1 is a draft step, more a verification, and minus a row step what is only planned beyond it. Exit -1:
+/// auxiliary pass number `rows`; -2: nanoseconds of the host.
 struct PassKind {
   std::int32_t exit = 0;
   std::int32_t rows = 0;

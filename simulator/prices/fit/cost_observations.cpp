@@ -6,7 +6,6 @@
 #include <draftscope/speculation/catalogue/strategy_catalogue.h>
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <tuple>
 #include <unordered_map>
@@ -16,6 +15,7 @@
 #include "analysis/explain/thresholds.h"
 #include "analysis/run_specification.h"
 #include "prices/fit/cost_parameters.h"
+#include "prices/fit/engine_law.h"
 #include "prices/fit/operation_times.h"
 #include "prices/fit/pass_times.h"
 
@@ -41,6 +41,23 @@ std::unordered_map<traces::LayerSetId, DraftLayers> layers_by_set(const traces::
   return layers;
 }
 
+/// Rows of a pass, and those that the weights are read for (0 = as many).
+struct Rows {
+  std::int32_t count = 1;
+  std::int32_t planned = 0;
+
+  // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 takes the 0 of a rewritten comparison for a pointer.
+  friend auto operator<=>(const Rows&, const Rows&) = default;
+};
+
+/// The last row step that `planned` rows reach and `rows` do not; 0 if they reach the same steps.
+std::int32_t step_beyond(std::int32_t rows, std::int32_t planned) {
+  std::int32_t last = 0;
+  for (const std::int32_t step : row_steps)
+    if (rows < step && step <= planned) last = step;
+  return last;
+}
+
 /// Coefficients of whole passes, cached per number of rows.
 class Passes {
  public:
@@ -51,10 +68,10 @@ class Passes {
                                             std::optional<WeightType> weights = std::nullopt) {
     CostCoefficients sum;
     const PassForm one_row;
-    add(sum, weights ? attention_coefficients(of_.shape, *weights, of_.width_law, one_row) : attention(1),
+    add(sum, weights ? attention_coefficients(of_.shape, *weights, of_.width_law, one_row) : attention({}),
         layers.attention);
-    add(sum, weights ? mlp_coefficients(of_.shape, *weights, of_.width_law, one_row) : mlp(1), layers.mlp);
-    add(sum, head(1));
+    add(sum, weights ? mlp_coefficients(of_.shape, *weights, of_.width_law, one_row) : mlp({}), layers.mlp);
+    add(sum, head({}));
     sum.fixed[draft_step_parameter] += 1.0;
     return sum;
   }
@@ -65,9 +82,9 @@ class Passes {
   }
 
   /// Coefficients of a target pass whose first `few` layers run one row, the others all.
-  [[nodiscard]] CostCoefficients target(std::int32_t rows, std::int32_t few) {
+  [[nodiscard]] CostCoefficients target(Rows rows, std::int32_t few) {
     CostCoefficients sum;
-    for (const auto& [count, width] : {std::pair{few, 1}, std::pair{of_.shape.n_layers - few, rows}}) {
+    for (const auto& [count, width] : {std::pair{few, Rows{}}, std::pair{of_.shape.n_layers - few, rows}}) {
       if (count == 0) continue;
       add(sum, attention(width), count);
       add(sum, mlp(width), count);
@@ -77,27 +94,29 @@ class Passes {
     return sum;
   }
 
-  [[nodiscard]] CostCoefficients attention(std::int32_t rows) {
+  [[nodiscard]] CostCoefficients attention(Rows rows) {
     return part(attention_, rows, [&](const PassForm& form) {
       return attention_coefficients(of_.shape, of_.weights, of_.width_law, form);
     });
   }
-  [[nodiscard]] CostCoefficients mlp(std::int32_t rows) {
+  [[nodiscard]] CostCoefficients mlp(Rows rows) {
     return part(mlp_, rows, [&](const PassForm& form) {
       return mlp_coefficients(of_.shape, of_.weights, of_.width_law, form);
     });
   }
 
  private:
-  using Cache = std::map<std::int32_t, CostCoefficients>;
+  using Cache = std::map<Rows, CostCoefficients>;
 
   template <typename Make>
-  static CostCoefficients part(Cache& cache, std::int32_t rows, const Make& make) {
+  static CostCoefficients part(Cache& cache, Rows rows, const Make& make) {
     const auto found = cache.find(rows);
     if (found != cache.end()) return found->second;
-    return cache.emplace(rows, make(PassForm{.rows = static_cast<double>(rows)})).first->second;
+    const PassForm form{.rows = static_cast<double>(rows.count),
+                        .planned = static_cast<double>(rows.planned)};
+    return cache.emplace(rows, make(form)).first->second;
   }
-  CostCoefficients head(std::int32_t rows) {
+  CostCoefficients head(Rows rows) {
     return part(head_, rows, [&](const PassForm& form) {
       return operation_coefficients(speculation::Operation::head, of_.shape, of_.weights, of_.width_law,
                                     form);
@@ -117,7 +136,7 @@ struct GroupKey {
   GroupKind kind;
   std::int32_t a = 0;  ///< draft: steps; target: rows; operation: which
   std::int32_t b = 0;  ///< draft: attention sublayers; target: layers of one row; operation: rows
-  std::int32_t c = 0;  ///< draft: MLP sublayers
+  std::int32_t c = 0;  ///< draft: MLP sublayers; target: rows that the weights are read for, 0 = its own
   std::int64_t bucket = 0;
 
   // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 takes the 0 of a rewritten comparison for a pointer.
@@ -129,6 +148,9 @@ struct RoundContext {
   bool above_exit = false;  ///< Whether the verification runs one row below the exit.
   traces::RunId run_id;
   std::int64_t block = 0;
+  /// Rows that its verification reads the weights for beyond those that it has: those of a row step; 0 =
+  /// none.
+  std::int32_t read_rows = 0;
   bool is_vanilla = false;  ///< Whether its target steps are those of vanilla decoding, or replace them.
   /// Whether the time of its rounds outside passes is the usual one: its strategy makes no auxiliary passes,
   /// or all do.
@@ -164,16 +186,13 @@ class CostCollector {
     const std::int64_t rest_ns =
         round.end_ns - round.start_ns - draft_ns - round.verify_ns - round.optimise_ns;
     const auto verify_ns = static_cast<double>(round.verify_ns);
-    const bool is_wider =
-        out_.on_gpu && tiles(std::min(round.planned, max_round_rows) + 1) > tiles(round.verify_rows);
     if (is_round || of.is_vanilla)
-      (is_wider ? wider_groups_ : groups_)[{GroupKind::target, round.verify_rows, few, 0, bucket(root)}]
-          .push_back({static_cast<float>(verify_ns), static_cast<float>(root)});
-    if (verify_ns > 0.0)
-      (is_wider ? wider_times_ : pass_times_)[{.is_vanilla = !is_round && of.is_vanilla,
-                                               .rows = round.verify_rows,
-                                               .one_row = few,
-                                               .n_layers = out_.shape.n_layers}]
+      put({GroupKind::target, round.verify_rows, few, of.read_rows, bucket(root)}, root, verify_ns);
+    if (verify_ns > 0.0 && of.read_rows == 0)
+      pass_times_[{.is_vanilla = !is_round && of.is_vanilla,
+                   .rows = round.verify_rows,
+                   .one_row = few,
+                   .n_layers = out_.shape.n_layers}]
           .push_back({.ns = verify_ns, .context = root, .run_id = of.run_id, .block = of.block});
     if (is_round ? of.has_usual_rest : of.is_vanilla)
       put({is_round ? GroupKind::drafting_round : GroupKind::step_round, 0, 0, 0, 0}, 0.0,
@@ -196,7 +215,8 @@ class CostCollector {
                 {static_cast<double>(draft_ns), static_cast<double>(steps), middle, of.run_id, of.block});
     }
     out_.total_wall_ns +=
-        static_cast<double>(round.end_ns - round.start_ns - round.optimise_ns - (has_draft ? 0 : draft_ns));
+        static_cast<double>(round.end_ns - round.start_ns - round.optimise_ns - (has_draft ? 0 : draft_ns)) -
+        (of.read_rows > 0 ? verify_ns : 0.0);
     out_.rounds += 1;
     out_.largest_rows = std::max(out_.largest_rows, round.verify_rows);
     out_.largest_context = std::max(out_.largest_context, root + round.tree_depth);
@@ -211,7 +231,6 @@ class CostCollector {
   }
 
   void finish() {
-    take_wider();
     const bool is_busy = out_.interrupted_share >= thresholds::interrupted_share;
     const double beyond_ns = interruption_ns(pass_times_, is_busy);
     std::map<GroupKey, RegularTime> regular_times;
@@ -239,7 +258,7 @@ class CostCollector {
     MeasuredPasses measured =
         measure(pass_times_, beyond_ns, [this](const MeasuredPassKind& kind, double steps, double context) {
           return kind.is_draft ? draft(steps, {kind.attention, kind.mlp}, context, kind.weights)
-                               : at_context(passes_.target(kind.rows, kind.one_row), context);
+                               : at_context(passes_.target({kind.rows}, kind.one_row), context);
         });
     std::erase_if(measured.passes, [](const MeasuredPass& pass) { return pass.ns <= 0.0; });
     out_.passes = std::move(measured.passes);
@@ -248,28 +267,6 @@ class CostCollector {
   }
 
  private:
-  /// Blocks of rows that an engine's products on a GPU take at once.
-  static std::int32_t tiles(std::int32_t rows) {
-    constexpr std::int32_t rows_of_tile = 16;
-    return (rows + rows_of_tile - 1) / rows_of_tile;
-  }
-  /// Uses verifications that were launched for a longer draft only where no others had their rows.
-  void take_wider() {
-    for (auto& [kind, times] : wider_times_) {
-      if (pass_times_.try_emplace(kind, times).second) continue;
-      for (const PassTime& time : times) out_.total_wall_ns -= time.ns;
-    }
-    for (auto& [key, times] : wider_groups_) {
-      GroupKey first = key;
-      first.bucket = std::numeric_limits<std::int64_t>::min();
-      const auto other = groups_.lower_bound(first);
-      const bool has_others = other != groups_.end() && other->first.kind == key.kind &&
-                              other->first.a == key.a && other->first.b == key.b;
-      if (has_others) times.clear();
-    }
-    for (auto& [key, times] : wider_groups_)
-      if (!times.empty()) groups_.emplace(key, std::move(times));
-  }
   void put(const GroupKey& key, double context, double ns) {
     groups_[key].push_back({static_cast<float>(ns), static_cast<float>(context)});
   }
@@ -289,7 +286,7 @@ class CostCollector {
         observation.coefficients = draft(key.a, {key.b, key.c}, context);
         break;
       case GroupKind::target:
-        observation.coefficients = at_context(passes_.target(key.a, key.b), context);
+        observation.coefficients = at_context(passes_.target({key.a, key.c}, key.b), context);
         break;
       case GroupKind::drafting_round:
       case GroupKind::step_round:
@@ -300,8 +297,8 @@ class CostCollector {
         break;
       case GroupKind::layer: {
         observation.level = CostLevel::layer;
-        CostCoefficients layer = passes_.attention(key.b);
-        add(layer, passes_.mlp(key.b));
+        CostCoefficients layer = passes_.attention({key.b});
+        add(layer, passes_.mlp({key.b}));
         observation.coefficients = at_context(layer, context);
         break;
       }
@@ -323,9 +320,6 @@ class CostCollector {
   Passes passes_;
   std::map<GroupKey, std::vector<TimedPass>> groups_;
   PassTimes pass_times_;
-  // Verifications of rounds that planned for more blocks of rows than they had.
-  std::map<GroupKey, std::vector<TimedPass>> wider_groups_;
-  PassTimes wider_times_;
 };
 
 /// Block of each request: one number per prompt and repeat.
@@ -344,6 +338,7 @@ Result<void> read_identity(const traces::Recording& recording, CostObservations&
   DRAFTSCOPE_TRY_ASSIGN(out.weights, recorded_weight_type(recording.meta));
   out.on_gpu = is_gpu_recording(recording.meta);
   out.width_law = out.on_gpu ? WidthLaw::steps : WidthLaw::ramp;
+  out.reads_as_planned = out.on_gpu && recorded_engine(recording.meta).reads_as_planned;
   return {};
 }
 
@@ -399,8 +394,9 @@ UsedRounds used_rounds(const traces::Recording& recording, const RunOfRequest& r
 
 /// Collects passes and rounds; returns the rounds whose operations can be separated.
 OperationRounds collect_rounds(const traces::Recording& recording,
-                               const std::function<bool(const traces::Run&)>& use, std::int32_t n_layers,
+                               const std::function<bool(const traces::Run&)>& use, const CostObservations& of,
                                CostCollector& collector) {
+  const std::int32_t n_layers = of.shape.n_layers;
   const auto layers = layers_by_set(recording);
   RunOfRequest run_of_request = used_runs(recording, use);
   const auto blocks = blocks_of_requests(recording);
@@ -414,6 +410,12 @@ OperationRounds collect_rounds(const traces::Recording& recording,
   }
   const UsedRounds used = used_rounds(recording, run_of_request);
   const auto with_auxiliary = runs_with_auxiliary_passes(used.rounds, run_of_request);
+  std::unordered_map<traces::RequestId, std::int32_t> first_roots;
+  for (const traces::Round& round : recording.rounds) {
+    std::int32_t& first = first_roots.try_emplace(round.request_id, round.root_position).first->second;
+    first = std::min(first, round.root_position);
+  }
+  const std::int32_t max_new_tokens = recorded_token_budget(recording.meta);
   OperationRounds timed_rounds;
   for (const traces::Round* round : used.rounds) {
     const auto found = layers.find(round->layer_set_id);
@@ -428,22 +430,29 @@ OperationRounds collect_rounds(const traces::Recording& recording,
     const auto format =
         draft_weights.at(run.id).format(origin == origins.end() ? std::string_view() : origin->second);
     const auto weights = format ? std::optional(weight_type_of(*format)) : std::nullopt;
+    const std::int32_t read_rows =
+        of.reads_as_planned
+            ? step_beyond(round->verify_rows,
+                          planned_rows(*round, first_roots.at(round->request_id), max_new_tokens))
+            : 0;
     collector.add_round(*round,
                         {.layers = of_draft,
                          .above_exit = is_above,
                          .run_id = run.id,
                          .block = blocks.at(round->request_id),
+                         .read_rows = read_rows,
                          .is_vanilla = is_vanilla,
                          .has_usual_rest = !with_auxiliary.contains(run.id),
                          .has_draft_model = speculation::strategy_row(run.strategy).drafts_with_other_model,
                          .weights = weights});
     if (round->tree_depth != round->drafted || weights) continue;
-    timed_rounds.emplace(round->id, OperationRound{.verify_rows = round->verify_rows,
-                                                   .draft_steps = round->drafted,
-                                                   .root = round->root_position,
-                                                   .draft = of_draft,
-                                                   .n_layers = n_layers,
-                                                   .mixed_rows = is_above && round->drafted > 0});
+    timed_rounds.emplace(round->id,
+                         OperationRound{.verify_rows = round->verify_rows,
+                                        .draft_steps = round->drafted,
+                                        .root = round->root_position,
+                                        .draft = of_draft,
+                                        .n_layers = n_layers,
+                                        .mixed_rows = (is_above && round->drafted > 0) || read_rows > 0});
   }
   return timed_rounds;
 }
@@ -457,7 +466,7 @@ Result<CostObservations> read_cost_observations(traces::Reader& reader, const tr
   DRAFTSCOPE_TRY(read_identity(recording, out));
   out.interrupted_share = interruptions(rows_by_run(recording)).share();
   CostCollector collector(out);
-  const OperationRounds timed_rounds = collect_rounds(recording, use, out.shape.n_layers, collector);
+  const OperationRounds timed_rounds = collect_rounds(recording, use, out, collector);
   if (out.rounds == 0)
     return fail("{}: no round is usable, expected rounds with chains of drafts or target steps",
                 recording.path.string());

@@ -8,8 +8,10 @@ namespace draftscope::simulator {
 
 namespace {
 
-/// First row of each step; the first term is a ramp.
-constexpr std::array<double, width_terms> steps{2, 9, 17, 33, 65, 129};
+/// First row of a term: of the ramp, or a step.
+std::int32_t first_row(std::size_t term) {
+  return term == 0 ? 2 : row_steps[term - 1];
+}
 constexpr double ramp_rows = 22.0;
 constexpr std::array<double, width_terms> ramps{1, 2, 4, 8, 16, 32};
 
@@ -37,12 +39,14 @@ void add_layer_width(CostCoefficients& sum, speculation::Operation operation, Wi
     sum.fixed[layer_width_parameter(term)] += share_of_rows(operation) * width_basis(law, term, rows);
 }
 
+/// `read_rows` are those that the weights are read for.
 void add_product(CostCoefficients& sum, speculation::Operation product, const Work& work, WidthLaw law,
-                 double rows) {
+                 double rows, double read_rows) {
   sum.fixed[launch_parameter(product)] += work.launches;
   sum.fixed[per_byte_parameter(product)] += work.bytes;
   for (std::size_t term = 0; term < width_terms; ++term)
-    sum.fixed[width_parameter(product, term)] += work.weight_bytes * width_basis(law, term, rows);
+    sum.fixed[width_parameter(product, term)] +=
+        work.weight_bytes * width_basis(law, term, term == 0 ? rows : read_rows);
 }
 
 void add_attention(CostCoefficients& sum, const Work& one_row, const PassForm& form) {
@@ -61,7 +65,7 @@ void add_attention(CostCoefficients& sum, const Work& one_row, const PassForm& f
 double width_basis(WidthLaw law, std::size_t term, double rows) {
   if (law == WidthLaw::steps) {
     if (term == 0) return std::clamp(rows - 1.0, 0.0, ramp_rows);
-    return rows >= steps[term] ? 1.0 : 0.0;
+    return rows >= first_row(term) ? 1.0 : 0.0;
   }
   const double beyond = std::max(rows - ramps[term], 0.0);
   return term + 1 < width_terms ? std::min(beyond, ramps[term + 1] - ramps[term]) : beyond;
@@ -80,12 +84,13 @@ std::string cost_parameter_name(WidthLaw law, std::size_t parameter) {
         if (law != WidthLaw::steps)
           return fmt::format("{} beyond {} rows, ns a byte and row", name, ramps[term]);
         return term == 0 ? fmt::format("{} of a further row, ns a byte", name)
-                         : fmt::format("{} from {} rows, ns a byte", name, steps[term]);
+                         : fmt::format("{} from {} rows, ns a byte", name, first_row(term));
       }
   }
   for (std::size_t term = 0; term < width_terms; ++term)
     if (parameter == layer_width_parameter(term))
-      return term == 0 ? "further row of a layer, ns" : fmt::format("layer from {} rows, ns", steps[term]);
+      return term == 0 ? "further row of a layer, ns"
+                       : fmt::format("layer from {} rows, ns", first_row(term));
   switch (parameter) {
     case attention_row_parameter:
       return "attention of a further row, ns a byte";
@@ -125,7 +130,8 @@ CostCoefficients operation_coefficients(speculation::Operation operation, const 
     coefficients.fixed[per_byte_parameter(operation)] = work.bytes;
     return coefficients;
   }
-  add_product(coefficients, operation, work, law, rows);
+  const double planned = operation == speculation::Operation::head ? 0.0 : form.planned * form.batch;
+  add_product(coefficients, operation, work, law, rows, std::max(rows, planned));
   add_layer_width(coefficients, operation, law, rows);
   return coefficients;
 }

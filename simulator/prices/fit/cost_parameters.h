@@ -15,9 +15,11 @@
 //
 // On a GPU φ_0 is a ramp from 1 to 23 rows and the others are steps at 9, 17, 33, 65 and 129 rows, where
 // kernels, tiles or passes over the weights change; on a CPU they are ramps between 1, 2, 4, 8, 16 and 32
-// rows, where each row adds its arithmetic. Width terms are not negative, so that more rows never cost less.
-// Times are in nanoseconds.
+// rows, where each row adds its arithmetic. Where an engine reads a layer's weights for more rows than there
+// are (PassForm::planned), the steps of its products are at those. Width terms are not negative, so that more
+// rows never cost less. Times are in nanoseconds.
 
+#include <draftscope/simulator/analysis/run_rows.h>
 #include <draftscope/simulator/prices/cost_model.h>
 #include <draftscope/speculation/operation.h>
 #include <cstddef>
@@ -28,7 +30,7 @@
 
 namespace draftscope::simulator {
 
-inline constexpr std::size_t width_terms = 6;
+inline constexpr std::size_t width_terms = 1 + row_steps.size();
 
 inline constexpr std::size_t attention_row_parameter = 44;  ///< ns per query byte of a row beyond the first
 inline constexpr std::size_t attention_row_kv_parameter = 45;  ///< ns per K/V byte of a row beyond the first
@@ -108,6 +110,7 @@ struct CostCoefficients {
 struct PassForm {
   double rows = 1.0;
   double batch = 1.0;
+  double planned = 0.0;  ///< Rows that the layers' weights are read for; 0 = `rows`.
   std::int32_t tensor_parallel = 1;
 };
 

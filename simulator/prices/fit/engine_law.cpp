@@ -48,7 +48,8 @@ constexpr EngineLaw graphs{.gpu = h200,
                                          {WeightType::fp8, 0.55, 0.045},
                                          {WeightType::q8_0, 0.61, 0.034},
                                          {WeightType::q4_0, 0.39, 0.044},
-                                         {WeightType::int4, 0.43, 0.055}}}};
+                                         {WeightType::int4, 0.43, 0.055}}},
+                           .reads_as_planned = true};
 
 }  // namespace
 

@@ -73,6 +73,7 @@ void scale_speculation(double factor, Prices& prices) {
   for (DraftPrices& draft : prices.drafts) {
     scale(draft.step);
     draft.start_ns *= factor;
+    for (double& ns : draft.planned_ns) ns *= factor;
     for (AffineTime& verify : draft.verify) scale(verify);
   }
   for (AffineTime& own : prices.auxiliary) scale(own);

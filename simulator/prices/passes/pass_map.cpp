@@ -125,6 +125,12 @@ void PassMap::fill_map(const Scenario& scenario, const Surroundings& surrounding
     put(rows, draft_rest_part, draft, rest_ns, sum_ns);
     put(rows, target_rest_part, target, rest_ns, sum_ns);
   }
+  // With several requests at a time their rows are planned together, which the counts do not tell.
+  if (model.reads_as_planned && scenario.batch == 1)
+    for (const auto products : {std::span(attention_products), std::span(mlp_products)})
+      for (const speculation::Operation product : products)
+        planned_bytes[static_cast<std::size_t>(product)] =
+            work_of(product, scenario.shape, scenario.weights, 1.0, scenario.tensor_parallel).weight_bytes;
   fill_auxiliary(scenario, surroundings);
   fill_draft_types(scenario, surroundings);
   if (!surroundings.replaced) return;

@@ -66,6 +66,8 @@ struct PassMap {
   Eigen::VectorXd link;
   Eigen::MatrixXd root;                   ///< Root of the covariance.
   std::vector<double> draft_start_bytes;  ///< [draft]
+  /// [product]: bytes of its weights in one layer that are read for planned rows.
+  std::array<double, speculation::product_count> planned_bytes{};
   /// Auxiliary passes of the scenario, then that of a draft of one layer if its cost is an input.
   std::vector<AuxiliaryPass> auxiliary_passes;
   std::size_t auxiliary_count = 0;  ///< Number of auxiliary passes of the scenario.
@@ -109,6 +111,9 @@ struct PassMap {
   };
   [[nodiscard]] EngineTime engine_time(double noise) const;
   void add_engine(const EngineTime& time, Prices& into) const;
+  /// DraftPrices::planned_ns of a draft.
+  [[nodiscard]] std::array<double, row_steps.size()> planned_ns(std::size_t draft,
+                                                                const CostVector& values) const;
   void replace_draft_steps(const PricedPasses& times, Prices& into) const;
   [[nodiscard]] Eigen::VectorXd no_noise() const {
     return Eigen::VectorXd::Zero(corrections ? corrections->noise_used() : 0);

@@ -166,6 +166,7 @@ void PassMap::assemble(const CostVector& values, const VectorXd& corrections_of_
   for (const std::size_t i : priced) {
     DraftPrices& draft = into.drafts[i + 1];
     draft.step = times.draft_step(i);
+    draft.planned_ns = planned_ns(i, values);
     if (above_exit) {
       draft.verify.resize(static_cast<std::size_t>(widths) + 1);
       for (std::int32_t rows = 2; rows <= widths; ++rows)
@@ -181,6 +182,22 @@ void PassMap::assemble(const CostVector& values, const VectorXd& corrections_of_
   }
   if (draft_cost) replace_draft_steps(times, into);
   if (engine) add_engine(engine_time(engine_noise), into);
+}
+
+std::array<double, row_steps.size()> PassMap::planned_ns(std::size_t draft, const CostVector& values) const {
+  const speculation::DraftSublayers below = above_exit ? drafts[draft] : speculation::DraftSublayers{};
+  const auto times = [&](speculation::Operation product) {
+    const bool is_attention =
+        product == speculation::Operation::qkv || product == speculation::Operation::output;
+    return static_cast<double>(n_layers - (is_attention ? below.attention : below.mlp));
+  };
+  std::array<double, row_steps.size()> result{};
+  for (std::size_t i = 0; i < planned_bytes.size(); ++i) {
+    const auto product = static_cast<speculation::Operation>(i);
+    for (std::size_t step = 0; step < result.size(); ++step)
+      result[step] += share * times(product) * planned_bytes[i] * values[width_parameter(product, step + 1)];
+  }
+  return result;
 }
 
 void PassMap::replace_draft_steps(const PricedPasses& times, Prices& into) const {
@@ -223,6 +240,7 @@ void PassMap::add_engine(const EngineTime& time, Prices& into) const {
   for (DraftPrices& draft : into.drafts) {
     scale(draft.step);
     draft.start_ns *= 1.0 + time.share;
+    for (double& ns : draft.planned_ns) ns *= 1.0 + time.share;
     for (AffineTime& verify : draft.verify) scale(verify);
   }
   for (AffineTime& own : into.auxiliary) scale(own);

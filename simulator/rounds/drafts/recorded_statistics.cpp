@@ -61,22 +61,24 @@ std::int32_t steps_of(const traces::Round& round) {
   return round.layer_set_id == 0 ? 0 : round.tree_depth;
 }
 
-void add_draft(RoundStatistics& statistics, const traces::Round& round, std::int32_t steps,
-               std::int32_t number) {
+void add_draft(RoundStatistics& statistics, const traces::Round& round, std::int32_t planned,
+               const RecordedDraft& drafted) {
   auto draft = std::find_if(statistics.drafts.begin(), statistics.drafts.end(),
-                            [&](const DraftStatistics& known) { return known.exit == number; });
+                            [&](const DraftStatistics& known) { return known.exit == drafted.number; });
   if (draft == statistics.drafts.end()) {
-    statistics.drafts.push_back({.exit = number});
+    statistics.drafts.push_back({.exit = drafted.number});
     draft = std::prev(statistics.drafts.end());
   }
   const std::int64_t root = round.root_position;
+  const std::int64_t steps = drafted.steps;
   draft->steps.passes += steps;
-  draft->steps.context += steps * root + std::int64_t{steps} * (steps - 1) / 2;
+  draft->steps.context += steps * root + steps * (steps - 1) / 2;
   // A verification of one row is a target step with a round's overhead; it has the price of two rows.
   const auto rows = static_cast<std::size_t>(std::max(round.verify_rows, 2));
   if (draft->verify.size() <= rows) draft->verify.resize(rows + 1);
   draft->verify[rows].passes += 1;
   draft->verify[rows].context += root;
+  count_planned(*draft, round.verify_rows, planned);
 }
 
 /// Whether every draft runs the complete layers 0 to its exit − 1, on the target's weights.
@@ -115,8 +117,8 @@ void add_own_passes(const RunRows& run, const traces::Meta& meta, const ModelSha
   result.auxiliary_passes = passes.kinds();
 }
 
-void add_round(const traces::Round& round, DraftNumbers& numbers, RoundStatistics& statistics,
-               std::vector<RecordedDraft>& by_round) {
+void add_round(const traces::Round& round, std::int32_t planned, DraftNumbers& numbers,
+               RoundStatistics& statistics, std::vector<RecordedDraft>& by_round) {
   ++statistics.rounds;
   statistics.tokens += round.emitted;
   statistics.drafted += round.drafted;
@@ -128,7 +130,7 @@ void add_round(const traces::Round& round, DraftNumbers& numbers, RoundStatistic
     return;
   }
   by_round.push_back({numbers.number(round), steps_of(round)});
-  add_draft(statistics, round, by_round.back().steps, by_round.back().number);
+  add_draft(statistics, round, planned, by_round.back());
 }
 
 }  // namespace
@@ -164,10 +166,13 @@ Result<RecordedStatistics> recorded_statistics(const RunRows& run, const LayerSe
   DRAFTSCOPE_TRY_ASSIGN(const bool by_exit, drafts_by_exit(run, sets, weights));
   RecordedStatistics result;
   DraftNumbers numbers(by_exit, weights, sets);
+  const std::int32_t max_new_tokens = recorded_token_budget(meta);
   for (const RequestRows& request : run.requests) {
     RoundStatistics& statistics = result.requests.emplace_back();
     std::vector<RecordedDraft>& by_round = result.by_round.emplace_back();
-    for (const traces::Round& round : request.rounds) add_round(round, numbers, statistics, by_round);
+    for (const traces::Round& round : request.rounds)
+      add_round(round, planned_rows(round, request.rounds.front().root_position, max_new_tokens), numbers,
+                statistics, by_round);
   }
   result.drafts = std::move(numbers).drafts();
   add_own_passes(run, meta, shape, result);

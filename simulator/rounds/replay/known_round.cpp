@@ -111,6 +111,7 @@ KnownRound known_round(const ShadowTable& table, const ReplayConditions& conditi
   row.threshold = round.plan.threshold;
   known.draft = row.exit_layer;
   known.draft_steps = row.tree_depth;
+  if (round.least.siblings == 0) known.planned_rows = round.planned_rows;
   return known;
 }
 

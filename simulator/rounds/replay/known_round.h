@@ -17,8 +17,9 @@ struct KnownRound {
   traces::Round round;
   /// Draft tokens. In a replay those after the first wrong one are unknown: token -1, confidence NaN.
   std::vector<traces::DraftToken> draft_tokens;
-  std::int32_t draft = 0;        ///< Index into Prices::drafts; 0 = a target step.
-  std::int32_t draft_steps = 0;  ///< Passes of the draft.
+  std::int32_t draft = 0;         ///< Index into Prices::drafts; 0 = a target step.
+  std::int32_t draft_steps = 0;   ///< Passes of the draft.
+  std::int32_t planned_rows = 0;  ///< Rows that the verification was planned for; 0 = those that it had.
 };
 
 /// A replayed round as a row, with the fewest draft tokens where it is bounded. `round` must belong to

@@ -23,6 +23,7 @@ std::vector<ReplayedRound> replay_rounds(const ShadowTable& table, Policy& polic
     round.least = walk.least;
     round.most = walk.most;
     round.may_end_early = walk.may_end_early;
+    round.planned_rows = longest_draft(state, round.plan, conditions) + 1;
     const DraftOutcome& outcome = heard == Waste::least ? walk.least : walk.most;
     round.emitted = emitted_tokens(table, root, outcome.accepted);
     has_lost_the_path = has_lost_the_path || walk.is_near_threshold;
@@ -38,7 +39,7 @@ std::vector<ReplayedRound> replay_rounds(const ShadowTable& table, Policy& polic
 }
 
 void add_round(RoundStatistics& statistics, std::int32_t exit, std::int32_t root_position,
-               const DraftOutcome& outcome, std::int32_t emitted) {
+               const DraftOutcome& outcome, std::int32_t emitted, std::int32_t planned_rows) {
   statistics.tokens += emitted;
   ++statistics.rounds;
   statistics.drafted += outcome.drafted;
@@ -60,6 +61,7 @@ void add_round(RoundStatistics& statistics, std::int32_t exit, std::int32_t root
   if (drafts->verify.size() <= rows) drafts->verify.resize(rows + 1);
   ++drafts->verify[rows].passes;
   drafts->verify[rows].context += root;
+  if (outcome.siblings == 0) count_planned(*drafts, outcome.drafted + 1, planned_rows);
 }
 
 ReplayTotals totals(std::span<const ReplayedRound> rounds) {
@@ -69,8 +71,9 @@ ReplayTotals totals(std::span<const ReplayedRound> rounds) {
     sum.bounded_rounds += round.status == AnswerStatus::bounded ? 1 : 0;
     sum.approximate_rounds += round.status == AnswerStatus::approximate ? 1 : 0;
     sum.may_end_early += round.may_end_early ? 1 : 0;
-    add_round(sum.least, round.plan.exit, round.root_position, round.least, round.emitted);
-    add_round(sum.most, round.plan.exit, round.root_position, round.most, round.emitted);
+    add_round(sum.least, round.plan.exit, round.root_position, round.least, round.emitted,
+              round.planned_rows);
+    add_round(sum.most, round.plan.exit, round.root_position, round.most, round.emitted, round.planned_rows);
   }
   return sum;
 }

@@ -47,8 +47,9 @@ struct ReplayedRound {
   PlannedRound plan;
   /// Outcomes with the fewest and with the most draft tokens. Verification takes one row more than drafted.
   DraftOutcome least, most;
-  std::int32_t emitted = 0;    ///< Tokens that reach the output.
-  bool may_end_early = false;  ///< The draft went on after a wrong token, and end tokens end it.
+  std::int32_t planned_rows = 1;  ///< Rows of the longest draft that the plan allows, and one.
+  std::int32_t emitted = 0;       ///< Tokens that reach the output.
+  bool may_end_early = false;     ///< The draft went on after a wrong token, and end tokens end it.
   AnswerStatus status = AnswerStatus::exact;
 };
 
@@ -84,8 +85,8 @@ struct ReplayTotals {
                                                Waste heard = Waste::least);
 
 /// Adds one round's passes to statistics: `drafted` steps of `exit` from `root_position` on, and their
-/// verification; without draft tokens, a target step.
+/// verification, which was planned for `planned_rows`; without draft tokens, a target step.
 void add_round(RoundStatistics& statistics, std::int32_t exit, std::int32_t root_position,
-               const DraftOutcome& outcome, std::int32_t emitted);
+               const DraftOutcome& outcome, std::int32_t emitted, std::int32_t planned_rows = 0);
 
 }  // namespace draftscope::simulator

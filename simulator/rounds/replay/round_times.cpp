@@ -20,7 +20,9 @@ RoundTimes round_times(const KnownRound& round, const RoundPrices& prices) {
                      price.step.ns_per_context_row * (0.5 * steps * (steps - 1));
     // A verification of one row is a target step with a round's overhead; it has the price of two rows.
     const auto rows = static_cast<std::size_t>(std::max(round.round.verify_rows, 2));
-    times.verify_ns = price.verify[rows].at(root) - price.start_ns;
+    DraftStatistics planned;
+    count_planned(planned, round.round.verify_rows, round.planned_rows);
+    times.verify_ns = price.verify[rows].at(root) - price.start_ns + planned_time_ns(planned, price);
     rest_ns = prices.prices.round_ns;
   }
   times.accept_ns = prices.accept_share * rest_ns;

@@ -79,9 +79,11 @@ class Planter {
                                    ? prices_.drafts[1].verify[static_cast<std::size_t>(round.verify_rows)]
                                    : prices_.target_step;
     round.draft_ns = interrupted(noisy(draft_ns));
-    const double of_planned = round.planned > round.drafted ? planted_.of_planned : 1.0;
+    DraftStatistics planned;
+    count_planned(planned, round.verify_rows, round.planned + 1);
+    const double planned_ns = setting.exit > 0 ? planned_time_ns(planned, prices_.drafts[1]) : 0.0;
     round.verify_ns = interrupted(
-        noisy(verify.at(round.root_position) * of_planned * factor(planted_.of_rows, round.verify_rows)));
+        noisy((verify.at(round.root_position) + planned_ns) * factor(planted_.of_rows, round.verify_rows)));
     if (planted_.with_operations) {
       for (int step = 0; step < setting.gamma; ++step)
         operations(round, traces::Phase::draft, setting.exit, 1, round.root_position + step);
@@ -202,6 +204,7 @@ void write_planted_trace(const PlantedTrace& planted, const std::filesystem::pat
       {"device", planted.device},
       {"dtype", std::string(weight_type_name(planted.truth.weights))},
       {"model", shape.name},
+      {"tool_version", planted.version},
       {"max_tokens", "1000"},
       {"cache_rows", "4096"},
       {"temperature", "0"},

@@ -29,7 +29,7 @@ struct PlantedTrace {
   double outliers = 0.02;  ///< Share of times that are 1.5 to 4 times as long.
   /// Factors of passes that no parameter describes: of target passes by rows and of draft steps by exit.
   std::map<std::int32_t, double> of_rows, of_exit;
-  double of_planned = 1.0;  ///< Factor of verifications of rounds that planned more than they drafted.
+  std::string version;                ///< Version of the program that recorded it; empty = not recorded
   double interrupted_every_ns = 0.0;  ///< Period of interruptions by `interruption_ns`; 0 = never.
   double interruption_ns = 0.0;
 };

@@ -10,6 +10,7 @@
 #include "rounds/replay/known_round.h"
 #include "rounds/replay/near_ties.h"
 #include "rounds/replay/policies.h"
+#include "rounds/replay/round_times.h"
 #include "toy_model.h"
 
 namespace draftscope::simulator {
@@ -184,6 +185,62 @@ TEST(Replay, EmitsTheTextAndSumsItsRounds) {
     EXPECT_EQ(step_contexts, step_context);
     EXPECT_EQ(passes, sum.most.rounds);
     EXPECT_EQ(contexts, context);
+  }
+}
+
+/// Prices under which rows that were only planned take time.
+RoundPrices prices_with_planned_rows(std::int32_t n_layers) {
+  RoundPrices prices;
+  prices.prices = {.target_step = {1000.0, 1.0}, .drafts = {}, .round_ns = 50.0, .step_round_ns = 20.0};
+  prices.prices.drafts.resize(static_cast<std::size_t>(n_layers));
+  for (std::size_t exit = 1; exit < prices.prices.drafts.size(); ++exit) {
+    DraftPrices& draft = prices.prices.drafts[exit];
+    draft = {.step = {100.0 * static_cast<double>(exit), 0.1}, .start_ns = 7.0, .planned_ns = {300.0, 500.0}};
+    for (int rows = 0; rows < 128; ++rows) draft.verify.push_back({1000.0 + 20.0 * rows, 1.0});
+  }
+  return prices;
+}
+
+TEST(Replay, OneByOneRoundsTakeTheTimeOfTheirTotals) {
+  std::int64_t planned_beyond = 0;
+  for (unsigned seed = 1; seed <= 200; ++seed) {
+    const Case made = random_case(seed);
+    const ShadowTable table = shadow_table(made.model, made.prompt, made.conditions);
+    if (table.end() < table.first) continue;
+    const RoundPrices prices = prices_with_planned_rows(made.model.n_layers);
+    ErraticPolicy policy(seed, true, seed % 2 == 0);
+    const auto rounds = replay_rounds(table, policy, made.conditions);
+    double sum_ns = 0.0;
+    for (const ReplayedRound& round : rounds) {
+      const RoundTimes times = round_times(known_round(table, made.conditions, round, 0), prices);
+      sum_ns += times.control_ns + times.draft_ns + times.verify_ns + times.accept_ns + times.optimise_ns;
+    }
+    const RoundStatistics statistics = totals(rounds).least;
+    EXPECT_NEAR(time_ns(statistics, prices.prices), sum_ns, 1e-9 * sum_ns) << "seed " << seed;
+    for (const DraftStatistics& draft : statistics.drafts) planned_beyond += draft.planned_beyond[0];
+  }
+  EXPECT_GT(planned_beyond, 100);
+}
+
+TEST(Replay, PlansAsManyRowsAsItsRoundSaysAsARow) {
+  for (unsigned seed = 1; seed <= 200; ++seed) {
+    Case made = random_case(seed);
+    made.conditions.context_rows = 200;
+    made.conditions.verify_rows = 200;
+    const ShadowTable table = shadow_table(made.model, made.prompt, made.conditions);
+    if (table.end() < table.first) continue;
+    ErraticPolicy policy(seed, true, seed % 2 == 0);
+    const auto rounds = replay_rounds(table, policy, made.conditions);
+    for (const ReplayedRound& round : rounds) {
+      traces::Round row = known_round(table, made.conditions, round, 0).round;
+      row.layer_set_id = traces::LayerSetId{1};
+      const std::int32_t planned =
+          planned_rows(row, rounds.front().root_position, made.conditions.max_new_tokens);
+      EXPECT_EQ(planned, round.least.siblings > 0 ? row.verify_rows : round.planned_rows) << "seed " << seed;
+      row.layer_set_id = {};
+      EXPECT_EQ(planned_rows(row, rounds.front().root_position, made.conditions.max_new_tokens),
+                row.verify_rows);
+    }
   }
 }
 

@@ -11,6 +11,7 @@
 
 #include <draftscope/traces/overview.h>
 #include <draftscope/traces/reader.h>
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -67,11 +68,16 @@ struct PassCount {
 /// Target steps of vanilla decoding: one per token, with consecutive contexts from `first_context` on.
 [[nodiscard]] PassCount vanilla_steps(std::int64_t tokens, std::int64_t first_context);
 
+/// Rows from which on kernels of a GPU take other tiles, or read the weights once more.
+inline constexpr std::array<std::int32_t, 5> row_steps{9, 17, 33, 65, 129};
+
 /// Draft passes with one exit layer (or one layer set).
 struct DraftStatistics {
   std::int32_t exit = 0;          ///< Exit layer 1 … n_layers − 1, which is an index into Prices::drafts.
   PassCount steps;                ///< Draft steps, one row each.
   std::vector<PassCount> verify;  ///< [rows]: verifications of drafts with this exit; rows = draft length + 1
+  /// [row step]: verifications that were planned for so many rows, and had fewer since the draft stopped.
+  std::array<std::int64_t, row_steps.size()> planned_beyond{};
 
   friend bool operator==(const DraftStatistics&, const DraftStatistics&) = default;
 };
@@ -91,6 +97,16 @@ struct RoundStatistics {
 
   friend bool operator==(const RoundStatistics&, const RoundStatistics&) = default;
 };
+
+/// Rows that a round plans to verify: of its planned length within the token budget of its request. Trees and
+/// guesses are verified as they are. `first_root` is the root position of the request's first round.
+[[nodiscard]] std::int32_t planned_rows(const traces::Round& round, std::int32_t first_root,
+                                        std::int32_t max_new_tokens);
+/// The recording's token budget of a request; the largest number without one.
+[[nodiscard]] std::int32_t recorded_token_budget(const traces::Meta& meta);
+
+/// Counts a verification of `rows` rows that was planned for `planned` rows.
+void count_planned(DraftStatistics& draft, std::int32_t rows, std::int32_t planned);
 
 /// Adds `b` to `a`, per exit.
 void add(RoundStatistics& a, const RoundStatistics& b);

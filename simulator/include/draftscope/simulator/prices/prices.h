@@ -7,6 +7,7 @@
 
 #include <draftscope/base/result.h>
 #include <draftscope/simulator/analysis/run_rows.h>
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -33,6 +34,9 @@ struct DraftPrices {
   /// Part of every element of `verify` that belongs to the draft: the additional time of a round's first
   /// step.
   double start_ns = 0.0;
+  /// [row step]: ns by which a verification takes longer that was only planned for so many rows
+  /// (DraftStatistics::planned_beyond).
+  std::array<double, row_steps.size()> planned_ns{};
 
   friend bool operator==(const DraftPrices&, const DraftPrices&) = default;
 };
@@ -47,6 +51,9 @@ struct Prices {
 
   friend bool operator==(const Prices&, const Prices&) = default;
 };
+
+/// Time that verifications take beyond their rows because they were planned for more.
+[[nodiscard]] double planned_time_ns(const DraftStatistics& statistics, const DraftPrices& prices);
 
 /// Time of the auxiliary passes and of the host outside rounds; part of time_ns().
 [[nodiscard]] double auxiliary_time_ns(const RoundStatistics& statistics, const Prices& prices);
