@@ -78,7 +78,8 @@ class Passes {
 
   [[nodiscard]] CostCoefficients draft_start(const DraftLayers& layers,
                                              std::optional<WeightType> weights) const {
-    return draft_start_coefficients(of_.shape, weights.value_or(of_.weights), layers.attention, layers.mlp);
+    return draft_start_coefficients(of_.shape, weights.value_or(of_.weights), of_.width_law, layers.attention,
+                                    layers.mlp);
   }
 
   /// Coefficients of a target pass whose first `few` layers run one row, the others all.

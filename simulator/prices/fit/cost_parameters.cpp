@@ -107,7 +107,8 @@ std::string cost_parameter_name(WidthLaw law, std::size_t parameter) {
     case step_round_parameter:
       return "rest of a round without a draft, ns";
     case draft_start_parameter:
-      return "first step of a draft, ns a byte more";
+      return law == WidthLaw::steps ? "first step of a draft, ns more"
+                                    : "first step of a draft, ns a byte more";
     case common_launch_parameter:
       return "launch that products have in common, ns";
     default:
@@ -158,12 +159,17 @@ CostCoefficients mlp_coefficients(const ModelShape& shape, WeightType type, Widt
   return sum;
 }
 
-CostCoefficients draft_start_coefficients(const ModelShape& shape, WeightType type, std::int32_t attention,
-                                          std::int32_t mlp, std::int32_t tensor_parallel) {
+CostCoefficients draft_start_coefficients(const ModelShape& shape, WeightType type, WidthLaw law,
+                                          std::int32_t attention, std::int32_t mlp,
+                                          std::int32_t tensor_parallel) {
   const auto weight_bytes = [&](speculation::Operation product) {
     return work_of(product, shape, type, 1.0, tensor_parallel).weight_bytes;
   };
   CostCoefficients start;
+  if (law == WidthLaw::steps) {
+    start.fixed[draft_start_parameter] = 1.0;
+    return start;
+  }
   start.fixed[draft_start_parameter] =
       attention * (weight_bytes(speculation::Operation::qkv) + weight_bytes(speculation::Operation::output)) +
       mlp * (weight_bytes(speculation::Operation::gate_up) + weight_bytes(speculation::Operation::down));

@@ -8,8 +8,8 @@
 //       t = launch_k + bytes · per_byte_k + weight bytes · Σ_j width_kj · φ_j(w)
 //   attention, context n: launch + KV bytes · n · (per_byte + (w − 1) · row_kv) + (w − 1) · q bytes · row
 //   small operations: launches · launch + bytes · per_byte
-//   a round's first draft step: its layers' weight bytes · draft_start, since the verification before it has
-//   evicted them from the caches
+//   a round's first draft step: draft_start on a GPU, where a draft is launched; on a CPU its layers' weight
+//   bytes · draft_start, since the verification before it has evicted them from the caches
 //   a layer, a pass and a round add a constant each; on a GPU a layer of w rows adds
 //       Σ_j layer_width_j · φ_j(w), of which each operation has its share.
 //
@@ -41,7 +41,7 @@ inline constexpr std::size_t round_parameter = 49;          ///< Round with a dr
 inline constexpr std::size_t step_round_parameter = 50;     ///< Round without a draft.
 inline constexpr std::size_t common_launch_parameter = 51;  ///< Part of the launch that all products share.
 inline constexpr std::size_t common_per_byte_parameter = 52;
-inline constexpr std::size_t draft_start_parameter = 53;  ///< ns per weight byte of the draft's layers
+inline constexpr std::size_t draft_start_parameter = 53;  ///< GPU: ns; CPU: ns per weight byte
 inline constexpr std::size_t first_layer_width_parameter = 54;
 static_assert(first_layer_width_parameter + width_terms == cost_parameter_count);
 
@@ -77,7 +77,7 @@ static_assert(first_layer_width_parameter + width_terms == cost_parameter_count)
 
 /// Whether a parameter is a time per byte.
 [[nodiscard]] constexpr bool is_rate_parameter(std::size_t parameter) {
-  return parameter == common_per_byte_parameter || parameter == draft_start_parameter ||
+  return parameter == common_per_byte_parameter ||
          (parameter < layer_parameter &&
           (parameter >= 2 * speculation::operation_count || parameter % 2 == 1));
 }
@@ -126,8 +126,8 @@ struct PassForm {
 
 /// Coefficients of the additional time of a round's first draft step.
 [[nodiscard]] CostCoefficients draft_start_coefficients(const ModelShape& shape, WeightType type,
-                                                        std::int32_t attention, std::int32_t mlp,
-                                                        std::int32_t tensor_parallel = 1);
+                                                        WidthLaw law, std::int32_t attention,
+                                                        std::int32_t mlp, std::int32_t tensor_parallel = 1);
 
 /// Adds `count` times `part` to `sum`.
 void add(CostCoefficients& sum, const CostCoefficients& part, double count = 1.0);

@@ -64,6 +64,7 @@ CostVector engine_values(const GpuSpecification& gpu, WeightType weights, const 
   values[per_byte_parameter(speculation::Operation::small)] = read_ns;
   values[draft_step_parameter] = 1e3 * engine.pass_us;
   values[target_pass_parameter] = 1e3 * engine.pass_us;
+  values[draft_start_parameter] = 1e3 * engine.draft_start_us;
   values[round_parameter] = round_ns;
   values[step_round_parameter] = step_round_ns;
   values[common_launch_parameter] = 1e3 * engine.product_us;
@@ -177,7 +178,8 @@ std::vector<GaussianPrior> gpu_priors(const GpuSpecification& gpu, WeightType we
   expect(target_pass_parameter, 0.5 * values[target_pass_parameter]);
   expect(round_parameter, values[round_parameter]);
   expect(step_round_parameter, values[step_round_parameter]);
-  expect(draft_start_parameter, 0.05 * ns_per_byte);
+  expect(draft_start_parameter,
+         engine == nullptr ? 2e3 : std::max(0.5 * values[draft_start_parameter], 10e3));
   return priors;
 }
 
@@ -225,7 +227,7 @@ std::vector<GaussianPrior> scale_priors(const CostObservations& observations) {
   expect(target_pass_parameter, 0.0, 3.0 * launch_ns);
   expect(round_parameter, 0.0, 10.0 * launch_ns);
   expect(step_round_parameter, 0.0, 10.0 * launch_ns);
-  expect(draft_start_parameter, 0.0, 0.3 * ns_per_byte);
+  expect(draft_start_parameter, 0.0, observations.on_gpu ? 3.0 * launch_ns : 0.3 * ns_per_byte);
   // Ramps have no such term: their products have arithmetic enough.
   for (std::size_t term = 0; term < width_terms; ++term)
     expect(layer_width_parameter(term), 0.0, 1e-3 * launch_ns);

@@ -31,6 +31,7 @@ struct EngineLaw {
   double head_us = 0.0;
   double attention_us = 0.0;
   double pass_us = 0.0;
+  double draft_start_us = 0.0;      ///< Time that the first step of a round's draft takes longer.
   double head_efficiency = 0.0;     ///< Share of the rate of reading.
   double context_efficiency = 0.0;  ///< Share of the rate of reading at which keys and values are read.
   double context_row_share = 0.0;   ///< Time of a further row's context / time of reading it.

@@ -121,10 +121,10 @@ Result<PriceMap> PriceMap::make(const CostModel& model, const Scenario& scenario
   made->fill_map(scenario, surroundings);
   made->root = covariance_root(here.covariance);
   for (const speculation::DraftSublayers& draft : made->drafts)
-    made->draft_start_bytes.push_back(
+    made->draft_starts.push_back(
         draft_start_coefficients(scenario.shape,
                                  PassMap::own_type(draft, scenario.weights).value_or(scenario.weights),
-                                 draft.attention, draft.mlp, scenario.tensor_parallel)
+                                 here.width_law, draft.attention, draft.mlp, scenario.tensor_parallel)
             .fixed[draft_start_parameter]);
   if (is_recorded(model, scenario, surroundings)) {
     made->correct_passes(model, before == nullptr ? nullptr : before->passes_.get());

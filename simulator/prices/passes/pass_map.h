@@ -64,8 +64,8 @@ struct PassMap {
   Eigen::MatrixXd map;         ///< [(rows − 1) · parts · 2 + part · 2 + (fixed, context)][parameter]
   Eigen::VectorXd arithmetic;  ///< [row of the map]: constants
   Eigen::VectorXd link;
-  Eigen::MatrixXd root;                   ///< Root of the covariance.
-  std::vector<double> draft_start_bytes;  ///< [draft]
+  Eigen::MatrixXd root;              ///< Root of the covariance.
+  std::vector<double> draft_starts;  ///< [draft]: coefficient of draft_start_parameter
   /// [product]: bytes of its weights in one layer that are read for planned rows.
   std::array<double, speculation::product_count> planned_bytes{};
   /// Auxiliary passes of the scenario, then that of a draft of one layer if its cost is an input.

@@ -176,8 +176,7 @@ void PassMap::assemble(const CostVector& values, const VectorXd& corrections_of_
       draft.verify = whole;
     }
     draft.start_ns =
-        times.corrected({draft_start_bytes[i] * values[draft_start_parameter] * share, 0.0}, step_place(i))
-            .ns;
+        times.corrected({draft_starts[i] * values[draft_start_parameter] * share, 0.0}, step_place(i)).ns;
     for (std::size_t rows = 2; rows < draft.verify.size(); ++rows) draft.verify[rows].ns += draft.start_ns;
   }
   if (draft_cost) replace_draft_steps(times, into);

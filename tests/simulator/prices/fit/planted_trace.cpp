@@ -70,9 +70,10 @@ class Planter {
         draft_ns +=
             prices_.drafts[static_cast<std::size_t>(setting.exit)].step.at(round.root_position + step);
       const CostModel& truth = planted_.truth;
-      draft_ns += truth.values[draft_start_parameter] *
-                  draft_start_coefficients(truth.shape, truth.weights, setting.exit, setting.exit)
-                      .fixed[draft_start_parameter];
+      draft_ns +=
+          truth.values[draft_start_parameter] *
+          draft_start_coefficients(truth.shape, truth.weights, truth.width_law, setting.exit, setting.exit)
+              .fixed[draft_start_parameter];
       draft_ns *= factor(planted_.of_exit, setting.exit);
     }
     const AffineTime& verify = setting.exit > 0
