@@ -135,8 +135,8 @@ Result<CostFit> fit_kernels(const MachineCalibration& calibration,
   observations.weights = shapes.front()->weights;
   observations.on_gpu = calibration.on_gpu();
   observations.width_law = observations.on_gpu ? WidthLaw::steps : WidthLaw::ramp;
-  observations.reads_as_planned =
-      observations.on_gpu && engine_of_version(calibration.engine_version).reads_as_planned;
+  observations.launches_as_planned =
+      observations.on_gpu && engine_of_version(calibration.engine_version).launches_as_planned;
   bool has_pass = false;
   for (const CalibratedShape* measured : shapes) {
     for (const speculation::MeasuredKernel& kernel : measured->kernels) {

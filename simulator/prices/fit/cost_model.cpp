@@ -173,7 +173,7 @@ CostModel fitted_model(const CostObservations& observations, const std::optional
   model.width_law = observations.width_law;
   model.gpu = gpu;
   if (gpu) model.engine = &engine;
-  model.reads_as_planned = observations.reads_as_planned;
+  model.launches_as_planned = observations.launches_as_planned;
   model.regime = observations.on_gpu ? Regime::graph : Regime::as_fitted;
   model.from_trace = true;
   for (std::size_t i = 0; i < cost_parameter_count; ++i) model.values[i] = fit.x[static_cast<Index>(i)];
@@ -245,7 +245,7 @@ CostModel cost_model_of(const GpuSpecification& gpu, const ModelShape& shape, We
   model.gpu = gpu;
   model.regime = Regime::graph;
   model.engine = engine;
-  model.reads_as_planned = engine != nullptr && engine->reads_as_planned;
+  model.launches_as_planned = engine != nullptr && engine->launches_as_planned;
   model.values = specified_values(gpu, weights, engine);
   model.sources.fill(ParameterSource::prior);
   model.covariance = row_major(prior_covariance(gpu_priors(gpu, weights, engine), unknowns));

@@ -41,7 +41,7 @@ std::unordered_map<traces::LayerSetId, DraftLayers> layers_by_set(const traces::
   return layers;
 }
 
-/// Rows of a pass, and those that the weights are read for (0 = as many).
+/// Rows of a pass, and those that its layers are launched for (0 = as many).
 struct Rows {
   std::int32_t count = 1;
   std::int32_t planned = 0;
@@ -137,7 +137,7 @@ struct GroupKey {
   GroupKind kind;
   std::int32_t a = 0;  ///< draft: steps; target: rows; operation: which
   std::int32_t b = 0;  ///< draft: attention sublayers; target: layers of one row; operation: rows
-  std::int32_t c = 0;  ///< draft: MLP sublayers; target: rows that the weights are read for, 0 = its own
+  std::int32_t c = 0;  ///< draft: MLP sublayers; target: rows that it is launched for, 0 = its own
   std::int64_t bucket = 0;
 
   // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 takes the 0 of a rewritten comparison for a pointer.
@@ -149,9 +149,8 @@ struct RoundContext {
   bool above_exit = false;  ///< Whether the verification runs one row below the exit.
   traces::RunId run_id;
   std::int64_t block = 0;
-  /// Rows that its verification reads the weights for beyond those that it has: those of a row step; 0 =
-  /// none.
-  std::int32_t read_rows = 0;
+  /// The row step that its verification is launched for beyond those of the rows that it has; 0 = none.
+  std::int32_t launched_rows = 0;
   bool is_vanilla = false;  ///< Whether its target steps are those of vanilla decoding, or replace them.
   /// Whether the time of its rounds outside passes is the usual one: its strategy makes no auxiliary passes,
   /// or all do.
@@ -188,8 +187,8 @@ class CostCollector {
         round.end_ns - round.start_ns - draft_ns - round.verify_ns - round.optimise_ns;
     const auto verify_ns = static_cast<double>(round.verify_ns);
     if (is_round || of.is_vanilla)
-      put({GroupKind::target, round.verify_rows, few, of.read_rows, bucket(root)}, root, verify_ns);
-    if (verify_ns > 0.0 && of.read_rows == 0)
+      put({GroupKind::target, round.verify_rows, few, of.launched_rows, bucket(root)}, root, verify_ns);
+    if (verify_ns > 0.0 && of.launched_rows == 0)
       pass_times_[{.is_vanilla = !is_round && of.is_vanilla,
                    .rows = round.verify_rows,
                    .one_row = few,
@@ -217,7 +216,7 @@ class CostCollector {
     }
     out_.total_wall_ns +=
         static_cast<double>(round.end_ns - round.start_ns - round.optimise_ns - (has_draft ? 0 : draft_ns)) -
-        (of.read_rows > 0 ? verify_ns : 0.0);
+        (of.launched_rows > 0 ? verify_ns : 0.0);
     out_.rounds += 1;
     out_.largest_rows = std::max(out_.largest_rows, round.verify_rows);
     out_.largest_context = std::max(out_.largest_context, root + round.tree_depth);
@@ -339,7 +338,7 @@ Result<void> read_identity(const traces::Recording& recording, CostObservations&
   DRAFTSCOPE_TRY_ASSIGN(out.weights, recorded_weight_type(recording.meta));
   out.on_gpu = is_gpu_recording(recording.meta);
   out.width_law = out.on_gpu ? WidthLaw::steps : WidthLaw::ramp;
-  out.reads_as_planned = out.on_gpu && recorded_engine(recording.meta).reads_as_planned;
+  out.launches_as_planned = out.on_gpu && recorded_engine(recording.meta).launches_as_planned;
   return {};
 }
 
@@ -431,8 +430,8 @@ OperationRounds collect_rounds(const traces::Recording& recording,
     const auto format =
         draft_weights.at(run.id).format(origin == origins.end() ? std::string_view() : origin->second);
     const auto weights = format ? std::optional(weight_type_of(*format)) : std::nullopt;
-    const std::int32_t read_rows =
-        of.reads_as_planned
+    const std::int32_t launched_rows =
+        of.launches_as_planned
             ? step_beyond(round->verify_rows,
                           planned_rows(*round, first_roots.at(round->request_id), max_new_tokens))
             : 0;
@@ -441,7 +440,7 @@ OperationRounds collect_rounds(const traces::Recording& recording,
                          .above_exit = is_above,
                          .run_id = run.id,
                          .block = blocks.at(round->request_id),
-                         .read_rows = read_rows,
+                         .launched_rows = launched_rows,
                          .is_vanilla = is_vanilla,
                          .has_usual_rest = !with_auxiliary.contains(run.id),
                          .has_draft_model = speculation::strategy_row(run.strategy).drafts_with_other_model,
@@ -453,7 +452,7 @@ OperationRounds collect_rounds(const traces::Recording& recording,
                                         .root = round->root_position,
                                         .draft = of_draft,
                                         .n_layers = n_layers,
-                                        .mixed_rows = (is_above && round->drafted > 0) || read_rows > 0});
+                                        .mixed_rows = (is_above && round->drafted > 0) || launched_rows > 0});
   }
   return timed_rounds;
 }

@@ -11,9 +11,9 @@
 // Operations come from kernels on a GPU, summed over a round's launches, and from spans of level "ops" on a
 // CPU; layers come from spans of level "layers". Passes and rounds are in every trace. Left out are the first
 // 20 rounds of a longer recording, operations of rounds with token trees, and those of verifications above an
-// exit (whose rows differ by layer). Verifications that read the weights for more rows than they have
-// (EngineLaw::reads_as_planned) are groups of their own, and no kinds of passes. Target steps between drafts
-// replace those of vanilla decoding only where none was recorded.
+// exit (whose rows differ by layer). Verifications that are launched for more rows than they have
+// (EngineLaw::launches_as_planned) are groups of their own, and no kinds of passes. Target steps between
+// drafts replace those of vanilla decoding only where none was recorded.
 
 #include <draftscope/base/result.h>
 #include <draftscope/simulator/prices/cost_model.h>
@@ -42,7 +42,7 @@ struct CostObservations {
   WeightType weights = WeightType::bf16;
   WidthLaw width_law = WidthLaw::ramp;
   bool on_gpu = false;
-  bool reads_as_planned = false;  ///< As in CostModel.
+  bool launches_as_planned = false;  ///< As in CostModel.
   std::vector<CostObservation> groups;
   std::vector<MeasuredPass> passes;
   std::vector<MeasuredRun> runs;  ///< Runs in order of run_id.

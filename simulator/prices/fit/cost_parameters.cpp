@@ -33,20 +33,26 @@ double share_of_rows(speculation::Operation operation) {
   }
 }
 
-void add_layer_width(CostCoefficients& sum, speculation::Operation operation, WidthLaw law, double rows) {
-  if (law != WidthLaw::steps) return;
-  for (std::size_t term = 0; term < width_terms; ++term)
-    sum.fixed[layer_width_parameter(term)] += share_of_rows(operation) * width_basis(law, term, rows);
+/// φ_term of an operation in a pass; the first is of the rows that it has, the others of those that it is
+/// launched for.
+double width_of(speculation::Operation operation, WidthLaw law, std::size_t term, const PassForm& form) {
+  const bool is_planned = term > 0 && operation != speculation::Operation::head;
+  return width_basis(law, term, std::max(form.rows, is_planned ? form.planned : 0.0) * form.batch);
 }
 
-/// `read_rows` are those that the weights are read for.
+void add_layer_width(CostCoefficients& sum, speculation::Operation operation, WidthLaw law,
+                     const PassForm& form) {
+  if (law != WidthLaw::steps) return;
+  for (std::size_t term = 0; term < width_terms; ++term)
+    sum.fixed[layer_width_parameter(term)] += share_of_rows(operation) * width_of(operation, law, term, form);
+}
+
 void add_product(CostCoefficients& sum, speculation::Operation product, const Work& work, WidthLaw law,
-                 double rows, double read_rows) {
+                 const PassForm& form) {
   sum.fixed[launch_parameter(product)] += work.launches;
   sum.fixed[per_byte_parameter(product)] += work.bytes;
   for (std::size_t term = 0; term < width_terms; ++term)
-    sum.fixed[width_parameter(product, term)] +=
-        work.weight_bytes * width_basis(law, term, term == 0 ? rows : read_rows);
+    sum.fixed[width_parameter(product, term)] += work.weight_bytes * width_of(product, law, term, form);
 }
 
 void add_attention(CostCoefficients& sum, const Work& one_row, const PassForm& form) {
@@ -122,7 +128,7 @@ CostCoefficients operation_coefficients(speculation::Operation operation, const 
   const double rows = form.rows * form.batch;
   if (operation == speculation::Operation::attention) {
     add_attention(coefficients, work_of(operation, shape, type, 1.0, form.tensor_parallel), form);
-    add_layer_width(coefficients, operation, law, rows);
+    add_layer_width(coefficients, operation, law, form);
     return coefficients;
   }
   const Work work = work_of(operation, shape, type, rows, form.tensor_parallel);
@@ -131,9 +137,8 @@ CostCoefficients operation_coefficients(speculation::Operation operation, const 
     coefficients.fixed[per_byte_parameter(operation)] = work.bytes;
     return coefficients;
   }
-  const double planned = operation == speculation::Operation::head ? 0.0 : form.planned * form.batch;
-  add_product(coefficients, operation, work, law, rows, std::max(rows, planned));
-  add_layer_width(coefficients, operation, law, rows);
+  add_product(coefficients, operation, work, law, form);
+  add_layer_width(coefficients, operation, law, form);
   return coefficients;
 }
 

@@ -15,8 +15,8 @@
 //
 // On a GPU φ_0 is a ramp from 1 to 23 rows and the others are steps at 9, 17, 33, 65 and 129 rows, where
 // kernels, tiles or passes over the weights change; on a CPU they are ramps between 1, 2, 4, 8, 16 and 32
-// rows, where each row adds its arithmetic. Where an engine reads a layer's weights for more rows than there
-// are (PassForm::planned), the steps of its products are at those. Width terms are not negative, so that more
+// rows, where each row adds its arithmetic. Where an engine launches layers for more rows than there are
+// (PassForm::planned), their steps are at those. Width terms are not negative, so that more
 // rows never cost less. Times are in nanoseconds.
 
 #include <draftscope/simulator/analysis/run_rows.h>
@@ -110,7 +110,7 @@ struct CostCoefficients {
 struct PassForm {
   double rows = 1.0;
   double batch = 1.0;
-  double planned = 0.0;  ///< Rows that the layers' weights are read for; 0 = `rows`.
+  double planned = 0.0;  ///< Rows that layers are launched for; 0 = `rows`.
   std::int32_t tensor_parallel = 1;
 };
 

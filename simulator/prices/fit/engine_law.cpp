@@ -50,7 +50,7 @@ constexpr EngineLaw graphs{.gpu = h200,
                                          {WeightType::q8_0, 0.61, 0.034},
                                          {WeightType::q4_0, 0.39, 0.044},
                                          {WeightType::int4, 0.43, 0.055}}},
-                           .reads_as_planned = true};
+                           .launches_as_planned = true};
 
 }  // namespace
 

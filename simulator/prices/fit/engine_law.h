@@ -40,9 +40,9 @@ struct EngineLaw {
   /// [term of width_basis() from 1]: time a weight byte takes longer / time of reading it.
   std::array<double, width_terms> byte_shares{};
   std::array<EngineProducts, 5> products;
-  /// Whether a verification reads the layers' weights as often as the rows take that its round planned for,
-  /// since the graph of a round is launched before its draft may stop. The head reads them for its own rows.
-  bool reads_as_planned = false;
+  /// Whether layers of a verification take the steps of the rows that its round planned, since the graph of a
+  /// round is launched before its draft may stop. The head takes those of the rows that it has.
+  bool launches_as_planned = false;
 };
 
 /// The engine of this version.

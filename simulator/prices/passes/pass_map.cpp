@@ -125,18 +125,31 @@ void PassMap::fill_map(const Scenario& scenario, const Surroundings& surrounding
     put(rows, draft_rest_part, draft, rest_ns, sum_ns);
     put(rows, target_rest_part, target, rest_ns, sum_ns);
   }
-  // With several requests at a time their rows are planned together, which the counts do not tell.
-  if (model.reads_as_planned && scenario.batch == 1)
-    for (const auto products : {std::span(attention_products), std::span(mlp_products)})
-      for (const speculation::Operation product : products)
-        planned_bytes[static_cast<std::size_t>(product)] =
-            work_of(product, scenario.shape, scenario.weights, 1.0, scenario.tensor_parallel).weight_bytes;
+  // Rows of several requests at a time are planned together, which the counts do not tell.
+  if (model.launches_as_planned && scenario.batch == 1) fill_planned(scenario);
   fill_auxiliary(scenario, surroundings);
   fill_draft_types(scenario, surroundings);
   if (!surroundings.replaced) return;
   host = host_times(surroundings.costs);
   draft_host_ns = surroundings.costs.host_ns_per_draft_step;
   target_host_ns = surroundings.costs.host_ns_per_pass;
+}
+
+void PassMap::fill_planned(const Scenario& scenario) {
+  const WidthLaw law = costs.model.width_law;
+  PassForm form{.tensor_parallel = scenario.tensor_parallel};
+  CostVector attention_before = attention_coefficients(scenario.shape, scenario.weights, law, form).fixed;
+  CostVector mlp_before = mlp_coefficients(scenario.shape, scenario.weights, law, form).fixed;
+  for (const std::int32_t rows : row_steps) {
+    form.planned = rows;
+    const CostVector attention = attention_coefficients(scenario.shape, scenario.weights, law, form).fixed;
+    const CostVector mlp = mlp_coefficients(scenario.shape, scenario.weights, law, form).fixed;
+    std::array<CostVector, 2>& step = planned.emplace_back(std::array{attention, mlp});
+    add_to(step[0], attention_before, -1.0);
+    add_to(step[1], mlp_before, -1.0);
+    attention_before = attention;
+    mlp_before = mlp;
+  }
 }
 
 std::optional<WeightType> PassMap::own_type(const speculation::DraftSublayers& draft, WeightType target) {

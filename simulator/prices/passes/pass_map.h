@@ -66,8 +66,9 @@ struct PassMap {
   Eigen::VectorXd link;
   Eigen::MatrixXd root;              ///< Root of the covariance.
   std::vector<double> draft_starts;  ///< [draft]: coefficient of draft_start_parameter
-  /// [product]: bytes of its weights in one layer that are read for planned rows.
-  std::array<double, speculation::product_count> planned_bytes{};
+  /// [row step]: coefficients of the time that an attention and an MLP sublayer take longer if they are
+  /// launched for so many rows; empty where none is launched for more rows than there are.
+  std::vector<std::array<CostVector, 2>> planned;
   /// Auxiliary passes of the scenario, then that of a draft of one layer if its cost is an input.
   std::vector<AuxiliaryPass> auxiliary_passes;
   std::size_t auxiliary_count = 0;  ///< Number of auxiliary passes of the scenario.
@@ -88,6 +89,7 @@ struct PassMap {
   void fill_map(const Scenario& scenario, const Surroundings& surroundings);
   void fill_auxiliary(const Scenario& scenario, const Surroundings& surroundings);
   void fill_draft_types(const Scenario& scenario, const Surroundings& surroundings);
+  void fill_planned(const Scenario& scenario);
   /// `before`, of the same model, may have the same kinds of passes; null = none.
   void correct_passes(const CostModel& model, const PassMap* before);
   void correct_own(const CostModel& model);

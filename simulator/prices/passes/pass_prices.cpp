@@ -185,17 +185,10 @@ void PassMap::assemble(const CostVector& values, const VectorXd& corrections_of_
 
 std::array<double, row_steps.size()> PassMap::planned_ns(std::size_t draft, const CostVector& values) const {
   const speculation::DraftSublayers below = above_exit ? drafts[draft] : speculation::DraftSublayers{};
-  const auto times = [&](speculation::Operation product) {
-    const bool is_attention =
-        product == speculation::Operation::qkv || product == speculation::Operation::output;
-    return static_cast<double>(n_layers - (is_attention ? below.attention : below.mlp));
-  };
   std::array<double, row_steps.size()> result{};
-  for (std::size_t i = 0; i < planned_bytes.size(); ++i) {
-    const auto product = static_cast<speculation::Operation>(i);
-    for (std::size_t step = 0; step < result.size(); ++step)
-      result[step] += share * times(product) * planned_bytes[i] * values[width_parameter(product, step + 1)];
-  }
+  for (std::size_t i = 0; i < planned.size(); ++i)
+    result[i] = share * ((n_layers - below.attention) * dot(planned[i][0], values) +
+                         (n_layers - below.mlp) * dot(planned[i][1], values));
   return result;
 }
 

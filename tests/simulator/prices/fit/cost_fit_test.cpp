@@ -413,7 +413,7 @@ TEST_F(PlantedFit, KernelsThatStartEarlyCostNoMoreThanOthers) {
   }
 }
 
-TEST_F(PlantedFit, ReadsTheWeightsForPlannedRowsWhereTheEngineDoes) {
+TEST_F(PlantedFit, LaunchesLayersForPlannedRowsWhereTheEngineDoes) {
   const GpuSpecification gpu = find_gpu("H100-SXM5-80GB").value();
   PlantedTrace planted{.truth = cost_model_of(gpu, *speculation::find_model_shape("Llama-3.2-1B"),
                                               WeightType::bf16, &former_engine()),
@@ -438,7 +438,7 @@ TEST_F(PlantedFit, ReadsTheWeightsForPlannedRowsWhereTheEngineDoes) {
   EXPECT_NEAR(longer(found), 1.0, 0.05);
   for (const std::size_t rows : {2U, 5U}) EXPECT_NEAR(relative(found, rows), 1.0, 0.03) << rows;
   // An engine that verifies what was drafted has no such time, whatever was planned.
-  planted.truth.reads_as_planned = false;
+  planted.truth.launches_as_planned = false;
   planted.version.clear();
   const Prices of_drafted = typical(fit(planted, gpu).model);
   EXPECT_EQ(of_drafted.drafts[4].planned_ns[from_17_rows], 0.0);

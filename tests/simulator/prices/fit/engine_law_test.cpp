@@ -96,16 +96,17 @@ INSTANTIATE_TEST_SUITE_P(
         MeasuredSteps{"draftscope-0.2", "Llama-3-8B", WeightType::q4_0, {5, 16}, {3.790, 4.905}},
         MeasuredSteps{"draftscope-0.2", "Llama-3-8B", WeightType::int4, {5, 16}, {3.564, 4.775}}));
 
-TEST(EngineLaws, ReadTheWeightsForPlannedRowsAsMeasured) {
-  // Verifications of two rows above the exit, planned for 17 rows or more, less those planned for fewer, in
-  // milliseconds: one H200, 2026-11-26, release 0.2.0. The law was not fitted to them; the limit is 20 %.
+TEST(EngineLaws, LaunchLayersForPlannedRowsAsMeasured) {
+  // Verifications of two rows above the exit, planned for 17 rows or more, in milliseconds: one H200,
+  // 2026-11-26, release 0.2.0. Planned for fewer they took 1.070, 1.108 and 5.2. The law was not fitted to
+  // them; the limit is 15 %.
   struct Case {
     const char* model;
     std::int32_t exit;
     double ms;
   };
-  for (const Case& measured : {Case{"Llama-3.2-1B", 4, 1.611 - 1.070}, Case{"Llama-3.2-1B", 1, 1.773 - 1.108},
-                               Case{"Llama-3-8B", 8, 8.4 - 5.2}}) {
+  for (const Case& measured :
+       {Case{"Llama-3.2-1B", 4, 1.611}, Case{"Llama-3.2-1B", 1, 1.773}, Case{"Llama-3-8B", 8, 8.4}}) {
     Scenario scenario{.gpu = find_gpu(h200).value(),
                       .shape = speculation::find_model_shape(measured.model).value(),
                       .host = find_host_time("draftscope-0.2").value(),
@@ -114,7 +115,10 @@ TEST(EngineLaws, ReadTheWeightsForPlannedRowsAsMeasured) {
     const CostModel model = cost_model_of(*scenario.gpu, scenario.shape, WeightType::bf16);
     const auto draft = static_cast<std::size_t>(measured.exit);
     const Prices found = value_of(prices(model, scenario));
-    EXPECT_NEAR(1e-6 * found.drafts[draft].planned_ns[1] / measured.ms, 1.0, 0.2) << measured.model;
+    const DraftPrices& price = found.drafts[draft];
+    const double verify_ns = price.verify[2].at(512.0) - price.start_ns;
+    EXPECT_NEAR(1e-6 * (verify_ns + price.planned_ns[1]) / measured.ms, 1.0, 0.15) << measured.model;
+    EXPECT_GT(price.planned_ns[1], 0.3 * verify_ns) << measured.model;
     scenario.host = find_host_time("draftscope").value();
     EXPECT_THAT(value_of(prices(model, scenario)).drafts[draft].planned_ns, ::testing::Each(0.0));
   }

@@ -97,8 +97,8 @@ struct CostModel {
   WidthLaw width_law = WidthLaw::ramp;
   std::optional<GpuSpecification> gpu;  ///< Absent for a CPU, or an unnamed GPU.
   const EngineLaw* engine = nullptr;    ///< Law of the engine on a GPU; null = library kernels.
-  /// Whether verifications read the weights for the rows that were planned (EngineLaw::reads_as_planned).
-  bool reads_as_planned = false;
+  /// Whether verifications are launched for the rows that were planned (EngineLaw::launches_as_planned).
+  bool launches_as_planned = false;
   Regime regime = Regime::as_fitted;  ///< as_fitted where unknown
   bool from_trace = false;
   bool is_calibrated = false;  ///< Whether the fit is to a calibration, which has passes and no runs.
