@@ -172,7 +172,8 @@ CostCoefficients draft_start_coefficients(const ModelShape& shape, WeightType ty
   };
   CostCoefficients start;
   if (law == WidthLaw::steps) {
-    start.fixed[draft_start_parameter] = 1.0;
+    // Guesses from the text launch nothing.
+    start.fixed[draft_start_parameter] = attention + mlp > 0 ? 1.0 : 0.0;
     return start;
   }
   start.fixed[draft_start_parameter] =

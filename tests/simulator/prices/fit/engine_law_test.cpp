@@ -124,6 +124,14 @@ TEST(EngineLaws, LaunchLayersForPlannedRowsAsMeasured) {
   }
 }
 
+TEST(EngineLaws, StartDraftsOfLayersAndNoGuesses) {
+  const Prices found =
+      priced("draftscope-0.2", h200, "Llama-3.2-1B", WeightType::bf16, {{0, 0, {}}, {4, 4, {}}, {8, 8, {}}});
+  EXPECT_EQ(found.drafts[1].start_ns, 0.0);
+  EXPECT_NEAR(found.drafts[2].start_ns, 50e3, 1.0);
+  EXPECT_EQ(found.drafts[3].start_ns, found.drafts[2].start_ns);
+}
+
 TEST(EngineLaws, RefuseAnUnknownNameWithTheKnownOnes) {
   const auto refused = find_host_time("vllm");
   ASSERT_FALSE(refused);

@@ -203,7 +203,7 @@ RoundPrices prices_with_planned_rows(std::int32_t n_layers) {
 
 TEST(Replay, OneByOneRoundsTakeTheTimeOfTheirTotals) {
   std::int64_t planned_beyond = 0;
-  for (unsigned seed = 1; seed <= 200; ++seed) {
+  for (unsigned seed = 1; seed <= 400; ++seed) {
     const Case made = random_case(seed);
     const ShadowTable table = shadow_table(made.model, made.prompt, made.conditions);
     if (table.end() < table.first) continue;
