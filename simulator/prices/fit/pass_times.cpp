@@ -82,6 +82,18 @@ BlockTimes block_times(const std::vector<Means>& kinds) {
   return blocks;
 }
 
+/// Squared relative deviation of a part of a block from `ratio` times its expected time, without the slowness
+/// that the block's other passes show. Their own deviation is in that, too: if passes vary independently of
+/// each other, it is the part's share of the block's time, and is taken out.
+double own_variance(const BlockTime& part, const BlockTime& block, double ratio) {
+  const double others_usual_ns = block.usual_ns - part.usual_ns;
+  // With few other passes, the correction would add more noise than it removes.
+  const bool has_others = others_usual_ns > 0.5 * part.usual_ns;
+  const double slowness = has_others ? (block.ns - part.ns) / others_usual_ns : 1.0;
+  const double deviation = part.ns / part.usual_ns / slowness / ratio - 1.0;
+  return deviation * deviation * (has_others ? others_usual_ns / block.usual_ns : 1.0);
+}
+
 struct Scatter {
   double plain = 0.0;    ///< Σ over blocks of deviation².
   double weighed = 0.0;  ///< Σ (share of the steps · deviation)²: the mean's variance · (n − 1) / n
@@ -92,15 +104,10 @@ Scatter scatter_of(const Means& means, const BlockTimes& blocks) {
   Scatter scatter;
   for (const auto& [block, of] : means.by_block) {
     const double usual_ns = of.steps * means.ns_per_step();
-    const BlockTime& all = blocks.at(block);
-    const double others_ns = all.ns - of.ns;
-    const double others_usual_ns = all.usual_ns - usual_ns;
-    // With few passes of other kinds, the correction would add more noise than it removes.
-    const double slowness = others_usual_ns > 0.5 * usual_ns ? others_ns / others_usual_ns : 1.0;
-    const double deviation = of.ns / usual_ns / slowness - 1.0;
     const double share = of.steps / means.sum.steps;
-    scatter.plain += deviation * deviation;
-    scatter.weighed += share * share * deviation * deviation;
+    const double squared = own_variance({of.ns, usual_ns}, blocks.at(block), 1.0);
+    scatter.plain += squared;
+    scatter.weighed += share * share * squared;
     scatter.concentration += share * share;
   }
   return scatter;
@@ -154,12 +161,8 @@ std::vector<MeasuredRun> runs_of(const PassTimes& times, const std::vector<Means
     const double ratio = all.ns / all.usual_ns;
     double variance = 0.0;
     for (const auto& [block, time] : of) {
-      const BlockTime& whole = blocks.at(block);
-      const double others_ns = whole.usual_ns - time.usual_ns;
-      const double slowness = others_ns > 0.5 * time.usual_ns ? (whole.ns - time.ns) / others_ns : 1.0;
-      const double deviation =
-          time.usual_ns / all.usual_ns * (time.ns / time.usual_ns / slowness / ratio - 1.0);
-      variance += deviation * deviation;
+      const double share = time.usual_ns / all.usual_ns;
+      variance += share * share * own_variance(time, blocks.at(block), ratio);
     }
     MeasuredRun measured{.run_id = run_id, .blocks = static_cast<double>(of.size())};
     if (measured.blocks > 1.0)

@@ -243,10 +243,13 @@ void PriceMap::draw(std::span<const double> normal, PriceSources vary, Prices& i
                 factor[static_cast<std::size_t>(Factor::link)],
                 factor[static_cast<std::size_t>(Factor::host)], auxiliary_noise,
                 vary.transfer ? last.back() : 0.0, into);
-  if (vary.fit && made.drift.sigma > 0.0)
-    scale_speculation(std::exp(made.drift.sigma * std::sqrt(1.0 + 1.0 / made.drift.repeats) *
+  if (vary.fit && made.drift.sigma > 0.0) {
+    // The errors of measured passes are those of a single repeat's times already.
+    const double of_mean = made.drift.repeats > 1.0 ? 1.0 / made.drift.repeats : 0.0;
+    scale_speculation(std::exp(made.drift.sigma * std::sqrt(1.0 + of_mean) *
                                student_quantile(last.back(), made.drift.freedom)),
                       into);
+  }
 }
 
 bool PriceMap::is_as_recorded() const {

@@ -83,5 +83,32 @@ TEST(Drift, OfASingleRepeatIsTheErrorOfBothTimesByTheirRequests) {
   EXPECT_EQ(drift_within_repeat({{{id(1), 0.0, 1.0}, {id(2), 0.04, 12.0}}}, id(1)).sigma, 0.0);
 }
 
+/// Blocks are slow or fast for all runs, and each run has noise of its own. With two runs, either is the only
+/// measure of the other's blocks.
+TEST(Drift, CountsTheNoiseOfEachRunOnceForAnyNumberOfRuns) {
+  constexpr int blocks = 1000;
+  constexpr double noise = 0.1;
+  for (const int runs : {2, 3, 6}) {
+    std::mt19937 random(static_cast<unsigned>(runs));
+    std::normal_distribution<double> normal;
+    PassTimes times;
+    for (int block = 0; block < blocks; ++block) {
+      const double slowness = std::exp(0.3 * normal(random));
+      for (int run = 1; run <= runs; ++run)
+        times[{.is_vanilla = run == 1, .rows = run}].push_back(
+            {.ns = 1e6 * slowness * std::exp(noise * normal(random)),
+             .run_id = traces::RunId::from(run),
+             .block = block});
+    }
+    const MeasuredPasses measured =
+        measure(times, 1e12, [](const MeasuredPassKind&, double, double) { return CostVector{}; });
+    const Drift drift = drift_within_repeat(measured.runs, traces::RunId::from(1));
+    const double of_a_run = noise / std::sqrt(static_cast<double>(blocks));
+    EXPECT_NEAR(drift.sigma, std::sqrt(2.0) * of_a_run, 0.12 * of_a_run) << runs;
+    for (const MeasuredPass& pass : measured.passes)
+      EXPECT_NEAR(pass.relative_error, of_a_run, 0.1 * of_a_run) << runs;
+  }
+}
+
 }  // namespace
 }  // namespace draftscope::simulator
