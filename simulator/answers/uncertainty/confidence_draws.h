@@ -41,6 +41,17 @@ struct BothIntervals {
 /// Takes both intervals and reorders the values. There must be at least two values, and levels in order.
 [[nodiscard]] BothIntervals take_intervals(std::span<double> values, const IntervalLevels& levels = {});
 
+/// A case of a setting's rounds, with its interval.
+struct RoundsCase {
+  double value = 0.0;
+  Interval interval;
+};
+
+/// Interval of both cases. Those of bounded rounds enclose the truth wherever it is, so that it is the hull.
+/// Those of approximate rounds are the ends of 95 % of what a model of the rounds allows: half their distance
+/// and the other errors are independent, and add up by squares of logarithms. All must be positive.
+[[nodiscard]] Interval interval_of_cases(const RoundsCase& one, const RoundsCase& other, AnswerStatus status);
+
 /// Levels of percentile intervals for `clusters` resampled clusters (Hesterberg 2015, §6). `sampled` is the
 /// share of the draws' variance that the resampling causes, in [0, 1]: the rest needs no widening. There must
 /// be ten clusters or more.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 #include <draftscope/base/parallel.h>
@@ -68,6 +69,19 @@ std::vector<double> with_text_noise(std::vector<double> noise, const SweepOption
   return texts;
 }
 
+/// Gives a stated rate, which has no requests to resample, the interval of its noise alone.
+void put_stated_interval(const std::vector<double>& noise, const SweepOptions& options,
+                         RatioEstimate& estimate) {
+  if (estimate.interval_95 || !options.other_texts || !(options.other_texts->stated_error > 0.0)) return;
+  const double mean = std::accumulate(noise.begin(), noise.end(), 0.0) / static_cast<double>(noise.size());
+  std::vector<double> draws(noise);
+  for (double& draw : draws) draw = estimate.value * std::exp(draw - mean);
+  const BothIntervals intervals = take_intervals(draws);
+  estimate.interval_80 = intervals.of_80;
+  estimate.interval_95 = intervals.of_95;
+  estimate.no_interval_reason.clear();
+}
+
 Result<SpeedupPrediction> predict_side(std::span<const PassCount> vanilla,
                                        std::span<const RoundStatistics> statistics, AnswerStatus status,
                                        const SweepTarget& target, const SweepOptions& options) {
@@ -94,6 +108,8 @@ Result<SpeedupPrediction> predict_side(std::span<const PassCount> vanilla,
                         noisy_bootstrap(clusters, RatioMean::ratio_of_sums, noise.total, bootstrap));
   DRAFTSCOPE_TRY_ASSIGN(prediction.request_mean,
                         noisy_bootstrap(clusters, RatioMean::mean_of_ratios, noise.request_mean, bootstrap));
+  put_stated_interval(noise.total, options, prediction.total);
+  put_stated_interval(noise.request_mean, options, prediction.request_mean);
   return prediction;
 }
 
@@ -114,9 +130,20 @@ Result<RatioEstimate> predict_rate_of(std::span<const RoundStatistics> statistic
   for (std::size_t i = 0; i < requests.size(); ++i)
     clusters.push_back(
         {static_cast<double>(tokens[requests[i]].passes), times(static_cast<Index>(i)) / ns_per_second});
-  return noisy_bootstrap(clusters, RatioMean::ratio_of_sums,
-                         with_text_noise(time_noise(passes, target, options), options),
-                         {.draws = options.draws, .seed = options.seed});
+  const std::vector<double> noise = with_text_noise(time_noise(passes, target, options), options);
+  DRAFTSCOPE_TRY_ASSIGN(RatioEstimate rate, noisy_bootstrap(clusters, RatioMean::ratio_of_sums, noise,
+                                                            {.draws = options.draws, .seed = options.seed}));
+  put_stated_interval(noise, options, rate);
+  return rate;
+}
+
+/// Gives two cases of approximate rounds the interval of both.
+void join_cases(RatioEstimate& one, RatioEstimate& other, AnswerStatus status) {
+  if (status < AnswerStatus::approximate) return;
+  for (const auto which : {&RatioEstimate::interval_80, &RatioEstimate::interval_95})
+    if (one.*which && other.*which)
+      one.*which = other.*which =
+                       interval_of_cases({one.value, *(one.*which)}, {other.value, *(other.*which)}, status);
 }
 
 Result<void> check_setting(std::span<const PassCount> vanilla, const SweepSetting& setting,
@@ -134,6 +161,8 @@ Result<PredictedSpeedup> speedup_of(std::span<const PassCount> vanilla, const Sw
   if (!setting.max_drafted.empty()) {
     DRAFTSCOPE_TRY_ASSIGN(predicted.max_drafted,
                           predict_side(vanilla, setting.max_drafted, setting.status, target, options));
+    join_cases(predicted.min_drafted.total, predicted.max_drafted->total, setting.status);
+    join_cases(predicted.min_drafted.request_mean, predicted.max_drafted->request_mean, setting.status);
   }
   return predicted;
 }
@@ -144,6 +173,7 @@ Result<PredictedRate> rate_of(const SweepSetting& setting, const SweepTarget& ta
   DRAFTSCOPE_TRY_ASSIGN(rate.min_drafted, predict_rate_of(setting.min_drafted, target, options));
   if (!setting.max_drafted.empty()) {
     DRAFTSCOPE_TRY_ASSIGN(rate.max_drafted, predict_rate_of(setting.max_drafted, target, options));
+    join_cases(rate.min_drafted, *rate.max_drafted, setting.status);
   }
   return rate;
 }

@@ -157,10 +157,6 @@ Result<Value> value_of(const Plan& plan, const Variant& variant, const TargetPri
   return value;
 }
 
-Interval hull(const Interval& a, const Interval& b) {
-  return {std::min(a.low, b.low), std::max(a.high, b.high)};
-}
-
 void put(SweepAnswer& answer, const Value& value, const Variant& variant, bool with_intervals) {
   if (!variant.most) {
     answer.speedup = value.speedup;
@@ -174,8 +170,11 @@ void put(SweepAnswer& answer, const Value& value, const Variant& variant, bool w
   }
   answer.min_speedup = value.speedup;
   if (with_intervals) {
-    answer.interval_80 = hull(*answer.interval_80, value.intervals.of_80);
-    answer.interval_95 = hull(*answer.interval_95, value.intervals.of_95);
+    const auto joined = [&](const Interval& first, const Interval& other) {
+      return interval_of_cases({answer.speedup, first}, {value.speedup, other}, answer.status);
+    };
+    answer.interval_80 = joined(*answer.interval_80, value.intervals.of_80);
+    answer.interval_95 = joined(*answer.interval_95, value.intervals.of_95);
   }
 }
 

@@ -42,7 +42,8 @@ TextSpread spread_between_kinds(std::span<const ClusterSums> requests, std::span
 
 std::vector<double> kind_deviations(const TextSpread& spread, const BootstrapOptions& options) {
   // The mean of the recorded kinds has an uncertainty that follows from their number.
-  const double sigma = spread.sigma * std::sqrt(1.0 + 1.0 / static_cast<double>(spread.kinds));
+  const double sigma = std::hypot(spread.sigma * std::sqrt(1.0 + 1.0 / static_cast<double>(spread.kinds)),
+                                  spread.stated_error);
   std::vector<double> deviations(static_cast<std::size_t>(options.draws));
   fill_normal(options.seed, seed_of_kinds, deviations);
   for (double& deviation : deviations) deviation = sigma * student_quantile(deviation, spread.freedom);

@@ -2,7 +2,10 @@
 #include <draftscope/simulator/answers/prediction.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <limits>
+#include <random>
 #include <vector>
 
 #include "answers/uncertainty/confidence_draws.h"
@@ -71,6 +74,86 @@ TEST(PredictSpeedup, IsWidenedByPriceNoiseUnlessItIsCommonToBothRuns) {
   ASSERT_TRUE(certain && common && fit);
   EXPECT_NEAR(width(common->min_drafted.total), width(certain->min_drafted.total), 1e-9);
   EXPECT_GT(width(fit->min_drafted.total), 1.2 * width(certain->min_drafted.total));
+}
+
+TEST(IntervalOfCases, AddsTheDistanceOfApproximateCasesToOtherErrorsBySquares) {
+  std::mt19937_64 random(6);
+  std::uniform_real_distribution<double> uniform(0.0, 0.5);
+  for (int i = 0; i < 100; ++i) {
+    const auto a_case = [&] {
+      const double value = std::exp(uniform(random));
+      return RoundsCase{value, {value * std::exp(-uniform(random)), value * std::exp(uniform(random))}};
+    };
+    const RoundsCase one = a_case();
+    const RoundsCase other = a_case();
+    const Interval hull = interval_of_cases(one, other, AnswerStatus::bounded);
+    EXPECT_EQ(hull.low, std::min(one.interval.low, other.interval.low));
+    EXPECT_EQ(hull.high, std::max(one.interval.high, other.interval.high));
+    const Interval both = interval_of_cases(one, other, AnswerStatus::approximate);
+    EXPECT_LE(both.low, std::min(one.value, other.value) * (1 + 1e-12));
+    EXPECT_GE(both.high, std::max(one.value, other.value) * (1 - 1e-12));
+    const Interval same = interval_of_cases(other, one, AnswerStatus::approximate);
+    EXPECT_DOUBLE_EQ(same.low, both.low);
+    const RoundsCase& slow = one.value < other.value ? one : other;
+    EXPECT_GE(both.low, slow.interval.low * (1 - 1e-12)) << "narrower than the hull";
+  }
+  const Interval certain = interval_of_cases({1.0, {1.0, 1.0}}, {1.5, {1.5, 1.5}}, AnswerStatus::approximate);
+  EXPECT_DOUBLE_EQ(certain.low, 1.0);
+  EXPECT_DOUBLE_EQ(certain.high, 1.5);
+  const Interval alike = interval_of_cases({1.2, {1.0, 1.4}}, {1.2, {1.0, 1.4}}, AnswerStatus::approximate);
+  EXPECT_DOUBLE_EQ(alike.low, 1.0);
+  EXPECT_DOUBLE_EQ(alike.high, 1.4);
+}
+
+TEST(PredictSpeedup, JoinsTheCasesOfApproximateRounds) {
+  SyntheticText text = synthetic_text(20, 3);
+  const SweepTarget target{.name = "this machine", .prices = synthetic_prices()};
+  text.setting.max_drafted = text.setting.min_drafted;
+  for (RoundStatistics& request : text.setting.max_drafted) request.drafts[0].steps.passes += 10;
+  text.setting.status = AnswerStatus::bounded;
+  const auto bounded = predict_speedup(text.vanilla, text.setting, target);
+  text.setting.status = AnswerStatus::approximate;
+  const auto joined = predict_speedup(text.vanilla, text.setting, target);
+  ASSERT_TRUE(bounded && joined);
+  EXPECT_EQ(joined->min_drafted.total.value, bounded->min_drafted.total.value);
+  EXPECT_EQ(joined->min_drafted.total.interval_95->low, joined->max_drafted->total.interval_95->low);
+  EXPECT_GT(outermost_interval_95(*joined)->low, outermost_interval_95(*bounded)->low);
+  EXPECT_LT(outermost_interval_95(*joined)->high, outermost_interval_95(*bounded)->high);
+  const auto table = sweep(text.vanilla, {&text.setting, 1}, {&target, 1});
+  ASSERT_TRUE(table) << table.error().message;
+  const SweepAnswer& answer = table->at(0, 0);
+  EXPECT_LT(answer.interval_95->low, answer.min_speedup);
+  EXPECT_GT(answer.interval_95->high, answer.speedup);
+}
+
+/// A stated rate has one request and no rounds to resample.
+TEST(PredictSpeedup, OfAStatedRateIsTheNarrowerTheSmallerItsError) {
+  const SyntheticText text = synthetic_text(1, 3);
+  const SweepTarget target{.name = "this machine", .prices = synthetic_prices()};
+  double narrower = std::numeric_limits<double>::infinity();
+  for (const double error : {0.2, 0.1, 0.03, 0.001}) {
+    SweepOptions options;
+    options.other_texts = TextSpread{.sigma = 0.06, .freedom = 2.8, .stated_error = error};
+    const auto predicted = predict_speedup_and_rate(text.vanilla, text.setting, target, options);
+    ASSERT_TRUE(predicted) << predicted.error().message;
+    for (const RatioEstimate* const of :
+         {&predicted->speedup.min_drafted.total, &predicted->rate.min_drafted}) {
+      ASSERT_TRUE(of->interval_80 && of->interval_95);
+      EXPECT_TRUE(of->no_interval_reason.empty());
+      EXPECT_LT(of->interval_95->low, of->interval_80->low);
+      EXPECT_LT(of->interval_80->low, of->value);
+      EXPECT_LT(of->value, of->interval_80->high);
+      EXPECT_LT(of->interval_80->high, of->interval_95->high);
+    }
+    const double found =
+        width(predicted->speedup.min_drafted.total) / predicted->speedup.min_drafted.total.value;
+    EXPECT_LT(found, narrower);
+    EXPECT_GT(found, 0.2) << "tasks differ, however many rounds there were";
+    narrower = found;
+  }
+  const auto alone = predict_speedup(text.vanilla, text.setting, target);
+  ASSERT_TRUE(alone);
+  EXPECT_FALSE(alone->min_drafted.total.interval_95);
 }
 
 TEST(PredictSpeedup, GivesBothBoundsAndRefusesInvalidSettings) {

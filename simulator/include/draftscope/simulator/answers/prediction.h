@@ -68,7 +68,8 @@ struct SpeedupPrediction {
   RatioEstimate request_mean;                 ///< Mean over requests of their speedups.
 };
 
-/// Speedup with the fewest draft tokens, and if the setting is bounded also with the most.
+/// Speedup with the fewest draft tokens, and if the setting is bounded also with the most. Two cases of
+/// approximate rounds have the same interval, in which their distance is one source of errors among others.
 struct PredictedSpeedup {
   SpeedupPrediction min_drafted;
   std::optional<SpeedupPrediction> max_drafted;

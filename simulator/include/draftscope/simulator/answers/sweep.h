@@ -38,19 +38,23 @@ struct PriceSpread {
 /// Log-normal draws with `prices` as their medians.
 [[nodiscard]] PriceDraws spread_prices(Prices prices, const PriceSpread& spread, std::uint64_t seed);
 
-/// Spread between kinds of texts, which widens an answer about a kind that was not recorded.
+/// Spread between kinds of texts, which widens an answer about a kind that was not recorded, or about a run
+/// of which a file only states a rate.
 struct TextSpread {
   double sigma = 0.0;     ///< Standard deviation of a kind's ln(speedup).
   double freedom = 0.0;   ///< Degrees of freedom of `sigma`.
   std::size_t kinds = 1;  ///< Number of recorded kinds, whose mean the answer is.
+  /// Standard error of a stated rate's ln(speedup); the interval is then of it and the spread, since there
+  /// are no requests to resample. 0 where rounds are known.
+  double stated_error = 0.0;
 };
 
 struct SweepOptions {
   std::int32_t draws = 1000;
   std::uint64_t seed = 20240301;
   std::int32_t threads = 0;  ///< 0 = as many as the machine runs at once.
-  /// Set if the question is about texts of another kind. It widens the intervals of prediction.h; sweep()
-  /// ignores it.
+  /// Set if the question is about texts of another kind or a stated rate. It widens the intervals of
+  /// prediction.h; sweep() ignores it.
   std::optional<TextSpread> other_texts;
 };
 
@@ -59,7 +63,8 @@ struct SweepAnswer {
   double speedup = 0.0;       ///< Sum of vanilla times / sum of times; with the fewest draft tokens.
   double min_speedup = 0.0;   ///< Speedup with the most draft tokens.
   double request_mean = 0.0;  ///< Mean over requests of their speedups, with the fewest draft tokens.
-  /// Intervals of `speedup`; if bounded, from the slower bound's lower end to the faster one's upper end.
+  /// Intervals of `speedup`; if bounded, from the slower bound's lower end to the faster one's upper end. Two
+  /// cases of approximate rounds add half their distance to other errors by squares.
   std::optional<Interval> interval_80, interval_95;
 };
 
