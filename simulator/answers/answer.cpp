@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -102,6 +103,30 @@ std::string spread_note(const TextSpread& spread) {
       percent, spread.kinds);
 }
 
+/// Standard error of ln(tokens per round) of a run of which a file only states a rate. A round's tokens lie
+/// between 1 and those of a whole draft, so that their variance is at most the product of the mean's
+/// distances from both (Bhatia and Davis, American Mathematical Monthly 107, 2000).
+double stated_error(const RoundStatistics& sum, double stated_rounds) {
+  const auto rounds = static_cast<double>(sum.rounds);
+  const double mean = static_cast<double>(sum.tokens) / rounds;
+  const double most = 1.0 + static_cast<double>(sum.drafted) / rounds;
+  return std::sqrt(std::max((mean - 1.0) * (most - mean), 0.0) / stated_rounds) / mean;
+}
+
+/// Speed in both cases. Where a strategy decides by times, either case may well be the truth: its interval
+/// encloses theirs, as that of bounds does.
+Result<SpeedupAndRate> predict_cases(const StrategyRounds& rounds, const SweepTarget& priced,
+                                     const SweepOptions& options) {
+  if (rounds.setting.max_drafted.empty() || !goes_by_times(rounds.strategy))
+    return predict_speedup_and_rate(rounds.vanilla, rounds.setting, priced, options);
+  SweepSetting cases = rounds.setting;
+  cases.status = AnswerStatus::bounded;
+  DRAFTSCOPE_TRY_ASSIGN(SpeedupAndRate predicted,
+                        predict_speedup_and_rate(rounds.vanilla, cases, priced, options));
+  predicted.speedup.min_drafted.status = predicted.speedup.max_drafted->status = rounds.setting.status;
+  return predicted;
+}
+
 struct CachedDraws {
   explicit CachedDraws(std::size_t draws) : prices(draws), once(draws) {}
   std::vector<Prices> prices;
@@ -167,9 +192,16 @@ Result<Answer> answer_at(const PriceMap& map, const SweepTarget& priced, const D
   if (rounds.is_of_other_texts) {
     answer.other_texts = spread.other_texts = spread_of(rounds, priced.prices);
     answer.notes.push_back(spread_note(*answer.other_texts));
+  } else if (rounds.stated_rounds > 0.0) {
+    spread.other_texts = spread_of(rounds, priced.prices);
+    const double error = stated_error(sum_of(rounds.setting.min_drafted), rounds.stated_rounds);
+    spread.other_texts->stated_error = error;
+    answer.notes.push_back(
+        fmt::format("its interval is of one stated rate: at most ±{:.1f} % by {:.0f} rounds, and ±{:.0f} % "
+                    "between tasks, as published speedups differ",
+                    100.0 * error, rounds.stated_rounds, 100.0 * spread.other_texts->sigma));
   }
-  DRAFTSCOPE_TRY_ASSIGN(SpeedupAndRate predicted,
-                        predict_speedup_and_rate(rounds.vanilla, rounds.setting, priced, spread));
+  DRAFTSCOPE_TRY_ASSIGN(SpeedupAndRate predicted, predict_cases(rounds, priced, spread));
   answer.speedup = std::move(predicted.speedup);
   answer.rate = std::move(predicted.rate);
   if (is_as_measured) slow_down(answer, rounds.own_ratio);
@@ -184,7 +216,8 @@ Result<Answer> answer_at(const PriceMap& map, const SweepTarget& priced, const D
                     "without them, "
                     "as after a search",
                     answer.auxiliary, answer.speedup_without_auxiliary));
-  if (with_budget && answer.speedup.min_drafted.total.interval_95) {
+  const bool has_requests = answer.speedup.min_drafted.total.clusters >= min_clusters_for_interval;
+  if (with_budget && has_requests && answer.speedup.min_drafted.total.interval_95) {
     DRAFTSCOPE_TRY_ASSIGN(answer.budget, variance_budget(rounds.vanilla, rounds.setting, priced, spread));
   }
   answer.cost_notes = machine.cost_notes;

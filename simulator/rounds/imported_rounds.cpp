@@ -37,16 +37,17 @@ std::optional<PlannedRound> stated_plan(std::string_view specification, std::int
   return plan;
 }
 
-/// The "acceptance_rate" of a whole run, where the file states it.
-std::optional<double> stated_rate(const traces::Meta& meta, const std::string& specification) {
+/// A number that the file states of a whole run, such as "acceptance_rate"; absent if it states none.
+std::optional<double> stated_number(const traces::Meta& meta, const std::string& specification,
+                                    const std::string& name) {
   const auto text = meta.find("stated_figures");
   if (text == meta.end()) return std::nullopt;
   const auto json = nlohmann::json::parse(text->second, nullptr, false);
   if (!json.is_object() || !json.contains(specification)) return std::nullopt;
   const auto& figures = json[specification];
-  if (!figures.is_object() || !figures.contains("acceptance_rate")) return std::nullopt;
-  const auto& rate = figures["acceptance_rate"];
-  return rate.is_number() ? std::optional(rate.get<double>()) : std::nullopt;
+  if (!figures.is_object() || !figures.contains(name)) return std::nullopt;
+  const auto& number = figures[name];
+  return number.is_number() ? std::optional(number.get<double>()) : std::nullopt;
 }
 
 std::string lacks_note(const traces::Meta& meta) {
@@ -59,10 +60,14 @@ std::string lacks_note(const traces::Meta& meta) {
 constexpr std::string_view empty_prompts_note =
     "contexts begin behind an empty prompt (--longer-context adds to them)";
 
+bool has_rounds(const RunRows& run) {
+  return std::ranges::any_of(run.requests, [](const RequestRows& rows) { return !rows.rounds.empty(); });
+}
+
 /// Acceptance of a run without rounds whose file only states a rate.
 std::optional<AcceptanceModel> stated_acceptance(const RunRows& run, const traces::Meta& meta,
                                                  std::int32_t n_layers) {
-  const auto rate = stated_rate(meta, run.run->specification);
+  const auto rate = stated_number(meta, run.run->specification, "acceptance_rate");
   const auto plan = stated_plan(run.run->specification, n_layers);
   return rate && plan ? iid_acceptance_of_rate(*rate, plan->length) : std::nullopt;
 }
@@ -90,9 +95,8 @@ Result<DraftedTexts> imported_texts(const TrainedRecording& trained, const RunRo
 }
 
 bool has_acceptance(const TrainedRecording& trained, const RunRows& run) {
-  return run.requests.empty()
-             ? stated_acceptance(run, trained.recording->meta, trained.n_layers()).has_value()
-             : imported_texts(trained, run).has_value();
+  return has_rounds(run) ? imported_texts(trained, run).has_value()
+                         : stated_acceptance(run, trained.recording->meta, trained.n_layers()).has_value();
 }
 
 /// A run whose acceptance is used for that of an exit.
@@ -118,13 +122,22 @@ AcceptanceSource acceptance_source(const TrainedRecording& trained, std::int32_t
 constexpr std::int64_t typical_tokens =
     512;  // Tokens of a text where the file has none, and of the context before it.
 
-/// Adds rounds of one text of typical length, where the file only states a rate.
-void add_stated(const AcceptanceModel& model, const PlannedRound& plan, StrategyRounds& rounds) {
+/// Adds rounds of one text of typical length, where the file only states a rate. It may state the number of
+/// draft tokens; else the rate counts as that one text's.
+void add_stated(const TrainedRecording& trained, const RunRows& run, const PlannedRound& plan,
+                StrategyRounds& rounds) {
+  const traces::Meta& meta = trained.recording->meta;
+  const AcceptanceModel model = *stated_acceptance(run, meta, trained.n_layers());
   rounds.vanilla.push_back(vanilla_steps(typical_tokens, typical_tokens));
   rounds.setting.min_drafted.push_back(expected_statistics(
       model,
       {.exit = plan.exit, .length = plan.length, .tokens = typical_tokens, .first_context = typical_tokens}));
   rounds.categories.emplace_back();
+  const auto drafted = stated_number(meta, run.run->specification, "drafted");
+  const auto stated = stated_plan(run.run->specification, trained.n_layers());
+  rounds.stated_rounds = drafted && *drafted > 0.0
+                             ? std::max(*drafted / stated->length, 1.0)
+                             : static_cast<double>(rounds.setting.min_drafted.back().rounds);
 }
 
 /// Conditions without limits: only its texts end the drafts of the file.
@@ -161,7 +174,7 @@ Result<double> add_replayed(const TrainedRecording& trained, const RunRows& run,
 void add_notes(const AcceptanceSource& source, std::int32_t exit, double drawn, const traces::Meta& meta,
                StrategyRounds& rounds) {
   const std::string& name = source.run->run->specification;
-  if (source.run->requests.empty()) {
+  if (!has_rounds(*source.run)) {
     rounds.notes.push_back(fmt::format(
         "acceptance is independent from token to token at the rate that run {} states, of one text of {} "
         "tokens behind as many",
@@ -197,7 +210,7 @@ Result<StrategyRounds> imported_rounds(const TrainedRecording& trained, const Ru
         "layerskip:exit=E,gamma=G to price its acceptance as an early exit's",
         strategy);
   const bool knows_lengths = !traces::is_missing(meta, MissingData::draft_lengths);
-  if (plan && (run.requests.empty() || !knows_lengths)) return modelled_import(trained, strategy);
+  if (plan && (!has_rounds(run) || !knows_lengths)) return modelled_import(trained, strategy);
   if (!knows_lengths)
     return fail(
         "run {}: the imported file does not say how many tokens were guessed, expected an import with "
@@ -240,8 +253,8 @@ Result<StrategyRounds> modelled_import(const TrainedRecording& trained, std::str
                         .verified_layers = specified_verified_layers(strategy)};
   rounds.setting.status = AnswerStatus::approximate;
   double drawn = 1.0;
-  if (source.run->requests.empty()) {
-    add_stated(*stated_acceptance(*source.run, trained.recording->meta, trained.n_layers()), plan, rounds);
+  if (!has_rounds(*source.run)) {
+    add_stated(trained, *source.run, plan, rounds);
   } else {
     DRAFTSCOPE_TRY_ASSIGN(drawn, add_replayed(trained, *source.run, strategy, plan.exit, rounds));
   }

@@ -3,8 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
 
+#include "printed.h"
 #include "trace_files.h"
 
 namespace draftscope::cli {
@@ -44,6 +48,44 @@ TEST(ImportCommand, WithoutRoundsReportSaysWhatTheSourceLacks) {
   const CommandResult reported = run_command({"report", trace});
   EXPECT_EQ(reported.exit_code, 1);
   EXPECT_THAT(reported.err, HasSubstr("imported from sweep.csv, which lacks rounds"));
+}
+
+/// The sums of a log of llama-speculative, `times` as many with the same rate.
+std::string log_of_sums(int times) {
+  std::string text = read_file(fixture("llama_cpp/speculative.log"));
+  for (const auto& [sum, count] : {std::pair("n_drafted = ", 51), std::pair("n_accept  = ", 31)}) {
+    const std::size_t place = text.find(sum) + std::string(sum).size();
+    text.replace(place, 2, std::to_string(times * count));
+  }
+  return text;
+}
+
+TEST(ImportCommand, AStatedRateHasAnIntervalThatIsNarrowerWithMoreDraftTokens) {
+  const TemporaryFolder folder;
+  const std::string trace = (folder / "run.dstrace").string();
+  const std::string log = (folder / "sums.log").string();
+  double narrower = 10.0;
+  for (const int times : {1, 10, 100}) {
+    std::ofstream(log) << log_of_sums(times);
+    ASSERT_EQ(run_command({"import", log, "--strategy", "layerskip:exit=4,gamma=3", "--layers", "32", "-q",
+                           "--overwrite", "-o", trace})
+                  .exit_code,
+              0);
+    const CommandResult asked = run_command({"simulate", trace, "--gpu", "H100-SXM5-80GB", "--model",
+                                             "Llama-2-7B", "-s", "layerskip:exit=4,gamma=3", "--json"});
+    ASSERT_EQ(asked.exit_code, 0) << asked.err;
+    const json answer = json::parse(asked.out)["answers"][0];
+    const double speedup = answer["speedup"];
+    ASSERT_TRUE(answer["interval_95"].is_array()) << answer;
+    const double low = answer["interval_95"][0];
+    const double high = answer["interval_95"][1];
+    EXPECT_LT(low, speedup);
+    EXPECT_LT(speedup, high);
+    EXPECT_LT(high / low, narrower);
+    narrower = high / low;
+    EXPECT_THAT(answer["notes"].dump(), HasSubstr("its interval is of one stated rate"));
+  }
+  EXPECT_GT(narrower, 1.2) << "tasks differ, however many tokens were drafted";
 }
 
 TEST(ImportCommand, RefusesToReplaceUnlessToldTo) {

@@ -57,6 +57,7 @@ struct StrategyRounds {
   double own_draft_ratio = 1.0;    ///< Measured time of its draft steps / their time by prices.
   double own_verify_ratio = 1.0;   ///< Measured time of its verifications / their time by prices.
   bool is_of_other_texts = false;  ///< Whether the question is about texts of a kind that was not recorded.
+  double stated_rounds = 0.0;      ///< Rounds of a run of which a file only states a rate; 0 if known.
   std::vector<std::string> notes;  ///< Basis of the rounds, one line each.
   std::vector<std::string> categories;  ///< [request]
   /// [request]; empty where requests are the recording's texts in their order, as in replays
