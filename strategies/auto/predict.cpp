@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "prices/passes/cost_prices.h"
+#include "rounds/replay/clocked_cases.h"
 #include "rounds/replay/draft_walk.h"
 #include "rounds/replay/policies.h"
 #include "rounds/replay/replay.h"
@@ -63,7 +64,7 @@ class Simulator {
         conditions_(conditions),
         prices_{.prices = prices, .optimise_ns = host_ns * prices.host_ratio},
         host_ns_(host_ns),
-        clock_(std::move(clock)),
+        clock_(clock),
         guess_draft_(static_cast<std::int32_t>(texts.drafters.size()) + 1),
         rule_(options) {
     result_.counts.by_drafter.resize(texts.drafters.size());
@@ -289,20 +290,24 @@ Result<StrategyRounds> auto_rounds(const TrainedRecording& trained,
   Scenario scenario = machine == nullptr ? fitted_scenario(recorded) : machine->scenario;
   scenario.drafts = for_shape(rounds, recorded.shape, scenario.shape).drafts;
   scenario.widths = options.max_length + 1;
-  DRAFTSCOPE_TRY_ASSIGN(const Prices priced,
-                        prices(machine == nullptr ? recorded : machine->costs_or(recorded), scenario));
-  const auto simulated_with = [&](NoisyClock clock) {
-    return Simulator(texts, options, trained.conditions, priced, recorded_host_ns(trained, automatic.name()),
-                     std::move(clock))
+  DRAFTSCOPE_TRY_ASSIGN(
+      const PriceMap priced,
+      PriceMap::make(machine == nullptr ? recorded : machine->costs_or(recorded), scenario));
+  const auto simulated_with = [&](const Prices& prices, NoisyClock clock) {
+    return Simulator(texts, options, trained.conditions, prices, recorded_host_ns(trained, automatic.name()),
+                     clock)
         .run();
   };
-  SimulatedAuto simulated = simulated_with(NoisyClock({}));
+  SimulatedAuto simulated = simulated_with(priced.mean(), NoisyClock({}));
   rounds.setting = {
       .status = AnswerStatus::approximate, .min_drafted = std::move(simulated.requests), .max_drafted = {}};
-  if (std::vector<double> noise = recorded_noise(trained.runs, machine); !noise.empty()) {
-    rounds.setting.max_drafted = simulated_with(NoisyClock(std::move(noise))).requests;
-    rounds.notes.emplace_back("in the second case its clock has the noise of recorded vanilla rounds");
-  }
+  const std::vector<double> noise = recorded_noise(trained.runs, machine);
+  DRAFTSCOPE_TRY_ASSIGN(
+      rounds.setting.max_drafted,
+      farthest_case(priced, noise, rounds.setting.min_drafted, [&](const Prices& prices, NoisyClock clock) {
+        return Result<std::vector<RoundStatistics>>(simulated_with(prices, clock).requests);
+      }));
+  if (!rounds.setting.max_drafted.empty()) rounds.notes.push_back(clocked_note(noise));
   add_notes(texts, simulated.counts, rounds);
   const auto is_in_fewer_bits = [](const AutoDrafter& drafter) { return drafter.weights.has_value(); };
   if (scenario.gpu && std::ranges::any_of(texts.drafters, is_in_fewer_bits))

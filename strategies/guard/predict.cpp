@@ -14,6 +14,7 @@
 
 #include "prices/passes/cost_prices.h"
 #include "rounds/priced_scenario.h"
+#include "rounds/replay/clocked_cases.h"
 #include "rounds/replay/priced_guard.h"
 #include "rounds/round_sources.h"
 
@@ -22,15 +23,15 @@ namespace draftscope::simulator {
 namespace {
 
 /// Prices of the strategy's rounds without a guard on the machine.
-Result<Prices> prices_of(const TrainedRecording& trained, const StrategyRounds& unguarded,
-                         const Machine* machine) {
+Result<PriceMap> prices_of(const TrainedRecording& trained, const StrategyRounds& unguarded,
+                           const Machine* machine) {
   const CostModel& recorded = trained.costs.model;
   Scenario scenario = machine == nullptr ? fitted_scenario(recorded) : machine->scenario;
   const StrategyRounds shaped = for_shape(unguarded, recorded.shape, scenario.shape);
   scenario.drafts = shaped.drafts;
   scenario.verified_layers = shaped.verified_layers;
   scenario.widths = widest_verification(shaped.setting);
-  return prices(machine == nullptr ? recorded : machine->costs_or(recorded), scenario);
+  return PriceMap::make(machine == nullptr ? recorded : machine->costs_or(recorded), scenario);
 }
 
 /// Rounds under a guard, and how many of them are vanilla.
@@ -77,20 +78,22 @@ Result<StrategyRounds> guarded_rounds(const TrainedRecording& trained, std::stri
         strategy);
   if (!unguarded.auxiliary_passes.empty())
     return fail("strategy {}: its guard goes by the time of its own passes, too, expected guard=0", strategy);
-  DRAFTSCOPE_TRY_ASSIGN(const Prices priced, prices_of(trained, unguarded, machine));
-  const auto guarded_with = [&](NoisyClock clock) {
-    return guarded_by(trained, strategy, alone, PricedGuard(guarded.guard(), priced, std::move(clock)));
+  DRAFTSCOPE_TRY_ASSIGN(const PriceMap priced, prices_of(trained, unguarded, machine));
+  const auto guarded_with = [&](const Prices& prices, NoisyClock clock) {
+    return guarded_by(trained, strategy, alone, PricedGuard(guarded.guard(), prices, clock));
   };
-  DRAFTSCOPE_TRY_ASSIGN(Guarded quiet, guarded_with(NoisyClock({})));
+  DRAFTSCOPE_TRY_ASSIGN(Guarded quiet, guarded_with(priced.mean(), NoisyClock({})));
   StrategyRounds rounds = std::move(quiet.rounds);
   add_note(quiet, unguarded, rounds);
-  std::vector<double> noise = recorded_noise(trained.runs, machine);
-  if (noise.empty()) return rounds;
-  DRAFTSCOPE_TRY_ASSIGN(Guarded noisy, guarded_with(NoisyClock(std::move(noise))));
-  rounds.setting.max_drafted = std::move(noisy.rounds.setting.min_drafted);
-  rounds.notes.push_back(fmt::format(
-      "in the second case its clock has the noise of recorded vanilla rounds: {} of {} are vanilla",
-      noisy.vanilla, noisy.all));
+  const std::vector<double> noise = recorded_noise(trained.runs, machine);
+  const ClockedReplay replay = [&](const Prices& prices,
+                                   NoisyClock clock) -> Result<std::vector<RoundStatistics>> {
+    DRAFTSCOPE_TRY_ASSIGN(Guarded noisy, guarded_with(prices, clock));
+    return std::move(noisy.rounds.setting.min_drafted);
+  };
+  DRAFTSCOPE_TRY_ASSIGN(rounds.setting.max_drafted,
+                        farthest_case(priced, noise, rounds.setting.min_drafted, replay));
+  if (!rounds.setting.max_drafted.empty()) rounds.notes.push_back(clocked_note(noise));
   return rounds;
 }
 

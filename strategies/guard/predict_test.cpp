@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Asks for guard= on recordings without it.
+#include <draftscope/simulator/answers/answer.h>
 #include <draftscope/simulator/answers/what_if.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -44,6 +45,30 @@ TEST(GuardedRounds, DecodeTheRecordedTexts) {
       EXPECT_EQ(rounds->setting.min_drafted[i].tokens, rounds->vanilla[i].passes) << strategy;
       EXPECT_EQ(rounds->setting.max_drafted[i].tokens, rounds->vanilla[i].passes) << strategy;
     }
+  }
+}
+
+/// Either decision of the guard may be the truth, and each has errors of its own.
+TEST(GuardedRounds, HaveAnIntervalThatEnclosesThatOfEachCase) {
+  const Learnt learnt(texts(0.5));
+  const CostModel& costs = learnt.what_if().costs().model;
+  const Machine machine{.name = "this machine", .scenario = fitted_scenario(costs)};
+  const auto rounds = learnt.what_if().rounds("prompt-lookup:guard=0.95");
+  ASSERT_TRUE(rounds && !rounds->setting.max_drafted.empty());
+  const auto both = ask(costs, *rounds, machine);
+  ASSERT_TRUE(both) << both.error().message;
+  EXPECT_EQ(both->status, AnswerStatus::approximate);
+  EXPECT_EQ(both->speedup.min_drafted.status, AnswerStatus::approximate);
+  const Interval of_both = outermost_interval_95(both->speedup).value();
+  for (const auto& side : {rounds->setting.min_drafted, rounds->setting.max_drafted}) {
+    StrategyRounds alone = *rounds;
+    alone.setting.min_drafted = side;
+    alone.setting.max_drafted.clear();
+    const auto answer = ask(costs, alone, machine);
+    ASSERT_TRUE(answer) << answer.error().message;
+    const Interval of_one = outermost_interval_95(answer->speedup).value();
+    EXPECT_LE(of_both.low, of_one.low * (1 + 1e-9));
+    EXPECT_GE(of_both.high, of_one.high * (1 - 1e-9));
   }
 }
 

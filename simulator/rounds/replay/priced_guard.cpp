@@ -9,7 +9,7 @@
 namespace draftscope::simulator {
 
 PricedGuard::PricedGuard(double min_speed, Prices prices, NoisyClock clock)
-    : prices_{.prices = std::move(prices)}, clock_(std::move(clock)), guard_(min_speed) {}
+    : prices_{.prices = std::move(prices)}, clock_(clock), guard_(min_speed) {}
 
 void PricedGuard::begin_request() {
   guard_.begin_request();

@@ -8,9 +8,10 @@
 #include <draftscope/simulator/analysis/run_rows.h>
 #include <draftscope/simulator/prices/asked_machine.h>
 #include <draftscope/simulator/prices/prices.h>
+#include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "rounds/replay/known_round.h"
@@ -41,18 +42,28 @@ struct RoundPrices {
 /// recorded one. A null machine means the recorded one.
 [[nodiscard]] std::vector<double> recorded_noise(std::span<const RunRows> runs, const Machine* machine);
 
-/// A clock that strategies read: predicted times, each multiplied by a drawn factor of recorded noise, or as
-/// they are without any.
+/// A clock that strategies read: predicted times, each multiplied by a factor of recorded noise, or as they
+/// are without any. Factors are recorded ones in their order, from a random place on and for 16 rounds on
+/// average, since slow rounds follow each other (Politis and Romano 1994, the stationary bootstrap).
 class NoisyClock {
  public:
-  explicit NoisyClock(std::vector<double> noise) : noise_(std::move(noise)), random_(seed, 0) {}
+  /// `noise` is shared and must outlive the clock. Clocks of different streams are independent.
+  explicit NoisyClock(std::span<const double> noise, std::uint64_t stream = 0)
+      : noise_(noise), random_(seed, stream) {}
   /// Factor of the next round's times.
-  [[nodiscard]] double next() { return noise_.empty() ? 1.0 : noise_[random_.index(noise_.size())]; }
+  [[nodiscard]] double next() {
+    if (noise_.empty()) return 1.0;
+    const bool goes_on = place_ + 1 < noise_.size() && random_.index(mean_stretch) > 0;
+    place_ = goes_on ? place_ + 1 : random_.index(noise_.size());
+    return noise_[place_];
+  }
 
  private:
   static constexpr std::uint64_t seed = 20261129;
-  std::vector<double> noise_;
+  static constexpr std::uint64_t mean_stretch = 16;
+  std::span<const double> noise_;
   CounterRandom random_;
+  std::size_t place_ = std::numeric_limits<std::size_t>::max() - 1;
 };
 
 /// accept / (accept + control) of the recorded rounds; 1 if neither took time.
