@@ -49,7 +49,9 @@ class PricedGuard;  // rounds/replay/priced_guard.h
 /// Rounds that follow from texts.
 struct TextRounds {
   std::vector<std::vector<LookupRound>> requests;  ///< [text][round]
-  AnswerStatus status = AnswerStatus::exact;       ///< The best possible status.
+  /// Rounds of the case with the fewest accepted guesses, [text][round]; empty = there is one case.
+  std::vector<std::vector<LookupRound>> fewest;
+  AnswerStatus status = AnswerStatus::exact;  ///< The best possible status.
   std::vector<std::string> notes;
 };
 /// Rounds of a strategy that follows from texts. State is carried across the recording's requests in their

@@ -65,22 +65,37 @@ KeptByTable recorded_successors(const TrainedRecording& trained, std::string& so
   return kept;
 }
 
+using KnownRequests = std::vector<std::vector<LookupRound>>;
+
+/// Rounds with the same accepted guesses, in which every tree that drafts has `nodes` guesses.
+KnownRequests with_full_trees(KnownRequests requests, std::int32_t nodes) {
+  for (std::vector<LookupRound>& request : requests)
+    for (LookupRound& round : request)
+      if (round.outcome.drafted > 0) round.outcome.drafted = std::max(round.outcome.drafted, nodes);
+  return requests;
+}
+
 /// Predicts rounds from the known successors: recorded trees, or the texts alone.
 Result<TextRounds> recycled_rounds(const TrainedRecording& trained,
                                    const speculation::StrategySpecification& strategy, PricedGuard* guard) {
   std::string source;
   const KeptByTable kept = recorded_successors(trained, source);
+  const speculation::RecyclingOptions options = speculation::recycling_options(strategy);
+  auto requests = replay_recycling(trained.texts().tables, kept, options, trained.conditions,
+                                   trained.costs.model.shape.vocab, guard);
+  auto fewest = source.empty() ? with_full_trees(requests, options.nodes) : KnownRequests{};
   return TextRounds{
-      .requests = replay_recycling(trained.texts().tables, kept, speculation::recycling_options(strategy),
-                                   trained.conditions, trained.costs.model.shape.vocab, guard),
+      .requests = std::move(requests),
+      .fewest = std::move(fewest),
       .status = AnswerStatus::approximate,
-      .notes = {
-          source.empty()
-              ? "what followed in the texts is taken to be kept: the target's best tokens behind "
-                "rejected guesses are not recorded, of which a recorded run of token-recycling shows some"
-              : fmt::format("what is kept behind each token is taken from the trees of run {} and from "
-                            "the texts",
-                            source)}};
+      .notes = {source.empty()
+                    ? "what followed in the texts is taken to be kept: the target's best tokens behind "
+                      "rejected guesses are not recorded, of which a recorded run of token-recycling shows "
+                      "some; in the "
+                      "other case they fill every tree, and none is right"
+                    : fmt::format("what is kept behind each token is taken from the trees of run {} and from "
+                                  "the texts",
+                                  source)}};
 }
 
 }  // namespace
