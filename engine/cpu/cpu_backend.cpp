@@ -63,6 +63,11 @@ class CpuBackend final : public Backend {
 
   Result<void> prepare_draft_weights(speculation::WeightFormat format) override {
     if (copies_.contains(format)) return {};
+    if (const auto tile = e4m3_tile(format)) {
+      DRAFTSCOPE_TRY_ASSIGN(Matrices copy, copy_in_e4m3(checkpoint_, model_, *tile));
+      copies_.emplace(format, std::move(copy));
+      return {};
+    }
     DRAFTSCOPE_TRY_ASSIGN(const PackedLayout* layout, made_layout(model_.shape, format));
     DRAFTSCOPE_TRY(note_inputs(*layout));
     DRAFTSCOPE_TRY_ASSIGN(Matrices copy, copy_matrices(checkpoint_, model_, *layout, squares_));

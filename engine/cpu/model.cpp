@@ -163,6 +163,8 @@ void for_each_matrix(const Matrices& matrices, Visit visit) {
   visit(matrices.head);
 }
 
+constexpr std::size_t matrix_alignment = 4096;
+
 struct Packing {
   TensorView tensor;
   const PackedLayout* layout;
@@ -172,13 +174,12 @@ struct Packing {
 
 /// Packs matrices into memory that it allocates, and points them at it.
 Result<void> pack(const std::vector<Packing>& packings, Memory& memory) {
-  constexpr std::size_t page = 4096;
   std::vector<std::size_t> offsets;
   std::size_t bytes = 0;
   for (const Packing& packing : packings) {
     offsets.push_back(bytes);
     const std::size_t own = packed_bytes(*packing.layout, packing.matrix->outputs, packing.matrix->depth);
-    bytes += (own + page - 1) / page * page;
+    bytes += (own + matrix_alignment - 1) / matrix_alignment * matrix_alignment;
   }
   DRAFTSCOPE_TRY_ASSIGN(memory, Memory::allocate(bytes, Pages::large));
   std::vector<PackedTensor> tensors;
@@ -274,6 +275,34 @@ Result<Matrices> copy_matrices(const Checkpoint& checkpoint, const Model& model,
                     if (matrix.layout != &layout) packings.push_back({tensor, &layout, &matrix, inputs});
                   });
   DRAFTSCOPE_TRY(pack(packings, copy.packed));
+  return copy;
+}
+
+Result<Matrices> copy_in_e4m3(const Checkpoint& checkpoint, const Model& model, E4m3Tile tile) {
+  Matrices copy;
+  copy.layers = model.matrices.layers;
+  copy.head = model.matrices.head;
+  std::vector<E4m3Tensor> tensors;
+  std::vector<Matrix*> matrices;
+  std::vector<std::size_t> offsets;
+  std::size_t bytes = 0;
+  for_each_matrix(checkpoint.weights, {}, copy,
+                  [&](const TensorView& tensor, Matrix& matrix, std::span<const float> /*inputs*/) {
+                    if (&matrix == &copy.head) return;
+                    tensors.push_back({tensor, nullptr});
+                    matrices.push_back(&matrix);
+                    offsets.push_back(bytes);
+                    const std::size_t own = static_cast<std::size_t>(matrix.outputs * matrix.depth);
+                    bytes += (own * dtype_bytes(model.dtype) + matrix_alignment - 1) / matrix_alignment *
+                             matrix_alignment;
+                  });
+  DRAFTSCOPE_TRY_ASSIGN(copy.packed, Memory::allocate(bytes, Pages::large));
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    tensors[i].data = copy.packed.data() + offsets[i];
+    matrices[i]->data = tensors[i].data;
+    matrices[i]->layout = nullptr;
+  }
+  round_to_e4m3(tensors, tile, model.dtype);
   return copy;
 }
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "cpu/quantised/packed_matrix.h"
+#include "cpu/quantised/round_to_e4m3.h"
 #include "input_squares.h"
 #include "memory.h"
 
@@ -45,7 +46,7 @@ struct Layer {
 struct Matrices {
   std::vector<Layer> layers;
   Matrix head;
-  Memory packed;  ///< memory that packed matrices point into
+  Memory packed;  ///< memory of packed matrices, and of plain ones rounded to e4m3
 };
 
 struct Model {
@@ -74,6 +75,10 @@ struct Model {
 /// A copy of a model's matrices, all in one format. Errors: memory is short.
 [[nodiscard]] Result<Matrices> copy_matrices(const Checkpoint& checkpoint, const Model& model,
                                              const PackedLayout& layout, const InputSquares& squares);
+
+/// A copy of a model's matrices whose layers are rounded to e4m3 and held as plain numbers; the head stays
+/// the model's, as on a GPU. Errors: memory is short.
+[[nodiscard]] Result<Matrices> copy_in_e4m3(const Checkpoint& checkpoint, const Model& model, E4m3Tile tile);
 
 /// Formats of the matrices, largest share first: "bf16", "q4_1, q8_0".
 [[nodiscard]] std::string matrix_formats(const Model& model);

@@ -25,10 +25,11 @@ bool has(const std::vector<ParameterRow>& parameters, std::string_view name) {
                      [&](const ParameterRow& row) { return row.name == name; });
 }
 
-/// Whether only GPUs make weights of this format.
+/// Whether no draft of a CPU can have weights of this format, which only GPUs make. A CPU holds e4m3 widened.
 bool is_of_gpus(const std::string& weights) {
   const auto format = speculation::parse_weight_format(weights);
-  return format && !speculation::makes(speculation::MadeBy::cpu, speculation::weight_format_row(*format));
+  return format && !weights.starts_with("fp8") &&
+         !speculation::makes(speculation::MadeBy::cpu, speculation::weight_format_row(*format));
 }
 
 /// Adds the specification, and one more for each choice of each parameter.

@@ -4,10 +4,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <cstring>
 
 #include "backends.h"
+#include "numbers/bf16.h"
 #include "random_model.h"
 
 namespace draftscope::engine::test {
@@ -113,6 +116,72 @@ TEST(HeldWeights, AreThoseOfAModelThatWasPackedWhenItWasLoaded) {
   }
 }
 
+/// The value of e4m3 that is nearest to a number of at most 448, found by trying all; of two equally near
+/// ones that with an even code.
+float nearest_in_e4m3(float value) {
+  float nearest = 0.0F;
+  for (int code = 0; code < 0x7f; ++code) {
+    const float magnitude = code < 8 ? std::ldexp(static_cast<float>(code), -9)
+                                     : std::ldexp(static_cast<float>(8 + code % 8), code / 8 - 10);
+    const float here = std::abs(std::abs(value) - magnitude);
+    const float best = std::abs(std::abs(value) - nearest);
+    if (here < best || (here == best && code % 2 == 0)) nearest = magnitude;
+  }
+  return std::copysign(nearest, value);
+}
+
+/// A plain matrix of bf16 rounded to e4m3, with a scale for each tile of the given rows and columns.
+std::vector<std::uint16_t> in_e4m3(const TensorView& tensor, std::int64_t tile_rows,
+                                   std::int64_t tile_columns) {
+  const auto* const bits = reinterpret_cast<const std::uint16_t*>(tensor.data);
+  std::vector<std::uint16_t> rounded(static_cast<std::size_t>(tensor.rows * tensor.columns));
+  for (std::int64_t row = 0; row < tensor.rows; ++row)
+    for (std::int64_t column = 0; column < tensor.columns; ++column) {
+      const std::int64_t top = row / tile_rows * tile_rows;
+      const std::int64_t left = column / tile_columns * tile_columns;
+      float largest = 0.0F;
+      for (std::int64_t i = top; i < std::min(tensor.rows, top + tile_rows); ++i)
+        for (std::int64_t k = left; k < std::min(tensor.columns, left + tile_columns); ++k)
+          largest = std::max(largest, std::abs(bf16_to_float(bits[i * tensor.columns + k])));
+      const float scale = largest / 448.0F;
+      const std::int64_t at = row * tensor.columns + column;
+      rounded[static_cast<std::size_t>(at)] =
+          float_to_bf16(scale > 0.0F ? nearest_in_e4m3(bf16_to_float(bits[at]) / scale) * scale : 0.0F);
+    }
+  return rounded;
+}
+
+TEST(HeldWeights, InE4m3AreThoseOfAModelWhoseLayersWereRounded) {
+  Random random(67);
+  for (const WeightFormat format :
+       {WeightFormat::fp8, WeightFormat::fp8_block, WeightFormat::fp8, WeightFormat::fp8_block}) {
+    const bool is_by_block = format == WeightFormat::fp8_block;
+    const speculation::ModelShape shape = random_shape(random);
+    const Checkpoint checkpoint = random_checkpoint(shape, DType::bf16, random());
+    Checkpoint rounded = checkpoint;
+    std::vector<std::vector<std::uint16_t>> kept;
+    for (LayerWeights& layer : rounded.weights.layers)
+      for (TensorView* matrix :
+           {&layer.q, &layer.k, &layer.v, &layer.o, &layer.gate, &layer.up, &layer.down}) {
+        kept.push_back(in_e4m3(*matrix, is_by_block ? 128 : 1, is_by_block ? 128 : matrix->columns));
+        matrix->data = reinterpret_cast<const std::byte*>(kept.back().data());
+      }
+    const auto plain = make_backend(checkpoint, {.threads = 2, .cache_rows = cache_rows});
+    const auto expected = make_backend(rounded, {.threads = 1, .cache_rows = cache_rows});
+    const OwnedBatch batch = chain(shape, random, 7, 0);
+    const std::vector<float> before = logits_of(*plain, batch.view());
+    ASSERT_TRUE(plain->prepare_draft_weights(format));
+    EXPECT_GT(plain->describe().draft_weight_bytes, 0U);
+    Batch draft = batch.view();
+    draft.weights = format;
+    const std::vector<float> drafted = logits_of(*plain, draft);
+    EXPECT_EQ(drafted, logits_of(*expected, batch.view()));
+    EXPECT_NE(drafted, before);
+    EXPECT_LT(relative_error(drafted, before), 0.2);
+    EXPECT_EQ(logits_of(*plain, batch.view()), before);
+  }
+}
+
 TEST(HeldWeights, LeaveTheModelsOwnPassesAsTheyWere) {
   Random random(53);
   const speculation::ModelShape shape = random_shape(random);
@@ -154,7 +223,8 @@ TEST(HeldWeights, AreRefusedWhereTheyAreNotHeldOrNotMade) {
   const auto refused = backend->forward(draft, outputs);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().message, "batch.weights is q4_0, expected the model's own, q8_0");
-  for (const WeightFormat format : {WeightFormat::fp8, WeightFormat::q4_k, WeightFormat::bf16}) {
+  EXPECT_FALSE(make_cpu_backend(checkpoint, {.weights = WeightFormat::fp8}));
+  for (const WeightFormat format : {WeightFormat::int4, WeightFormat::q4_k, WeightFormat::bf16}) {
     const auto not_made = backend->prepare_draft_weights(format);
     ASSERT_FALSE(not_made);
     EXPECT_THAT(not_made.error().message, HasSubstr("expected one of q8_0"));
