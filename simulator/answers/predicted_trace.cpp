@@ -241,6 +241,40 @@ struct KnownRun {
   RoundPrices prices;
 };
 
+/// Prices of a request's rounds, over which its auxiliary passes are spread.
+RoundPrices request_prices(const KnownRun& known, std::size_t request) {
+  const RoundStatistics& statistics = known.run->rounds.setting.min_drafted[request];
+  RoundPrices prices = known.prices;
+  if (statistics.rounds > 0)
+    prices.optimise_ns =
+        auxiliary_time_ns(statistics, prices.prices) / static_cast<double>(statistics.rounds);
+  return prices;
+}
+
+/// Gives draft steps and verifications the ratios by which the answer scales c and v. The rest takes what is
+/// left of the run's own time, or all parts share its ratio where nothing is left.
+void put_own_ratios(double own_ratio, KnownRun& known) {
+  RoundTimes sum;
+  for (std::size_t i = 0; i < known.requests.size(); ++i) {
+    const RoundPrices prices = request_prices(known, i);
+    for (const KnownRound& round : known.requests[i].rounds) {
+      if (round.draft == 0) continue;
+      const RoundTimes times = round_times(round, prices);
+      sum.draft_ns += times.draft_ns;
+      sum.verify_ns += times.verify_ns;
+      sum.control_ns += times.control_ns + times.accept_ns + times.optimise_ns;
+    }
+  }
+  const StrategyRounds& rounds = known.run->rounds;
+  const double rest_ns = own_ratio * (sum.draft_ns + sum.verify_ns + sum.control_ns) -
+                         rounds.own_draft_ratio * sum.draft_ns - rounds.own_verify_ratio * sum.verify_ns;
+  const bool is_split = own_ratio == rounds.own_ratio && rest_ns > 0.0 && sum.control_ns > 0.0;
+  known.prices.own_ratio = own_ratio;
+  known.prices.draft_ratio = is_split ? rounds.own_draft_ratio : own_ratio;
+  known.prices.verify_ratio = is_split ? rounds.own_verify_ratio : own_ratio;
+  known.prices.rest_ratio = is_split ? rest_ns / sum.control_ns : own_ratio;
+}
+
 /// Prepares a run; `accept_share` and the masks are the recording's.
 Result<KnownRun> known_run(const WhatIf& what_if, const PredictedRun& run, const Machine& machine,
                            const PredictedMasks& masks, double accept_share) {
@@ -257,7 +291,8 @@ Result<KnownRun> known_run(const WhatIf& what_if, const PredictedRun& run, const
                                                     answer_scenario(run.rounds, machine)));
   known.prices.accept_share = accept_share;
   known.prices.longer_context = run.rounds.longer_context;
-  DRAFTSCOPE_TRY_ASSIGN(known.prices.own_ratio, own_time_ratio(what_if.costs().model, run.rounds, machine));
+  DRAFTSCOPE_TRY_ASSIGN(const double own_ratio, own_time_ratio(what_if.costs().model, run.rounds, machine));
+  put_own_ratios(own_ratio, known);
   return known;
 }
 
@@ -296,14 +331,8 @@ Result<void> write_predicted_trace(const WhatIf& what_if, const traces::Recordin
   for (KnownRun& run : runs) {
     if (speculation::strategy_row(run.run->rounds.strategy).is_baseline) continue;
     writer.begin_run(run.run->rounds.strategy, false);
-    for (std::size_t i = 0; i < run.requests.size(); ++i) {
-      // Auxiliary passes of a request are spread over its rounds.
-      const RoundStatistics& request = run.run->rounds.setting.min_drafted[i];
-      RoundPrices prices = run.prices;
-      if (request.rounds > 0)
-        prices.optimise_ns = auxiliary_time_ns(request, prices.prices) / static_cast<double>(request.rounds);
-      writer.add(run.requests[i], prices, std::move(run.masks[i]));
-    }
+    for (std::size_t i = 0; i < run.requests.size(); ++i)
+      writer.add(run.requests[i], request_prices(run, i), std::move(run.masks[i]));
   }
   return file.commit();
 }

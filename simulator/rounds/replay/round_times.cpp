@@ -27,9 +27,11 @@ RoundTimes round_times(const KnownRound& round, const RoundPrices& prices) {
   }
   times.accept_ns = prices.accept_share * rest_ns;
   times.control_ns = rest_ns - times.accept_ns;
-  for (double* const ns :
-       {&times.control_ns, &times.draft_ns, &times.verify_ns, &times.accept_ns, &times.optimise_ns})
-    *ns *= prices.own_ratio;
+  const bool has_draft = round.draft != 0;
+  times.draft_ns *= has_draft ? prices.draft_ratio : prices.own_ratio;
+  times.verify_ns *= has_draft ? prices.verify_ratio : prices.own_ratio;
+  for (double* const ns : {&times.control_ns, &times.accept_ns, &times.optimise_ns})
+    *ns *= has_draft ? prices.rest_ratio : prices.own_ratio;
   return times;
 }
 

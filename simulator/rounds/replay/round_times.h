@@ -29,9 +29,13 @@ struct RoundTimes {
 
 struct RoundPrices {
   Prices prices;
-  double optimise_ns = 0.0;         ///< Auxiliary passes and their host time, for each round of a request.
-  double accept_share = 1.0;        ///< Share of the time that prices.round_ns and step_round_ns cover.
-  double own_ratio = 1.0;           ///< Factor of all times (own_time_ratio(), answer.h).
+  double optimise_ns = 0.0;   ///< Auxiliary passes and their host time, for each round of a request.
+  double accept_share = 1.0;  ///< Share of the time that prices.round_ns and step_round_ns cover.
+  double own_ratio = 1.0;     ///< Factor of rounds without a draft (own_time_ratio()).
+  /// Factors of draft steps, verifications and the rest of rounds with a draft.
+  double draft_ratio = 1.0;
+  double verify_ratio = 1.0;
+  double rest_ratio = 1.0;
   std::int32_t longer_context = 0;  ///< K/V rows before every pass in addition to the round's position.
 };
 

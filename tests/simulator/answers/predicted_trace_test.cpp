@@ -64,6 +64,8 @@ struct Sums {
   double drafted = 0.0;
   double accepted = 0.0;
   double ns = 0.0;
+  double draft_ns = 0.0;
+  double steps = 0.0;      ///< Draft steps of a model.
   double decode_ns = 0.0;  ///< Time of requests from the first token on.
   std::size_t requests = 0;
 };
@@ -80,6 +82,8 @@ Sums sums_of(const traces::Recording& recording, const std::string& specificatio
         sums.tokens += round.emitted;
         sums.drafted += round.drafted;
         sums.accepted += round.accepted;
+        sums.draft_ns += static_cast<double>(round.draft_ns);
+        sums.steps += round.layer_set_id == 0 ? 0 : round.tree_depth;
         sums.ns += static_cast<double>(round.end_ns - round.start_ns);
         ++sums.rounds;
       }
@@ -104,6 +108,10 @@ void expect_what_was_answered(const Opened& opened, const PredictedRun& run) {
   EXPECT_DOUBLE_EQ(sums.drafted > 0.0 ? sums.accepted / sums.drafted : 0.0, answer.acceptance_rate);
   EXPECT_EQ(sums.ns, sums.decode_ns) << "rounds follow one another without a gap";
   expect_time(sums.ns, answer.tokens, answer.tokens_per_second, sums.requests, answer.strategy);
+  if (sums.steps > 0.0) {
+    EXPECT_NEAR(sums.draft_ns / sums.steps / answer.target_step_ns, answer.c, 1e-5 + 1e-3 * answer.c)
+        << answer.strategy;
+  }
   const Sums vanilla = sums_of(opened.recording, "vanilla");
   EXPECT_EQ(vanilla.tokens, answer.tokens);
   expect_time(vanilla.ns, answer.tokens, answer.vanilla_tokens_per_second, vanilla.requests, "vanilla");
