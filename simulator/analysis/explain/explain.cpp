@@ -102,17 +102,20 @@ class Diagnostician {
       if (run.all.run == measured.figures.baseline) baseline_ = &run.all;
     passes_ = target_passes(runs, baseline_, recording_.meta);
     device_ = times_of(measured.operations);
+    for (std::size_t i = 0; i < runs.size(); ++i)
+      accounts_.push_back(round_account(measured.figures.runs[i].all, runs[i], recording_.meta));
     if (passes_.is_step_slow()) return;  // What is fast over such a baseline may bring nothing.
     for (std::size_t i = 0; i < runs.size(); ++i) {
-      const RoundAccount round = round_account(measured.figures.runs[i].all, runs[i], recording_.meta);
+      const RoundAccount& round = accounts_[i];
       const bool is_fair = round.speedup && *round.takes >= 1.0 - thresholds::min_cost_share;
       if (!runs[i].run->is_baseline && is_fair && *round.speedup > (fastest_ ? fastest_->speedup : 1.0))
         fastest_ = FasterRun{runs[i].run, *round.speedup};
     }
   }
 
-  [[nodiscard]] Diagnosis diagnosis_of(const Figures& figures, const RunRows& rows) {
-    Diagnosis diagnosis{.run = figures.run, .round = round_account(figures, rows, recording_.meta)};
+  /// The figures and rows are those of the run at `index`.
+  [[nodiscard]] Diagnosis diagnosis_of(std::size_t index, const Figures& figures, const RunRows& rows) {
+    Diagnosis diagnosis{.run = figures.run, .round = accounts_[index]};
     const std::optional<double> speedup = diagnosis.round.speedup;
     if (fastest_ && speedup && fastest_->speedup > (1.0 + thresholds::min_cost_share) * *speedup)
       diagnosis.faster = fastest_;
@@ -161,7 +164,8 @@ class Diagnostician {
   const traces::Recording& recording_;
   const Figures* baseline_ = nullptr;
   TargetPasses passes_;
-  std::optional<FasterRun> fastest_;  // Absent where no run is faster than vanilla.
+  std::vector<RoundAccount> accounts_;  // By run.
+  std::optional<FasterRun> fastest_;    // Absent where no run is faster than vanilla.
   std::vector<TimeOfOperations> device_;
   Remedies remedies_;
 };
@@ -174,7 +178,7 @@ std::vector<Diagnosis> explain(const MeasuredRecording& measured, const ExplainO
   std::vector<Diagnosis> diagnoses;
   for (std::size_t i = 0; i < rows.size(); ++i)
     if (!rows[i].run->is_baseline)
-      diagnoses.push_back(diagnostician.diagnosis_of(measured.figures.runs[i].all, rows[i]));
+      diagnoses.push_back(diagnostician.diagnosis_of(i, measured.figures.runs[i].all, rows[i]));
   return diagnoses;
 }
 
