@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+#include <draftscope/simulator/analysis/category_name.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -130,8 +131,7 @@ std::string category_breakdown(const Figures& figures, const Glyphs& glyphs) {
     phases += fmt::format("{}{} {}", phases.empty() ? "" : ", ",
                           traces::phase_name(static_cast<traces::Phase>(phase)), percent(phase_ns / wall_ns));
   }
-  return fmt::format("  {} {}: {}\n",
-                     figures.category.empty() ? "(no category)" : printable(figures.category),
+  return fmt::format("  {} {}: {}\n", printable(simulator::category_name(figures.category)),
                      duration(wall_ns, glyphs), phases);
 }
 

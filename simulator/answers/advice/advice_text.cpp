@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/simulator/analysis/category_name.h>
 #include <draftscope/simulator/answers/advice_text.h>
 #include <draftscope/simulator/answers/answer_text.h>
 #include <fmt/format.h>
@@ -82,9 +83,8 @@ std::string neighbours_words(const Advice& advice, Characters characters) {
 std::string category_words(const Advice& advice, Characters characters) {
   std::string words;
   for (const CategoryChoice& choice : advice.by_category)
-    words += fmt::format("{}{}: {} {}", words.empty() ? "" : "; ",
-                         choice.category.empty() ? "(no category)" : choice.category, choice.strategy,
-                         speedup_text(choice.speedup, characters));
+    words += fmt::format("{}{}: {} {}", words.empty() ? "" : "; ", category_name(choice.category),
+                         choice.strategy, speedup_text(choice.speedup, characters));
   return words + " (chosen and judged on the same prompts)";
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/base/number_text.h>
+#include <draftscope/simulator/analysis/category_name.h>
 #include <draftscope/simulator/answers/answer.h>
 #include <draftscope/simulator/answers/recording_waterfall.h>
 #include <draftscope/simulator/rounds/strategy_rounds.h>
@@ -206,8 +207,8 @@ std::vector<std::string> waterfall_notes(const RecordingWaterfall& found, std::i
   std::string best = "best settings: " + fixed_setting_text(waterfall.settings[waterfall.best.global]);
   if (waterfall.best.by_category.size() > 1)
     for (const auto& [category, setting] : waterfall.best.by_category)
-      best += fmt::format("; {} {}", category.empty() ? "(no category)" : category,
-                          fixed_setting_text(waterfall.settings[setting]));
+      best +=
+          fmt::format("; {} {}", category_name(category), fixed_setting_text(waterfall.settings[setting]));
   notes.push_back(std::move(best));
   notes.insert(notes.end(), found.notes.begin(), found.notes.end());
   return notes;
