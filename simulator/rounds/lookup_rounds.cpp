@@ -48,4 +48,19 @@ Result<StrategyRounds> lookup_rounds(const TrainedRecording& trained, std::strin
   return rounds;
 }
 
+std::vector<const RequestRows*> requests_of_texts(const TrainedRecording& trained, const RunRows& run) {
+  std::vector<const RequestRows*> found;
+  for (const ShadowTable& table : trained.texts().tables) {
+    const auto same = std::ranges::find_if(run.requests, [&](const RequestRows& rows) {
+      const auto& prompt = rows.prompt->tokens;
+      const auto& output = rows.request->tokens;
+      return table.text.size() == prompt.size() + output.size() && !rows.rounds.empty() &&
+             std::equal(prompt.begin(), prompt.end(), table.text.begin()) &&
+             std::equal(output.begin(), output.end(), table.text.begin() + std::ssize(prompt));
+    });
+    found.push_back(same == run.requests.end() ? nullptr : &*same);
+  }
+  return found;
+}
+
 }  // namespace draftscope::simulator

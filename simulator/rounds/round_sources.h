@@ -43,8 +43,8 @@ class PricedGuard;  // rounds/replay/priced_guard.h
 [[nodiscard]] Result<std::unique_ptr<Policy>> replayed_policy(const TrainedRecording& trained,
                                                               std::string_view strategy);
 
-/// Whether its rounds follow from token ids: prompt lookup, suffix decoding, and token recycling as far as
-/// texts and recorded trees determine it.
+/// Whether its rounds follow from token ids: prompt lookup, suffix decoding, and token recycling, jacobi and
+/// lookahead as far as texts and recorded rounds of theirs determine them.
 [[nodiscard]] bool follows_from_texts(std::string_view specification);
 /// Rounds that follow from texts.
 struct TextRounds {
@@ -61,6 +61,10 @@ struct TextRounds {
 /// Rounds of lookup_rounds() one by one.
 [[nodiscard]] Result<TextRounds> replayed_lookups(const TrainedRecording& trained, std::string_view strategy,
                                                   PricedGuard* guard = nullptr);
+
+/// The first request of the run that decoded each of the texts, [text]; null where none did.
+[[nodiscard]] std::vector<const RequestRows*> requests_of_texts(const TrainedRecording& trained,
+                                                                const RunRows& run);
 
 /// Rounds of a strategy with a guard, if those without it are replayed one by one. The guard decides by their
 /// times on `machine` (null = the recorded one).

@@ -130,6 +130,7 @@ Result<TrainedRecording> train(traces::Reader& reader, const traces::Recording& 
   DRAFTSCOPE_TRY(put_conditions(trained));
   DRAFTSCOPE_TRY_ASSIGN(trained.target_probabilities, target_probabilities(reader));
   DRAFTSCOPE_TRY_ASSIGN(trained.staged_passes, staged_passes(reader));
+  DRAFTSCOPE_TRY_ASSIGN(trained.noted_tokens, noted_tokens(reader));
   if (specified) {
     trained.costs.model = *specified;
     return trained;

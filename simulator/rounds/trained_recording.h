@@ -20,6 +20,7 @@
 #include "rounds/drafts/fitted_acceptance.h"
 #include "rounds/drafts/recorded_statistics.h"
 #include "rounds/drafts/staged_passes.h"
+#include "rounds/noted_tokens.h"
 #include "rounds/replay/replay.h"
 
 namespace draftscope::simulator {
@@ -49,6 +50,7 @@ struct TrainedRecording {
   std::size_t tried_sets = 0;                         ///< Number of sets that it was fitted to.
   TargetProbabilities target_probabilities;           ///< Empty where they were not recorded.
   StagedPasses staged_passes;                         ///< Passes of staged drafts.
+  NotedTokens noted_tokens;                           ///< Token lists of jacobi and lookahead.
 
   [[nodiscard]] const PromptTexts& texts() const { return shadowed.tables.empty() ? plain : shadowed; }
   [[nodiscard]] std::int32_t n_layers() const { return costs.model.shape.n_layers; }

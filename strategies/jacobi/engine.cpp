@@ -8,9 +8,12 @@
 // which is never kept. The published rule trusts one token per iteration until an iteration changes nothing.
 // Its guesses are extra rows, and a block that has settled is then verified as guesses.
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <numeric>
+#include <ranges>
 
 #include "strategies/engine.h"
 
@@ -24,6 +27,17 @@ constexpr std::int32_t largest_block = 255;
 /// public code uses the end-of-text token.
 std::int32_t padding(const RequestView& request) {
   return request.eos_tokens.empty() ? 0 : request.eos_tokens.front();
+}
+
+/// Notes the guesses that a round verified after the root, and the target's best tokens after the root and
+/// after each of them, from which other blocks are predicted.
+template <typename Guesses, typename Best>
+void log_guesses(DecisionLog* log, const Guesses& guesses, const Best& best) {
+  if (log == nullptr || std::ranges::empty(guesses)) return;
+  log->add({.kind = "guesses", .detail = [&] {
+              return fmt::format(R"({{"guesses":[{}],"best":[{}]}})", fmt::join(guesses, ","),
+                                 fmt::join(best, ","));
+            }});
 }
 
 /// Keeps the longest prefix of guesses that the target predicts; the block moves with the text.
@@ -42,7 +56,9 @@ class PrefixJacobi final : public Strategy {
     return {.origin = "jacobi", .proposals = proposals_};
   }
 
-  void observe(const RoundOutcome& outcome, DecisionLog* /*log*/) override {
+  void observe(const RoundOutcome& outcome, DecisionLog* log) override {
+    log_guesses(log, std::views::transform(outcome.nodes, &DraftNode::token),
+                std::views::transform(outcome.verified, &TopToken::token));
     // The prediction after the last accepted guess is the next root; later ones are the guesses.
     auto next = static_cast<std::size_t>(outcome.accepted()) + 1;
     for (Proposal& guess : proposals_) {
@@ -64,6 +80,7 @@ class PublishedJacobi final : public Strategy {
     block_.reserve(size_);
     proposals_.reserve(size_);
     extra_rows_.reserve(size_);
+    best_.reserve(size_);
   }
 
   void begin_request(const RequestView& request) override {
@@ -85,8 +102,11 @@ class PublishedJacobi final : public Strategy {
     return {.origin = "jacobi", .proposals = proposals_, .extra_rows = extra_rows_};
   }
 
-  void observe(const RoundOutcome& outcome, DecisionLog* /*log*/) override {
+  void observe(const RoundOutcome& outcome, DecisionLog* log) override {
     if (settled_ || outcome.emitted.empty()) return start_block();
+    best_.assign(1, outcome.verified.front().token);
+    for (const TopToken& top : outcome.extra_rows) best_.push_back(top.token);
+    log_guesses(log, std::span(block_).first(outcome.extra_rows.size()), best_);
     bool changed = outcome.emitted.front() != block_.front();
     block_.erase(block_.begin());
     changed = changed || outcome.extra_rows.size() < block_.size();
@@ -111,6 +131,7 @@ class PublishedJacobi final : public Strategy {
   std::array<std::int32_t, largest_block> all_{};
   std::vector<Proposal> proposals_;
   std::vector<ExtraRow> extra_rows_;
+  std::vector<std::int32_t> best_;  // the target's best tokens after the root and the extra rows
 };
 
 Result<std::unique_ptr<Strategy>> make_jacobi(const speculation::StrategySpecification& specification,

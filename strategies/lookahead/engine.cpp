@@ -11,17 +11,20 @@
 #include <draftscope/engine/backend.h>
 #include <draftscope/engine/random.h>
 #include <draftscope/engine/strategy.h>
+#include <fmt/format.h>
 #include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
 
 #include "strategies/engine.h"
-#include "strategies/lookahead/engine_ngrams.h"
+#include "strategies/lookahead/rule.h"
 
 namespace draftscope::engine {
 
 namespace {
+
+using speculation::NgramPool;
 
 /// Lookahead's two-dimensional window: N−1 levels of guesses over W columns. The root is column 0 of level 0.
 /// Level l of column i is l + i positions after it and was predicted in a round that began l rounds after its
@@ -45,6 +48,8 @@ class LookaheadWindow {
   }
   /// The window's rows after the root, level by level.
   [[nodiscard]] std::span<const ExtraRow> extra_rows() const { return extra_rows_; }
+  /// The n-grams that the latest round completed, [column][N].
+  [[nodiscard]] std::span<const std::int32_t> ngrams() const { return ngrams_; }
   /// Takes the predictions of a round's extra rows. A full window adds its n-grams to the pool.
   void advance(std::int32_t root, std::span<const TopToken> predicted, NgramPool& pool);
 
@@ -63,7 +68,7 @@ class LookaheadWindow {
   std::uint32_t drawn_ = 0;
   std::vector<ExtraRow> extra_rows_;
   std::vector<std::int32_t> seen_;  // nodes that the extra rows see, concatenated
-  std::vector<std::int32_t> continuation_;
+  std::vector<std::int32_t> ngrams_;
 };
 
 LookaheadWindow::LookaheadWindow(std::int32_t columns, std::int32_t ngram)
@@ -100,6 +105,7 @@ std::int32_t LookaheadWindow::window_token(const TopToken& predicted) {
 
 void LookaheadWindow::advance(std::int32_t root, std::span<const TopToken> predicted, NgramPool& pool) {
   const auto last_level = predicted.last(levels_[filled_ - 1].size());
+  ngrams_.clear();
   if (full()) {
     add_ngrams(root, last_level, pool);
     slide(last_level);
@@ -121,11 +127,10 @@ void LookaheadWindow::fill(std::span<const TopToken> last_level) {
 
 void LookaheadWindow::add_ngrams(std::int32_t root, std::span<const TopToken> last_level, NgramPool& pool) {
   for (std::size_t column = 0; column < columns_; ++column) {
-    continuation_.clear();
-    for (std::size_t level = 1; level < levels_.size(); ++level)
-      continuation_.push_back(levels_[level][column]);
-    continuation_.push_back(last_level[column].token);
-    pool.add(column == 0 ? root : levels_[0][column - 1], continuation_);
+    ngrams_.push_back(column == 0 ? root : levels_[0][column - 1]);
+    for (std::size_t level = 1; level < levels_.size(); ++level) ngrams_.push_back(levels_[level][column]);
+    ngrams_.push_back(last_level[column].token);
+    pool.add(ngrams_[ngrams_.size() - levels_.size() - 1], std::span(ngrams_).last(levels_.size()));
   }
 }
 
@@ -174,16 +179,24 @@ class Lookahead final : public Strategy {
   RoundPlan plan(const RoundView& round) override {
     root_ = round.text.back();
     if (pool_from_text_) add_ngrams_of(round.text);
-    proposals_.clear();
+    tree_.clear();
     // The most recent n-grams come first, so the oldest are left out where there is no room for all.
     if (window_.full())
       for (std::int32_t i = pool_.count(root_); i-- > 0;)
-        add_continuation(pool_.continuation(root_, i), proposals_);
+        speculation::add_continuation(pool_.continuation(root_, i), tree_);
+    proposals_.clear();
+    for (const speculation::TextGuess& guess : tree_) proposals_.push_back({guess.token, guess.parent});
     return {.origin = "lookahead", .proposals = proposals_, .extra_rows = window_.extra_rows()};
   }
 
-  void observe(const RoundOutcome& outcome, DecisionLog* /*log*/) override {
-    if (!outcome.extra_rows.empty()) window_.advance(root_, outcome.extra_rows, pool_);
+  /// Notes the n-grams of the round, from which other windows and pools are predicted.
+  void observe(const RoundOutcome& outcome, DecisionLog* log) override {
+    if (outcome.extra_rows.empty()) return;
+    window_.advance(root_, outcome.extra_rows, pool_);
+    if (log == nullptr || window_.ngrams().empty()) return;
+    log->add({.kind = "n-grams", .detail = [&] {
+                return fmt::format(R"({{"tokens":[{}]}})", fmt::join(window_.ngrams(), ","));
+              }});
   }
 
  private:
@@ -198,6 +211,7 @@ class Lookahead final : public Strategy {
   NgramPool pool_;
   std::size_t pooled_ = 0;  // n-grams of the text that are in the pool
   std::int32_t root_ = -1;
+  std::vector<speculation::TextGuess> tree_;
   std::vector<Proposal> proposals_;
 };
 

@@ -51,17 +51,9 @@ KeptByTable recorded_successors(const TrainedRecording& trained, std::string& so
           }
   if (widest == nullptr) return kept;
   source = widest->run->specification;
-  const RunRows first = first_repeat(*widest);
-  for (const RequestRows& rows : first.requests)
-    for (std::size_t i = 0; i < tables.size(); ++i) {
-      const auto& text = tables[i].text;
-      const auto& prompt = rows.prompt->tokens;
-      const bool is_the_text = text.size() == prompt.size() + rows.request->tokens.size() &&
-                               std::equal(prompt.begin(), prompt.end(), text.begin()) &&
-                               std::equal(rows.request->tokens.begin(), rows.request->tokens.end(),
-                                          text.begin() + std::ssize(prompt));
-      if (is_the_text && kept[i].empty()) add_kept(*trained.recording, rows, tables[i], kept[i]);
-    }
+  const std::vector<const RequestRows*> requests = requests_of_texts(trained, *widest);
+  for (std::size_t i = 0; i < tables.size(); ++i)
+    if (requests[i] != nullptr) add_kept(*trained.recording, *requests[i], tables[i], kept[i]);
   return kept;
 }
 

@@ -39,13 +39,14 @@ std::vector<ReplayedRound> replay_rounds(const ShadowTable& table, Policy& polic
 }
 
 void add_round(RoundStatistics& statistics, std::int32_t exit, std::int32_t root_position,
-               const DraftOutcome& outcome, std::int32_t emitted, std::int32_t planned_rows) {
+               const DraftOutcome& outcome, std::int32_t emitted, std::int32_t planned_rows,
+               std::int32_t extra_rows) {
   statistics.tokens += emitted;
   ++statistics.rounds;
   statistics.drafted += outcome.drafted;
   statistics.accepted += outcome.accepted;
   const std::int64_t root = root_position;
-  if (outcome.drafted < 1) {
+  if (outcome.drafted < 1 && extra_rows < 1) {
     ++statistics.target_steps.passes;
     statistics.target_steps.context += root;
     return;
@@ -57,7 +58,7 @@ void add_round(RoundStatistics& statistics, std::int32_t exit, std::int32_t root
   const std::int64_t steps = outcome.steps();
   drafts->steps.passes += steps;
   drafts->steps.context += steps * root + steps * (steps - 1) / 2;
-  const auto rows = static_cast<std::size_t>(outcome.drafted) + 1;
+  const auto rows = static_cast<std::size_t>(outcome.drafted + extra_rows) + 1;
   if (drafts->verify.size() <= rows) drafts->verify.resize(rows + 1);
   ++drafts->verify[rows].passes;
   drafts->verify[rows].context += root;

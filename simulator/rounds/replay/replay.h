@@ -85,8 +85,10 @@ struct ReplayTotals {
                                                Waste heard = Waste::least);
 
 /// Adds one round's passes to statistics: `drafted` steps of `exit` from `root_position` on, and their
-/// verification, which was planned for `planned_rows`; without draft tokens, a target step.
+/// verification, which was planned for `planned_rows` and may have `extra_rows` besides root and draft;
+/// without any, a target step.
 void add_round(RoundStatistics& statistics, std::int32_t exit, std::int32_t root_position,
-               const DraftOutcome& outcome, std::int32_t emitted, std::int32_t planned_rows = 0);
+               const DraftOutcome& outcome, std::int32_t emitted, std::int32_t planned_rows = 0,
+               std::int32_t extra_rows = 0);
 
 }  // namespace draftscope::simulator

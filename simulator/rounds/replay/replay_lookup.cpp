@@ -5,6 +5,7 @@
 #include <optional>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 
 #include "rounds/replay/draft_walk.h"
 #include "rounds/replay/priced_guard.h"
@@ -12,13 +13,6 @@
 namespace draftscope::simulator {
 
 namespace {
-
-/// The token that ended the text, if it is known.
-std::optional<std::int32_t> end_token(const ShadowTable& table, const ReplayConditions& conditions) {
-  if (!table.end_cells.empty()) return table.end_cells.back().token;
-  if (conditions.end_tokens.size() == 1) return conditions.end_tokens.front();
-  return std::nullopt;
-}
 
 /// A round's guesses as the engine uses them: those beyond the limits, and their children, are left out.
 void add_guesses(std::span<const speculation::TextGuess> all, const RoundState& state,
@@ -65,29 +59,37 @@ void follow_text(const ShadowTable& table, std::optional<std::int32_t> end, Look
   }
 }
 
-/// The rounds with the guesses that `guess_behind` returns for a text.
-template <typename GuessBehind>
+}  // namespace
+
+std::optional<std::int32_t> end_token(const ShadowTable& table, const ReplayConditions& conditions) {
+  if (!table.end_cells.empty()) return table.end_cells.back().token;
+  if (conditions.end_tokens.size() == 1) return conditions.end_tokens.front();
+  return std::nullopt;
+}
+
 std::vector<LookupRound> replay_guesses(const ShadowTable& table, const ReplayConditions& conditions,
-                                        PricedGuard* guard, GuessBehind guess_behind) {
+                                        PricedGuard* guard, const GuessAfter& guess_after) {
   std::vector<LookupRound> rounds;
   const std::optional<std::int32_t> end = end_token(table, conditions);
   if (guard != nullptr) guard->begin_request();
   for (std::int32_t root = table.first - 1; has_round(table, root);) {
     const RoundState state = state_at(table, conditions, static_cast<std::int32_t>(rounds.size()), root);
-    LookupRound& round = rounds.emplace_back();
-    round.root_position = root;
-    if (guard == nullptr || guard->takes_strategy())
-      add_guesses(guess_behind(std::span(table.text).first(static_cast<std::size_t>(root) + 1)), state,
-                  conditions, round);
+    LookupRound round{.root_position = root};
+    if (guard == nullptr || guard->takes_strategy()) {
+      const RoundGuesses planned =
+          guess_after(std::span(table.text).first(static_cast<std::size_t>(root) + 1), rounds);
+      add_guesses(planned.guesses, state, conditions, round);
+      round.extra_rows = planned.extra_rows;
+    }
     follow_text(table, end, round);
     round.emitted = emitted_tokens(table, root, round.outcome.accepted);
-    if (guard != nullptr) guard->end_round(root, 1, 0, round.outcome.drafted, round.emitted);
+    if (guard != nullptr)
+      guard->end_round(root, 1, 0, round.outcome.drafted + round.extra_rows, round.emitted);
     root += round.outcome.accepted + 1;
+    rounds.push_back(std::move(round));
   }
   return rounds;
 }
-
-}  // namespace
 
 std::vector<LookupRound> replay_lookup(const ShadowTable& table, const speculation::LookupOptions& options,
                                        const ReplayConditions& conditions, std::int32_t vocab,
@@ -95,11 +97,11 @@ std::vector<LookupRound> replay_lookup(const ShadowTable& table, const speculati
   speculation::PromptLookup lookup(options, vocab);
   lookup.begin_request(table.text.size(), conditions.end_tokens);
   std::vector<speculation::TextGuess> chain;
-  return replay_guesses(table, conditions, guard, [&](std::span<const std::int32_t> text) {
+  return replay_guesses(table, conditions, guard, [&](std::span<const std::int32_t> text, const auto&) {
     chain.clear();
     for (const std::int32_t token : lookup.guess(text))
       chain.push_back({token, static_cast<std::int32_t>(chain.size()) - 1});
-    return std::span<const speculation::TextGuess>(chain);
+    return RoundGuesses{chain};
   });
 }
 
@@ -112,8 +114,9 @@ std::vector<std::vector<LookupRound>> replay_suffixes(std::span<const ShadowTabl
   for (const ShadowTable& table : tables) {
     rule.begin_request(std::span(table.text).first(static_cast<std::size_t>(table.prompt_tokens)),
                        table.text.size(), conditions.end_tokens);
-    requests.push_back(replay_guesses(table, conditions, guard,
-                                      [&](std::span<const std::int32_t> text) { return rule.guess(text); }));
+    requests.push_back(replay_guesses(
+        table, conditions, guard,
+        [&](std::span<const std::int32_t> text, const auto&) { return RoundGuesses{rule.guess(text)}; }));
     // A strategy without a round has not seen the text.
     if (!requests.back().empty()) rule.extend(table.text);
   }
@@ -200,15 +203,16 @@ std::vector<std::vector<LookupRound>> replay_recycling(std::span<const ShadowTab
     // Rows of the prompt are not verified; the first round's root is.
     auto seen = static_cast<std::size_t>(table.prompt_tokens);
     std::size_t shown = 0;
-    requests.push_back(replay_guesses(table, conditions, guard, [&](std::span<const std::int32_t> text) {
+    const auto guess_after = [&](std::span<const std::int32_t> text, const auto&) {
       for (; seen + 1 < text.size(); ++seen) taken.see(text[seen], text[seen + 1]);
       const auto root = static_cast<std::int32_t>(text.size()) - 1;
       for (; shown < kept[request].size() && kept[request][shown].root_position <= root; ++shown)
         taken.show(kept[request][shown]);
       const auto guesses = taken.guess(text);
       taken.verify(text.back(), guesses);
-      return guesses;
-    }));
+      return RoundGuesses{guesses};
+    };
+    requests.push_back(replay_guesses(table, conditions, guard, guess_after));
     for (; seen + 1 < table.text.size() && !requests.back().empty(); ++seen)
       taken.see(table.text[seen], table.text[seen + 1]);
     for (LookupRound& round : requests.back()) round.status = AnswerStatus::approximate;
@@ -225,7 +229,7 @@ KnownRound known_round(const ShadowTable& table, const LookupRound& round, std::
   row.drafted = round.outcome.drafted;
   row.accepted = round.outcome.accepted;
   row.emitted = round.emitted;
-  row.verify_rows = row.drafted + 1;
+  row.verify_rows = row.drafted + round.extra_rows + 1;
   const std::int32_t bonus = row.root_position + 1 + row.accepted;
   if (bonus < table.end())
     row.bonus_token = table.text[static_cast<std::size_t>(bonus)];
@@ -250,14 +254,14 @@ KnownRound known_round(const ShadowTable& table, const LookupRound& round, std::
   row.draft_stop = row.planned == 0               ? traces::DraftStop::no_draft
                    : row.tree_depth < row.planned ? traces::DraftStop::budget
                                                   : traces::DraftStop::length;
-  known.draft = row.drafted > 0 ? 1 : 0;
+  known.draft = row.verify_rows > 1 ? 1 : 0;
   return known;
 }
 
 RoundStatistics lookup_statistics(std::span<const LookupRound> rounds) {
   RoundStatistics statistics;
   for (const LookupRound& round : rounds)
-    add_round(statistics, 1, round.root_position, round.outcome, round.emitted);
+    add_round(statistics, 1, round.root_position, round.outcome, round.emitted, 0, round.extra_rows);
   for (DraftStatistics& draft : statistics.drafts) draft.steps = {};
   return statistics;
 }

@@ -7,6 +7,8 @@
 
 #include <draftscope/base/result.h>
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -25,12 +27,32 @@ struct LookupRound {
   std::int32_t root_position = 0;
   std::int32_t planned = 0;                     ///< Depth of the guesses before the cut.
   std::vector<speculation::TextGuess> guesses;  ///< Guesses after the cut at budget, context and width.
-  std::vector<std::int32_t> path;               ///< Indices of the accepted guesses.
+  std::int32_t extra_rows = 0;     ///< Rows of the verification that are computed for predictions alone.
+  std::vector<std::int32_t> path;  ///< Indices of the accepted guesses.
   DraftOutcome outcome;
   std::int32_t emitted = 0;
   /// Is `bounded` with guesses after the end of the text; `outcome` counts none of them as accepted.
   AnswerStatus status = AnswerStatus::exact;
 };
+
+/// Guesses of a round, which follow the text's last token, and the rows that it verifies besides.
+struct RoundGuesses {
+  std::span<const speculation::TextGuess> guesses;
+  std::int32_t extra_rows = 0;
+};
+/// Returns the guesses after a text; `earlier` are the request's rounds so far.
+using GuessAfter =
+    std::function<RoundGuesses(std::span<const std::int32_t> text, std::span<const LookupRound> earlier)>;
+
+/// The rounds of a request with these guesses. A guard makes some rounds vanilla, for which nothing is
+/// guessed; null = none.
+[[nodiscard]] std::vector<LookupRound> replay_guesses(const ShadowTable& table,
+                                                      const ReplayConditions& conditions, PricedGuard* guard,
+                                                      const GuessAfter& guess_after);
+
+/// The token that ended the text, if it is known.
+[[nodiscard]] std::optional<std::int32_t> end_token(const ShadowTable& table,
+                                                    const ReplayConditions& conditions);
 
 /// The rounds of a request of prompt lookup. Of `table` it reads only the text, and end_cells if there are
 /// any. A guard makes some rounds vanilla; it counts guesses as draft 1, null = none.

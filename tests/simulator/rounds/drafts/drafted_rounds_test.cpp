@@ -250,7 +250,8 @@ TEST(DraftedRounds, OfADraftThatNobodyRecordedAreRefused) {
        {std::pair("layerskip:exit=4", "the same draft (exit 4)"),
         std::pair("clasp:skip=2", "or of the same search"),
         std::pair("two-model:model=small", "two-model, model small"), std::pair("del", "shadow"),
-        std::pair("lookahead", "which is not recorded")}) {
+        std::pair("lookahead", "expected one of window 7"),
+        std::pair("jacobi", "expected one of any block")}) {
     const auto rounds = plain.what_if().rounds(setting);
     ASSERT_FALSE(rounds) << setting;
     EXPECT_THAT(rounds.error().message, HasSubstr(part));

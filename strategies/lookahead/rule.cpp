@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "strategies/lookahead/engine_ngrams.h"
+#include "strategies/lookahead/rule.h"
 
 #include <algorithm>
+#include <numeric>
 
-namespace draftscope::engine {
+namespace draftscope::speculation {
 
 NgramPool::NgramPool(std::int32_t vocab, std::int32_t length, std::int32_t capacity)
     : length_(static_cast<std::size_t>(length)),
@@ -49,4 +50,29 @@ std::span<const std::int32_t> NgramPool::continuation(std::int32_t token, std::i
       .subspan((place * capacity_ + static_cast<std::size_t>(index)) * length_, length_);
 }
 
-}  // namespace draftscope::engine
+void add_continuation(std::span<const std::int32_t> continuation, std::vector<TextGuess>& tree) {
+  std::int32_t parent = -1;
+  for (const std::int32_t token : continuation) {
+    const auto same = std::find_if(tree.begin(), tree.end(), [&](const TextGuess& guess) {
+      return guess.parent == parent && guess.token == token;
+    });
+    const auto index = static_cast<std::int32_t>(same - tree.begin());
+    if (same == tree.end()) tree.push_back({token, parent});
+    parent = index;
+  }
+}
+
+LevelSizes::LevelSizes(std::int32_t columns, std::int32_t ngram)
+    : levels_(static_cast<std::size_t>(ngram) - 1), sizes_{columns + ngram - 3} {}
+
+void LevelSizes::add_level() {
+  const std::int32_t added = sizes_.size() == 1 ? sizes_.back() : sizes_.back() - 1;
+  for (std::int32_t& size : sizes_) --size;
+  sizes_.push_back(added);
+}
+
+std::int32_t LevelSizes::rows() const {
+  return std::accumulate(sizes_.begin(), sizes_.end(), 0);
+}
+
+}  // namespace draftscope::speculation
