@@ -125,7 +125,8 @@ class LookaheadReplay {
     const std::size_t length = to_size(recorded_.ngram);
     for (std::size_t column = 0; column < to_size(asked_.window) && (column + 1) * length <= ngrams.size();
          ++column) {
-      const auto ngram = std::span(ngrams).subspan(column * length, to_size(asked_.ngram));
+      // A shorter n-gram ends with the token that the round has just predicted, too.
+      const auto ngram = std::span(ngrams).subspan(column * length, length).last(to_size(asked_.ngram));
       pool_.add(ngram.front(), ngram.subspan(1));
     }
   }
