@@ -73,10 +73,11 @@ void DelPolicy::plan(const RoundState& /*state*/, PlannedRound& plan) {
 }
 
 /// Observes a round. Its positions are the predictions of the root and of each draft token for the next
-/// token. They count up to the first rejected token.
+/// token. They count up to the first rejected token; of a token tree those of the accepted path count.
 void DelPolicy::observe(const ObservedRound& round) {
   const ShadowTable& table = *round.state.table;
-  const bool all_count = rule_.options().exits_draft && rule_.counts_all();
+  const bool is_chain = round.outcome.siblings == 0;
+  const bool all_count = is_chain && rule_.options().exits_draft && rule_.counts_all();
   const std::int32_t rows = (all_count ? round.outcome.steps() : round.outcome.accepted) + 1;
   const auto row_at = [&](std::int32_t position) -> const ShadowCell* {
     if (position < table.end()) return &table.cell(position, 1);

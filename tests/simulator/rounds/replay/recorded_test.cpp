@@ -72,6 +72,7 @@ const std::vector<std::string>& strategies() {
                                             widths_of_the_code,
                                             "mix:mask=exit,exit=3,length=fs,stop=adaptive,shape=tree",
                                             "mix:mask=exit,exit=5,stop=roc,gamma=12,shape=tree",
+                                            "mix:mask=del,shape=tree,mode=code,prompt-window=0",
                                             "mix:mask=del,shape=tree,prompt-window=16"};
   return all;
 }
