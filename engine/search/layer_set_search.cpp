@@ -36,9 +36,10 @@ LayerSetSearch::State::State(const SearchOptions& chosen)
       everything(chosen.n_layers),
       best_set(chosen.initial_set),
       best_score(chosen.initial_score) {
-  // One more than the search needs to stop; a stopped search that continues takes more.
+  // A stopped search that continues takes more.
   observations.reserve(
-      std::min(static_cast<std::size_t>(chosen.max_iterations) + 1, std::size_t{max_observations}));
+      std::min(static_cast<std::size_t>(chosen.max_iterations), std::size_t{max_observations}));
+  if (chosen.max_iterations == 0) stopped = StopReason::iterations;
 }
 
 void LayerSetSearch::State::propose_random(Candidate& candidate) {
@@ -132,8 +133,8 @@ void LayerSetSearch::State::count(const Candidate& candidate, double score) {
   }
   ++iterations;
   if (!better) ++tolerance;
-  if (options.max_tolerance && tolerance > *options.max_tolerance) stop(StopReason::tolerance);
-  if (iterations > options.max_iterations) stop(StopReason::iterations);
+  if (options.max_tolerance && tolerance >= *options.max_tolerance) stop(StopReason::tolerance);
+  if (iterations >= options.max_iterations) stop(StopReason::iterations);
 }
 
 LayerSetSearch::LayerSetSearch(std::unique_ptr<State> state) : state_(std::move(state)) {}

@@ -44,8 +44,6 @@ SearchOptions draft_verify_search(std::int32_t n_layers) {
   options.gp_interval = 1;
   options.kappa = 2.576;
   options.initial_set = speculation::SublayerMask(std::max(n_layers, 0));
-  // The search stops after one more, which equals the package's n_iter of 1000.
-  options.max_iterations = 999;
   return options;
 }
 
@@ -85,7 +83,7 @@ Result<void> check_options(const SearchOptions& options) {
   DRAFTSCOPE_TRY(check("initial_score", options.initial_score, -huge, huge));
   if (options.max_score) DRAFTSCOPE_TRY(check("max_score", *options.max_score, -huge, huge));
   DRAFTSCOPE_TRY(check("max_iterations", options.max_iterations, 0, many));
-  if (options.max_tolerance) DRAFTSCOPE_TRY(check("max_tolerance", *options.max_tolerance, 0, many));
+  if (options.max_tolerance) DRAFTSCOPE_TRY(check("max_tolerance", *options.max_tolerance, 1, many));
   return {};
 }
 

@@ -2,11 +2,14 @@
 #include "strategies/swift/engine.h"
 
 #include <draftscope/base/clock.h>
+#include <draftscope/base/to_size.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "strategies/engine.h"
+#include "strategies/swift/rule.h"
 
 namespace draftscope::engine {
 
@@ -51,22 +54,26 @@ std::string skipped(const speculation::SublayerMask& mask, bool attention) {
 
 Result<std::optional<double>> matchness(Probe& probe, const speculation::SublayerMask& mask,
                                         std::span<const std::int32_t> text, std::int32_t from,
-                                        std::int32_t window, std::vector<Row>& rows, Outputs& outputs) {
-  if (probe.room() < window) return std::nullopt;
-  const std::span<const std::int32_t> known = text.subspan(static_cast<std::size_t>(from));
-  rows.clear();
-  for (std::int32_t i = 0; i < window; ++i)
-    rows.push_back({.token = known[static_cast<std::size_t>(i)], .hidden = -1, .position = from + i});
-  DRAFTSCOPE_TRY(probe.run({.rows = rows,
-                            .context = from,
-                            .mask = &mask,
-                            .layers = {0, mask.exit_layer()},
-                            .wanted = {.head = true, .top_k = 1}},
-                           outputs));
-  std::int32_t matches = 0;
-  for (std::size_t i = 0; i < static_cast<std::size_t>(window); ++i)
-    if (has_distribution(outputs.top[i]) && outputs.top[i].token == known[i + 1]) ++matches;
-  return static_cast<double>(matches) / static_cast<double>(window);
+                                        std::int32_t window, std::vector<Row>& rows, Outputs& outputs,
+                                        std::string& hits) {
+  if (probe.room() < std::min(window, speculation::swift_pass_rows)) return std::nullopt;
+  hits.clear();
+  while (static_cast<std::int32_t>(hits.size()) < window) {
+    const auto first = from + static_cast<std::int32_t>(hits.size());
+    rows.clear();
+    for (std::int32_t i = first; i < std::min(first + speculation::swift_pass_rows, from + window); ++i)
+      rows.push_back({.token = text[to_size(i)], .hidden = -1, .position = i});
+    DRAFTSCOPE_TRY(probe.run({.rows = rows,
+                              .context = first,
+                              .mask = &mask,
+                              .layers = {0, mask.exit_layer()},
+                              .wanted = {.head = true, .top_k = 1}},
+                             outputs));
+    for (std::size_t i = 0; i < rows.size(); ++i)
+      hits += has_distribution(outputs.top[i]) && outputs.top[i].token == text[to_size(first) + i + 1] ? '1'
+                                                                                                       : '0';
+  }
+  return static_cast<double>(std::ranges::count(hits, '1')) / static_cast<double>(window);
 }
 
 SwiftMask::SwiftMask(LayerSetSearch search, const Options& options)
@@ -93,27 +100,33 @@ Result<void> SwiftMask::optimise(const RoundView& view, Probe& probe, DecisionLo
   const std::int32_t from = options_.scores_first
                                 ? prompt_size_
                                 : static_cast<std::int32_t>(view.text.size()) - 1 - options_.window;
-  DRAFTSCOPE_TRY_ASSIGN(const std::optional<double> score,
-                        matchness(probe, candidate_.mask, view.text, from, options_.window, rows_, outputs_));
+  DRAFTSCOPE_TRY_ASSIGN(
+      const std::optional<double> score,
+      matchness(probe, candidate_.mask, view.text, from, options_.window, rows_, outputs_, hits_));
   if (!score) return {};
+  if (log != nullptr && search_.iterations() == 0)
+    log->add({.kind = "phase", .adopted = true, .start_ns = start_ns, .end_ns = start_ns, .detail = [&] {
+                return fmt::format(R"({{"from":"accumulation","to":"search","tokens":{}}})", emitted_);
+              }});
   const double before = search_.best_score();
   DRAFTSCOPE_TRY(search_.observe(candidate_, *score));
   const bool adopted = search_.best_score() > before;
   if (adopted) mask_ = search_.best_set();
   if (log == nullptr) return {};
-  log->add({.kind = "layer set",
-            .score = *score,
-            .has_score = true,
-            .adopted = adopted,
-            .start_ns = start_ns,
-            .end_ns = now_ns(),
-            .detail = [&] {
-              return fmt::format(
-                  R"({{"phase":"search","candidate":"{}","skipped_attention":[{}],"skipped_mlp":[{}],)"
-                  R"("scored_from":{},"best_before":{},"iteration":{},"tolerance":{},"stopped":{}}})",
-                  name_of(candidate_.origin), skipped(candidate_.mask, true), skipped(candidate_.mask, false),
-                  from, before, search_.iterations(), search_.tolerance(), search_.stopped().has_value());
-            }});
+  log->add(
+      {.kind = "layer set",
+       .score = *score,
+       .has_score = true,
+       .adopted = adopted,
+       .start_ns = start_ns,
+       .end_ns = now_ns(),
+       .detail = [&] {
+         return fmt::format(
+             R"({{"phase":"search","candidate":"{}","skipped_attention":[{}],"skipped_mlp":[{}],)"
+             R"("scored_from":{},"hits":"{}","best_before":{},"iteration":{},"tolerance":{},"stopped":{}}})",
+             name_of(candidate_.origin), skipped(candidate_.mask, true), skipped(candidate_.mask, false),
+             from, hits_, before, search_.iterations(), search_.tolerance(), search_.stopped().has_value());
+       }});
   if (search_.stopped())
     log->add({.kind = "phase",
               .score = search_.best_score(),

@@ -8,6 +8,7 @@
 #include <draftscope/engine/search.h>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "strategies/engine_parts.h"
 
@@ -42,14 +43,16 @@ class SwiftMask final : public MaskChoice, public Learner {
   std::int64_t emitted_ = 0;  // tokens of this request
   std::vector<Row> rows_;
   Outputs outputs_;
+  std::string hits_;
 };
 
 /// Share of text[from + 1 … from + window] that a draft under `mask` predicts from the tokens before, all of
-/// them from the text. K/V of positions below `from` is the target's. Logits that are no distribution predict
-/// nothing. Returns nothing if the probe has no room.
+/// them from the text, in passes of at most 64. A pass reads its own K/V, and the target's before it. Logits
+/// that are no distribution predict nothing. `hits` is set to [window], 1 for each that was predicted, else
+/// 0. Returns nothing if the probe has no room.
 [[nodiscard]] Result<std::optional<double>> matchness(Probe& probe, const speculation::SublayerMask& mask,
                                                       std::span<const std::int32_t> text, std::int32_t from,
                                                       std::int32_t window, std::vector<Row>& rows,
-                                                      Outputs& outputs);
+                                                      Outputs& outputs, std::string& hits);
 
 }  // namespace draftscope::engine

@@ -5,6 +5,9 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <string>
+
 #include "decoded.h"
 #include "kept_decode.h"
 #include "small_model.h"
@@ -22,12 +25,12 @@ speculation::SublayerMask random_mask(std::mt19937& random, std::int32_t n_layer
   return mask;
 }
 
-/// Share of text[from + 1 …] that the masked model ranks first, token by token after the target's K/V.
-double direct_matchness(const Checkpoint& checkpoint, const speculation::SublayerMask& mask,
+/// Whether the masked model ranks each of text[from + 1 …] first, token by token after the target's K/V.
+std::string direct_hits(const Checkpoint& checkpoint, const speculation::SublayerMask& mask,
                         std::span<const std::int32_t> text, std::int32_t from, std::int32_t window) {
   const auto backend = cpu_backend(checkpoint, 1, 200);
   (void)run_target(*backend, text.first(static_cast<std::size_t>(from)), 0);
-  std::int32_t matches = 0;
+  std::string hits;
   for (std::int32_t position = from; position < from + window; ++position) {
     const Row row{.token = text[static_cast<std::size_t>(position)], .hidden = -1, .position = position};
     Outputs outputs;
@@ -39,10 +42,13 @@ double direct_matchness(const Checkpoint& checkpoint, const speculation::Sublaye
                                         .wanted = {.head = true, .top_k = 1}},
                                        outputs);
     EXPECT_TRUE(done) << done.error().message;
-    matches +=
-        static_cast<std::int32_t>(outputs.top[0].token == text[static_cast<std::size_t>(position) + 1]);
+    hits += outputs.top[0].token == text[static_cast<std::size_t>(position) + 1] ? '1' : '0';
   }
-  return static_cast<double>(matches) / window;
+  return hits;
+}
+
+double share_of(const std::string& hits) {
+  return static_cast<double>(std::ranges::count(hits, '1')) / static_cast<double>(hits.size());
 }
 
 TEST(Matchness, IsTheShareOfTokensThatTheMaskedModelFindsBest) {
@@ -80,10 +86,13 @@ TEST(Matchness, IsTheShareOfTokensThatTheMaskedModelFindsBest) {
     Probe probe(*backend, 59);
     std::vector<Row> rows;
     Outputs outputs;
-    const auto found = matchness(probe, mask, followed, from, window, rows, outputs);
+    std::string hits;
+    const auto found = matchness(probe, mask, followed, from, window, rows, outputs, hits);
     ASSERT_TRUE(found) << found.error().message;
     ASSERT_TRUE(found->has_value());
-    EXPECT_DOUBLE_EQ(**found, direct_matchness(checkpoint, mask, followed, from, window));
+    const std::string direct = direct_hits(checkpoint, mask, followed, from, window);
+    EXPECT_EQ(hits, direct);
+    EXPECT_DOUBLE_EQ(**found, share_of(direct));
     const std::int32_t own = (window + 1) / 2;
     EXPECT_GE(**found, static_cast<double>(own) / window);
     sum += **found;
@@ -104,7 +113,8 @@ TEST(Matchness, IsNothingWithoutRoomForTheWindow) {
   Outputs outputs;
   for (const std::int32_t window : {11, 12}) {
     Probe probe(*backend, 39);
-    const auto found = matchness(probe, speculation::SublayerMask(3), text, 5, window, rows, outputs);
+    std::string hits;
+    const auto found = matchness(probe, speculation::SublayerMask(3), text, 5, window, rows, outputs, hits);
     ASSERT_TRUE(found);
     EXPECT_EQ(found->has_value(), window == 11);
   }
@@ -128,8 +138,8 @@ struct Ending {
       ++tolerance;
     }
     ++iterations;
-    if (reason.empty() && tolerance > max_tolerance) reason = "tolerance";
-    if (reason.empty() && iterations > max_iterations) reason = "iterations";
+    if (reason.empty() && tolerance >= max_tolerance) reason = "tolerance";
+    if (reason.empty() && iterations >= max_iterations) reason = "iterations";
     return better;
   }
 };
@@ -183,6 +193,13 @@ TEST_P(SwiftSearch, ScoresAdoptsAndEndsAsPublishedOverRequests) {
           next < kept.taken.size() && kept.taken[next].round == static_cast<std::int32_t>(round);
       ASSERT_EQ(taken, due) << round;
       if (!taken) continue;
+      if (ending.iterations == 0) {
+        const KeptDecision& phase = kept.taken[next++];
+        EXPECT_EQ(phase.kind, "phase");
+        EXPECT_EQ(phase.detail["from"], "accumulation");
+        EXPECT_EQ(phase.detail["tokens"], emitted);
+        ASSERT_LT(next, kept.taken.size());
+      }
       const KeptDecision& decision = kept.taken[next++];
       const speculation::SublayerMask mask = mask_of(decision.detail, n_layers);
       EXPECT_TRUE(mask.runs_attention(0) && mask.runs_mlp(0));
@@ -194,7 +211,9 @@ TEST_P(SwiftSearch, ScoresAdoptsAndEndsAsPublishedOverRequests) {
                                     ? static_cast<std::int32_t>(prompt.size())
                                     : kept.rounds[round + 1].round.root_position - window;
       EXPECT_EQ(decision.detail["scored_from"], from);
-      EXPECT_DOUBLE_EQ(decision.score, direct_matchness(checkpoint, mask, kept.text, from, window));
+      const std::string hits = direct_hits(checkpoint, mask, kept.text, from, window);
+      EXPECT_EQ(decision.detail["hits"], hits);
+      EXPECT_DOUBLE_EQ(decision.score, share_of(hits));
       EXPECT_EQ(decision.detail["best_before"], ending.best);
       const bool better = ending.take(decision.score);
       EXPECT_EQ(decision.adopted, better);

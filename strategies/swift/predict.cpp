@@ -31,12 +31,12 @@ class SwiftCandidates final : public AuxiliaryRule {
 
   void after_round(const AuxiliaryRound& round, AuxiliaryPasses& passes,
                    std::vector<PassCount>& counts) const override {
-    passes.count(
-        {AuxiliaryPassKind::candidate, window_, n_layers_ - skipped_.attention, n_layers_ - skipped_.mlp,
-         true},
-        1,
-        scores_first_ ? round.prompt_tokens : std::max(round.root_position + round.accepted + 1 - window_, 0),
-        counts);
+    const std::int32_t from =
+        scores_first_ ? round.prompt_tokens : std::max(round.root_position + round.accepted + 1 - window_, 0);
+    for (std::int32_t row = 0; row < window_; row += speculation::swift_pass_rows)
+      passes.count({AuxiliaryPassKind::candidate, std::min(window_ - row, speculation::swift_pass_rows),
+                    n_layers_ - skipped_.attention, n_layers_ - skipped_.mlp, true},
+                   1, from + row, counts);
   }
 
  private:

@@ -27,7 +27,7 @@ StrategyRows row_of_swift() {
             .parameters =
                 {number("ratio", "0.45", "share",
                         "of the sublayers but those of the first and last layer that are skipped"),
-                 of_search(integer("window", "32", "1", "64", "tokens",
+                 of_search(integer("window", "32", "1", "256", "tokens",
                                    "of the output that candidates are scored on")),
                  of_search(
                      unrecorded(choice("scored-on", "latest", {"latest", "first"},
@@ -39,9 +39,9 @@ StrategyRows row_of_swift() {
                  of_search(integer("gp-interval", "25", "0", max_rounds, "candidates",
                                    "from one that the Gaussian process proposes to the next; 0 = none")),
                  of_search(number("max-score", "0.95", "share", "the search ends with a better candidate")),
-                 of_search(
-                     integer("max-iterations", "1000", "0", "8000", "candidates", "the search ends after")),
-                 of_search(integer("max-tolerance", "300", "0", max_rounds, "candidates",
+                 of_search(integer("max-iterations", "1000", "0", "8000", "candidates",
+                                   "the search ends after; 0 = the first set drafts throughout")),
+                 of_search(integer("max-tolerance", "300", "1", max_rounds, "candidates",
                                    "without a better one end the search")),
                  of_search(integer("search-seed", "1", "0", max_rounds, "", "of the random candidates"))},
             .min_layers = 3,

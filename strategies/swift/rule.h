@@ -12,4 +12,7 @@ namespace draftscope::speculation {
   return static_cast<std::int32_t>((static_cast<double>(n_layers) - 2.0) * 2.0 * ratio);
 }
 
+/// Rows of one pass of a candidate; a longer window takes several.
+inline constexpr std::int32_t swift_pass_rows = 64;
+
 }  // namespace draftscope::speculation

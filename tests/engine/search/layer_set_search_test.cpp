@@ -330,20 +330,22 @@ TEST(LayerSetSearch, StopsAboveTheScoreWantedAndNotAtIt) {
   EXPECT_EQ(search.stopped(), StopReason::score);
 }
 
-TEST(LayerSetSearch, StopsAfterMoreThanMaxToleranceWithoutGain) {
+TEST(LayerSetSearch, StopsAfterMaxToleranceWithoutGain) {
   auto options = random_only();
   options.max_tolerance = 3;
   auto search = LayerSetSearch::create(options).value();
-  EXPECT_EQ(scored_until_stopped(search, {0.1, 0.1, 0.1, 0.2, 0.1, 0.1, 0.1, 0.1, 0.1}), 8U);
+  EXPECT_EQ(scored_until_stopped(search, {0.1, 0.1, 0.1, 0.2, 0.1, 0.1, 0.1, 0.1, 0.1}), 7U);
   EXPECT_EQ(search.stopped(), StopReason::tolerance);
 }
 
-TEST(LayerSetSearch, StopsAfterMoreThanMaxIterations) {
+TEST(LayerSetSearch, StopsAfterMaxIterations) {
   auto options = random_only();
   options.max_iterations = 4;
   auto search = LayerSetSearch::create(options).value();
-  EXPECT_EQ(scored_until_stopped(search, std::vector<double>(9, 0.1)), 5U);
+  EXPECT_EQ(scored_until_stopped(search, std::vector<double>(9, 0.1)), 4U);
   EXPECT_EQ(search.stopped(), StopReason::iterations);
+  options.max_iterations = 0;
+  EXPECT_EQ(LayerSetSearch::create(options)->stopped(), StopReason::iterations);
 }
 
 TEST(LayerSetSearch, RefusesWhatCannotBeAnObservation) {
@@ -393,7 +395,7 @@ TEST(LayerSetSearch, NamesTheOptionThatIsOutOfRange) {
   EXPECT_THAT(message([](auto& o) { o.max_score = std::numeric_limits<double>::infinity(); }),
               HasSubstr("max_score is inf"));
   EXPECT_THAT(message([](auto& o) { o.max_iterations = -1; }), HasSubstr("max_iterations is -1"));
-  EXPECT_THAT(message([](auto& o) { o.max_tolerance = -1; }), HasSubstr("max_tolerance is -1"));
+  EXPECT_THAT(message([](auto& o) { o.max_tolerance = 0; }), HasSubstr("max_tolerance is 0"));
   EXPECT_THAT(message([](auto& o) { o = swift_search(12, std::nan("")); }), HasSubstr("skipped_sublayers"));
   EXPECT_THAT(message([](auto& o) { o = swift_search(-5, 0.5); }), HasSubstr("n_layers is -5"));
 }

@@ -67,8 +67,8 @@ class Changing final : public Strategy {
     if (up_to(1) == 0) {
       const std::int32_t from = up_to(probe.committed() - 1);
       const std::int32_t window = std::min(1 + up_to(20), probe.committed() - from);
-      DRAFTSCOPE_TRY_ASSIGN(const auto score,
-                            matchness(probe, random_mask(0.3), view.text, from, window, rows_, outputs_));
+      DRAFTSCOPE_TRY_ASSIGN(const auto score, matchness(probe, random_mask(0.3), view.text, from, window,
+                                                        rows_, outputs_, hits_));
       scores += static_cast<std::int32_t>(score.has_value());
     }
     if (up_to(1) == 0) {
@@ -107,6 +107,7 @@ class Changing final : public Strategy {
   std::vector<float> anchor_;
   std::vector<Row> rows_;
   Outputs outputs_;
+  std::string hits_;
 };
 
 const SamplingOptions samplings[] = {{}, {.temperature = 0.8}, {.temperature = 0.8, .coupled = true}};

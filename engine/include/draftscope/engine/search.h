@@ -48,9 +48,9 @@ struct SearchOptions {
   speculation::SublayerMask initial_set;  ///< best set until a candidate scores more than initial_score
   double initial_score = 0.0;             ///< score to be beaten by the first adopted candidate
   std::optional<double> max_score;        ///< Stops once a candidate scores more than this.
-  /// Stops once more candidates than this were scored, not counting probes.
+  /// Stops once so many candidates were scored, not counting probes.
   std::int32_t max_iterations = 1000;
-  /// Stops once more candidates in a row than this brought no improvement.
+  /// Stops once so many candidates in a row, at least one, brought no improvement.
   std::optional<std::int32_t> max_tolerance;
   std::uint64_t seed = 1;
 };
