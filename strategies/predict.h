@@ -10,6 +10,7 @@
 #include <draftscope/speculation/model_shape.h>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -19,6 +20,8 @@ class AuxiliaryRule;      // simulator/rounds/drafts/auxiliary_work.h
 class Policy;             // simulator/rounds/replay/policy.h
 class PricedGuard;        // simulator/rounds/replay/priced_guard.h
 class SearchRule;         // simulator/rounds/drafts/search_schedule.h
+struct RecordedSearch;    // simulator/rounds/drafts/replayed_search.h
+struct ReplayedSearch;    // simulator/rounds/drafts/replayed_search.h
 struct Machine;           // draftscope/simulator/prices/asked_machine.h
 struct ReplayModel;       // simulator/rounds/replay/policy_choice.h
 struct StrategyRounds;    // draftscope/simulator/rounds/strategy_rounds.h
@@ -44,6 +47,10 @@ struct PartPrediction {
   /// Makes the rule of its searches; `max_searches` as in SearchSchedule.
   std::unique_ptr<SearchRule> (*search)(const speculation::StrategySpecification& mix, std::int32_t n_layers,
                                         std::int64_t max_searches) = nullptr;
+  /// Replays a recorded search by the same mask with the asked parameters. Nothing, where they change more of
+  /// it than it can replay.
+  std::optional<ReplayedSearch> (*replay_search)(const RecordedSearch& recorded,
+                                                 const speculation::StrategySpecification& asked) = nullptr;
   /// Number of sublayers that a mask's search skips, where its parameters determine it.
   SkippedSublayerCounts (*skipped)(const speculation::StrategySpecification& mix,
                                    std::int32_t n_layers) = nullptr;

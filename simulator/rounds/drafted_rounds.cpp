@@ -7,14 +7,18 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <optional>
 #include <span>
 #include <tuple>
 #include <utility>
 
 #include "analysis/run_specification.h"
+#include "rounds/drafts/replayed_search.h"
 #include "rounds/drafts/same_draft.h"
+#include "rounds/drafts/searched_run.h"
 #include "rounds/drafts/set_agreement.h"
+#include "rounds/drafts/shifted_positions.h"
 #include "rounds/redraft.h"
 #include "rounds/replay/policy_choice.h"
 #include "rounds/round_sources.h"
@@ -61,25 +65,14 @@ SkippedSublayers searched_set(const StrategySpecification& strategy, std::int32_
   return any_set(skipped.attention, skipped.mlp, n_layers);
 }
 
-double count_of(const SkippedSublayers& skipped) {
-  return static_cast<double>(std::ranges::count(skipped, true));
+std::int64_t rounds_of_run(const RunRows& run) {
+  std::int64_t rounds = 0;
+  for (const RequestRows& rows : run.requests) rounds += static_cast<std::int64_t>(rows.rounds.size());
+  return rounds;
 }
 
-/// Positions that a run's drafts saw, and the number of right ones.
-struct Seen {
-  double judged = 0.0;
-  double right = 0.0;
-};
-
-Seen seen_of(const std::vector<DraftedPositions>& requests) {
-  Seen seen;
-  for (const DraftedPositions& positions : requests)
-    for (const DraftedPosition& position : positions) {
-      if (position.bit == AcceptanceBit::unseen) continue;
-      seen.judged += 1.0;
-      seen.right += position.bit == AcceptanceBit::accepted ? 1.0 : 0.0;
-    }
-  return seen;
+double count_of(const SkippedSublayers& skipped) {
+  return static_cast<double>(std::ranges::count(skipped, true));
 }
 
 /// Whether the strategy leaves out sublayers in the middle: a given set, or a number of them that its search
@@ -88,11 +81,6 @@ bool skips_sublayers(const StrategySpecification& strategy) {
   const PartPrediction* const mask = part_prediction(strategy, PartKind::mask);
   return strategy.drafts_with(MaskLayers::beside_listed_set) || (mask != nullptr && mask->skipped != nullptr);
 }
-
-/// Errors of the cost −ln(agreement) / the cost, by the square root of misfits that tried sets show
-/// (set_agreement.h).
-constexpr double doubt_of_a_set = 0.2;       // Sets of the same search at another number of sublayers.
-constexpr double doubt_of_a_schedule = 0.3;  // A search that was done at other times, or by other rules.
 
 bool is_of_search(const StrategySpecification& strategy, const std::string& parameter) {
   return parameter_row(strategy, parameter).is_of_search;
@@ -139,59 +127,10 @@ std::optional<SetSource> set_source_of(const TrainedRecording& trained, const St
 /// third.
 ExpectedAgreement of_the_search(const Seen& seen, double recorded_count, double asked_count, double doubt) {
   constexpr double doubt_of_change = 1.0 / 3.0;
-  const double recorded = -std::log((seen.right + 0.5) / (seen.judged + 1.0));
+  const double recorded = seen.cost();
   const double cost = recorded * asked_count / std::max(recorded_count, 1.0);
   const double error = std::hypot(doubt_of_change * (cost - recorded), doubt * cost);
   return {std::exp(-cost), std::exp(-cost - error), std::exp(-std::max(cost - error, 0.0))};
-}
-
-/// A seen position with the order in which its token turns wrong, or right.
-struct Place {
-  double confidence = 0.0;
-  std::size_t request = 0;
-  std::size_t position = 0;
-};
-
-/// Positions of which the share `agreement` is right: as the draft agrees less often, its least confident
-/// tokens turn wrong first.
-std::vector<DraftedPositions> shifted(std::vector<DraftedPositions> requests, double agreement) {
-  const Seen seen = seen_of(requests);
-  const double change = std::round(agreement * seen.judged) - seen.right;
-  const AcceptanceBit from = change < 0.0 ? AcceptanceBit::accepted : AcceptanceBit::rejected;
-  const AcceptanceBit to = change < 0.0 ? AcceptanceBit::rejected : AcceptanceBit::accepted;
-  std::vector<Place> places;
-  for (std::size_t request = 0; request < requests.size(); ++request)
-    for (std::size_t i = 0; i < requests[request].size(); ++i) {
-      const DraftedPosition& position = requests[request][i];
-      if (position.bit != from) continue;
-      const double confidence = std::isnan(position.confidence) ? 0.5 : position.confidence;
-      places.push_back({change < 0.0 ? confidence : -confidence, request, i});
-    }
-  const auto turned = std::min(places.size(), static_cast<std::size_t>(std::abs(change)));
-  std::ranges::sort(places, {}, [](const Place& place) {
-    return std::tuple(place.confidence, place.request, place.position);
-  });
-  for (std::size_t i = 0; i < turned; ++i) {
-    DraftedPosition& position = requests[places[i].request][places[i].position];
-    // Nothing is known of the siblings that a wrong token would have.
-    position = {.bit = to, .confidence = position.confidence};
-  }
-  return requests;
-}
-
-traces::LayerSet layer_set_of(const SkippedSublayers& skipped, traces::LayerSetId id) {
-  const auto n_layers = static_cast<std::int32_t>(skipped.size() / 2);
-  traces::LayerSet set{.id = id, .n_layers = n_layers, .exit_layer = n_layers, .origin = "modelled"};
-  set.skipped.resize((skipped.size() + 7) / 8);
-  for (std::size_t bit = 0; bit < skipped.size(); ++bit)
-    if (skipped[bit]) set.skipped[bit / 8] |= static_cast<std::uint8_t>(1U << (bit % 8));
-  return set;
-}
-
-traces::LayerSetId free_id(const LayerSetsById& sets) {
-  std::int64_t last = 0;
-  for (const auto& [id, set] : sets) last = std::max(last, id.value());
-  return traces::LayerSetId::from(last + 1);
 }
 
 /// Whether a draft predicts the same at any place as at its place in the recorded draft: an exit uses the
@@ -209,11 +148,10 @@ void add_off_text(const TrainedRecording& trained, const StrategySpecification& 
   for (DraftedTable& drafted : texts.tables) drafted.table.off_text = off_text;
 }
 
-/// Rounds with this share of right tokens.
+/// Rounds with these positions.
 Result<Redrafted> redrafted_at(const TrainedRecording& trained, const RunRows& run,
-                               const std::vector<DraftedPositions>& positions, double agreement,
-                               const StrategySpecification& strategy) {
-  const std::vector<DraftedPositions> asked = shifted(positions, agreement);
+                               const std::vector<DraftedPositions>& asked,
+                               const StrategySpecification& strategy, std::int64_t searches) {
   std::vector<AcceptanceBits> bits(asked.size());
   std::ranges::transform(asked, bits.begin(), bits_at);
   const auto model = fit_markov_acceptance(bits);
@@ -221,16 +159,21 @@ Result<Redrafted> redrafted_at(const TrainedRecording& trained, const RunRows& r
     return fail("run {}: found no draft token that was judged, expected one", run.run->specification);
   DraftedTexts texts = drafted_texts(run, asked, *model);
   add_off_text(trained, strategy, texts);
-  return redraft(trained, texts, strategy);
+  return redraft(trained, texts, strategy, searches);
 }
 
-/// Two cases, at both ends of an agreement. Errors: those of redraft().
+/// Two cases, at both ends of each group's agreement. Errors: those of redraft().
 Result<Redrafted> redrafted_between(const TrainedRecording& trained, const RunRows& run,
                                     const std::vector<DraftedPositions>& positions,
-                                    const ExpectedAgreement& agreement,
-                                    const StrategySpecification& strategy) {
-  DRAFTSCOPE_TRY_ASSIGN(Redrafted high, redrafted_at(trained, run, positions, agreement.high, strategy));
-  DRAFTSCOPE_TRY_ASSIGN(Redrafted low, redrafted_at(trained, run, positions, agreement.low, strategy));
+                                    const PositionGroups& groups, const StrategySpecification& strategy,
+                                    std::int64_t searches) {
+  const auto at = [&](double ExpectedAgreement::*end) {
+    std::vector<double> agreement(groups.agreement.size());
+    std::ranges::transform(groups.agreement, agreement.begin(), end);
+    return redrafted_at(trained, run, shifted(positions, groups, agreement), strategy, searches);
+  };
+  DRAFTSCOPE_TRY_ASSIGN(Redrafted high, at(&ExpectedAgreement::high));
+  DRAFTSCOPE_TRY_ASSIGN(Redrafted low, at(&ExpectedAgreement::low));
   return Redrafted{.least = std::move(high.least),
                    .most = std::move(low.most != nullptr ? low.most : low.least),
                    .status = AnswerStatus::approximate};
@@ -270,10 +213,12 @@ Result<StrategyRounds> unrecorded_set_rounds(const TrainedRecording& trained,
         "strategy {}: the {} sets that were tried say only that this one agrees on {:.0f} to {:.0f} % of the "
         "tokens, expected a recorded run of it, or of more sets (swift tries many)",
         text, trained.tried_sets, 100.0 * agreement.low, 100.0 * agreement.high);
-  const traces::LayerSet drafts = layer_set_of(set, free_id(trained.layer_sets));
+  const traces::LayerSet drafts = new_layer_set(set, trained.layer_sets);
   LayerSetsById sets = trained.layer_sets;
   sets.emplace(drafts.id, &drafts);
-  DRAFTSCOPE_TRY_ASSIGN(Redrafted both, redrafted_between(trained, first, positions, agreement, strategy));
+  DRAFTSCOPE_TRY_ASSIGN(
+      Redrafted both, redrafted_between(trained, first, positions, one_group(positions, agreement), strategy,
+                                        ended_searches(first)));
   both.least->draft_with(drafts.id);
   both.most->draft_with(drafts.id);
   StrategyRounds rounds = rounds_on_texts(first, text);
@@ -329,12 +274,13 @@ std::optional<AcceptanceModel> hard_acceptance(const std::vector<DraftedPosition
 /// Adds the case in which drawn positions are hard, for a draft that reads its own keys and values.
 Result<void> add_hard_case(const TrainedRecording& trained, const RunRows& first,
                            const std::vector<DraftedPositions>& positions,
-                           const StrategySpecification& strategy, Redrafted& redrafted) {
+                           const StrategySpecification& strategy, std::int64_t searches,
+                           Redrafted& redrafted) {
   const auto model = hard_acceptance(positions);
   if (redrafted.drawn_rounds == 0 || predicts_alike_everywhere(strategy) || !model) return {};
   DraftedTexts texts = drafted_texts(first, positions, *model);
   add_off_text(trained, strategy, texts);
-  DRAFTSCOPE_TRY_ASSIGN(Redrafted hard, redraft(trained, texts, strategy));
+  DRAFTSCOPE_TRY_ASSIGN(Redrafted hard, redraft(trained, texts, strategy, searches));
   redrafted.most = std::move(hard.least);
   redrafted.has_hard_case = true;
   return {};
@@ -373,11 +319,6 @@ void add_drafted_notes(const StrategySpecification& strategy, const Redrafted& r
                        const DraftSource& source, bool is_exact, StrategyRounds& rounds) {
   const std::string& name = source.run->run->specification;
   rounds.notes.push_back(fmt::format("rounds follow from what run {} drafted", name));
-  if (!source.other_search.empty())
-    rounds.notes.push_back(fmt::format(
-        "another search finds other layers ({}): the two cases are layers that cost {:.0f} % more "
-        "and less agreement than that run's",
-        source.other_search, 100.0 * doubt_of_a_schedule));
   if (redrafted.drawn_rounds > 0)
     rounds.notes.push_back(fmt::format(
         "{} of {} rounds go by positions that were not drafted, drawn from a model of acceptance "
@@ -388,10 +329,46 @@ void add_drafted_notes(const StrategySpecification& strategy, const Redrafted& r
     rounds.notes.emplace_back(
         "in the other case the positions that were not drafted are as hard as the least confident quarter of "
         "the drafted ones");
-  if (!is_exact && redrafted.drawn_rounds == 0 && source.other_search.empty())
+  if (!is_exact && redrafted.drawn_rounds == 0)
     rounds.notes.emplace_back(
         "a draft that begins elsewhere is taken to predict the same, though it reads other keys and values "
         "of its own");
+}
+
+/// The recorded search with other parameters; where it is not to be replayed, every round's set is unknown.
+ReplayedSearch replayed_search(const TrainedRecording& trained, const RunRows& first,
+                               const StrategySpecification& recorded, const StrategySpecification& strategy) {
+  const PartPrediction* const mask = part_prediction(strategy, PartKind::mask);
+  if (mask != nullptr && mask->replay_search != nullptr)
+    if (auto search = mask->replay_search(
+            {first, recorded, trained.candidates, trained.layer_sets, trained.n_layers()}, strategy))
+      return *std::move(search);
+  ReplayedSearch search;
+  for (const RequestRows& rows : first.requests)
+    search.rounds.emplace_back(rows.rounds.size(), SearchedRound{.draft = RoundSet::unknown});
+  const std::int64_t ended = ended_searches(first);
+  search.has_ended = ended >= 0;
+  search.searches = ended;
+  return search;
+}
+
+/// How often tokens go wrong as a set grows old, by all runs of this draft whose searches recur.
+AgeSlope slope_of(const TrainedRecording& trained, std::span<const RunRows* const> runs) {
+  AgeRegression regression;
+  for (const RunRows* const run : runs) {
+    const RunRows first = first_repeat(*run);
+    regression.add(first, positions_of_run(*trained.recording, first));
+  }
+  return regression.slope();
+}
+
+/// Whether the two differ in nothing but their search.
+bool differs_in_search_alone(const StrategySpecification& asked, const StrategySpecification& recorded) {
+  return asked.parts() == recorded.parts() &&
+         std::ranges::all_of(parameter_differences(asked, recorded), [&](const ParameterDifference& other) {
+           const speculation::ParameterRow row = parameter_row(asked, other.name);
+           return row.is_of_search || row.is_of_draws || row.name.empty();
+         });
 }
 
 /// Key of the draft, or one line that says why no rounds follow from recorded drafts.
@@ -400,6 +377,66 @@ Result<std::string> draft_key_of(const TrainedRecording& trained, const Strategy
   if (!key.empty()) return key;
   const std::string& reason = strategy.no_replay().empty() ? trained.no_tables_reason : strategy.no_replay();
   return fail("strategy {}: {} (approximate), expected a recorded run of it", strategy.given(), reason);
+}
+
+/// Rounds of the recorded draft with another length, stop rule or shape. `searches`: as of redraft().
+Result<StrategyRounds> redrafted_rounds(const TrainedRecording& trained,
+                                        const StrategySpecification& strategy, std::string_view text,
+                                        const DraftSource& source, std::span<const RunRows* const> runs,
+                                        std::int64_t searches) {
+  const RunRows first = first_repeat(*source.run);
+  StrategyRounds rounds = rounds_on_texts(first, text);
+  const std::vector<DraftedPositions> positions = positions_of_draft(trained, first, runs);
+  DRAFTSCOPE_TRY_ASSIGN(DraftedTexts texts, drafted_texts(trained, first, positions));
+  add_off_text(trained, strategy, texts);
+  DRAFTSCOPE_TRY_ASSIGN(Redrafted redrafted, redraft(trained, texts, strategy, searches));
+  DRAFTSCOPE_TRY(add_hard_case(trained, first, positions, strategy, searches, redrafted));
+  const bool is_exact = predicts_alike_everywhere(strategy) && redrafted.drawn_rounds == 0;
+  if (!is_exact) redrafted.status = AnswerStatus::approximate;
+  DRAFTSCOPE_TRY(put_statistics(trained, trained.layer_sets, redrafted, first.run->id, rounds));
+  if (rounds.drafts.empty()) rounds.verified_layers = specified_verified_layers(text);
+  add_drafted_notes(strategy, redrafted, source, is_exact, rounds);
+  return rounds;
+}
+
+/// Rounds of a recorded draft whose layers another search finds. Where each round drafts as recorded, they
+/// are the recorded ones with the other search's passes.
+Result<StrategyRounds> searched_rounds(const TrainedRecording& trained, const StrategySpecification& strategy,
+                                       std::string_view text, const DraftSource& source,
+                                       std::span<const RunRows* const> runs) {
+  const RunRows first = first_repeat(*source.run);
+  DRAFTSCOPE_TRY_ASSIGN(const auto recorded, run_specification(*source.run->run, trained.n_layers()));
+  const ReplayedSearch search = replayed_search(trained, first, recorded, strategy);
+  const std::int64_t searches = search.has_ended ? search.searches : -1;
+  const SearchedRun searched(first, trained.layer_sets, search);
+  const bool has_same_sets =
+      search.is_exact && rounds_that_draft(search, RoundSet::recorded) == rounds_of_run(first);
+  const bool is_same = has_same_sets && differs_in_search_alone(strategy, recorded);
+  StrategyRounds rounds = rounds_on_texts(first, text);
+  if (is_same && searches_as_recorded(search, first)) {
+    DRAFTSCOPE_TRY_ASSIGN(rounds, recorded_rounds(trained, *source.run));
+    rounds.strategy = std::string(text);
+  } else if (is_same) {
+    Redrafted same{.least = std::make_unique<RedraftedRun>(*source.run->run, strategy)};
+    for (const RequestRows& rows : searched.rows().requests)
+      same.least->add(rows, {rows.rounds.begin(), rows.rounds.end()});
+    DRAFTSCOPE_TRY(put_statistics(trained, trained.layer_sets, same, first.run->id, rounds));
+  } else if (has_same_sets) {
+    DRAFTSCOPE_TRY_ASSIGN(rounds, redrafted_rounds(trained, strategy, text, source, runs, searches));
+  } else {
+    const std::vector<DraftedPositions> positions = positions_of_run(*trained.recording, first);
+    const AgeSlope slope = slope_of(trained, runs);
+    const PositionGroups groups = groups_of(search, first, positions, trained.set_agreement.get(), slope);
+    DRAFTSCOPE_TRY_ASSIGN(const Redrafted redrafted,
+                          redrafted_between(trained, searched.rows(), positions, groups, strategy, searches));
+    DRAFTSCOPE_TRY(put_statistics(trained, searched.sets(), redrafted, first.run->id, rounds));
+    rounds.notes = notes_of(search, groups, slope);
+  }
+  if (rounds.drafts.empty()) rounds.verified_layers = specified_verified_layers(text);
+  rounds.notes.push_back(fmt::format("the search of run {} is replayed with {}{}",
+                                     source.run->run->specification, source.other_search,
+                                     has_same_sets ? ": every round drafts with the recorded set" : ""));
+  return rounds;
 }
 
 }  // namespace
@@ -428,27 +465,8 @@ Result<StrategyRounds> drafted_rounds(const TrainedRecording& trained, std::stri
     return fail("strategy {}: {}, expected a recorded run of the same draft ({})", text,
                 strategy.no_replay().empty() ? trained.no_tables_reason : strategy.no_replay(), key);
   const DraftSource source = draft_source_of(trained, strategy, runs);
-  const RunRows first = first_repeat(*source.run);
-  StrategyRounds rounds = rounds_on_texts(first, text);
-  Redrafted redrafted;
-  bool is_exact = false;
-  if (!source.other_search.empty()) {
-    const std::vector<DraftedPositions> positions = positions_of_run(*trained.recording, first);
-    const ExpectedAgreement agreement = of_the_search(seen_of(positions), 1.0, 1.0, doubt_of_a_schedule);
-    DRAFTSCOPE_TRY_ASSIGN(redrafted, redrafted_between(trained, first, positions, agreement, strategy));
-  } else {
-    const std::vector<DraftedPositions> positions = positions_of_draft(trained, first, runs);
-    DRAFTSCOPE_TRY_ASSIGN(DraftedTexts texts, drafted_texts(trained, first, positions));
-    add_off_text(trained, strategy, texts);
-    DRAFTSCOPE_TRY_ASSIGN(redrafted, redraft(trained, texts, strategy));
-    DRAFTSCOPE_TRY(add_hard_case(trained, first, positions, strategy, redrafted));
-    is_exact = predicts_alike_everywhere(strategy) && redrafted.drawn_rounds == 0;
-    if (!is_exact) redrafted.status = AnswerStatus::approximate;
-  }
-  DRAFTSCOPE_TRY(put_statistics(trained, trained.layer_sets, redrafted, first.run->id, rounds));
-  if (rounds.drafts.empty()) rounds.verified_layers = specified_verified_layers(text);
-  add_drafted_notes(strategy, redrafted, source, is_exact, rounds);
-  return rounds;
+  if (!source.other_search.empty()) return searched_rounds(trained, strategy, text, source, runs);
+  return redrafted_rounds(trained, strategy, text, source, runs, ended_searches(first_repeat(*source.run)));
 }
 
 }  // namespace draftscope::simulator

@@ -121,14 +121,13 @@ Result<void> expect_replayable(const DraftedTexts& texts, const StrategySpecific
 }
 
 Result<Redrafted> redraft(const TrainedRecording& trained, const DraftedTexts& texts,
-                          const StrategySpecification& strategy) {
+                          const StrategySpecification& strategy, std::int64_t searches) {
   DRAFTSCOPE_TRY_ASSIGN(const std::unique_ptr<Policy> policy, chain_policy(strategy, drafted_layer));
   if (!trained.no_conditions_reason.empty())
     return fail("strategy {}: {}", strategy.given(), trained.no_conditions_reason);
   DRAFTSCOPE_TRY(expect_replayable(texts, strategy));
   Redrafted redrafted{.least = std::make_unique<RedraftedRun>(*texts.run.run, strategy),
                       .most = std::make_unique<RedraftedRun>(*texts.run.run, strategy)};
-  const std::int64_t searches = ended_searches(texts.run);
   SearchSchedule for_min(strategy, trained.n_layers(), searches);
   SearchSchedule for_max(strategy, trained.n_layers(), searches);
   for (std::size_t i = 0; i < texts.tables.size(); ++i) {

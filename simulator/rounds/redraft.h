@@ -52,10 +52,12 @@ struct Redrafted {
   bool has_hard_case = false;  ///< Whether `most` takes drawn positions as hard.
 };
 
-/// Applies the strategy's lengths, stop rule and widths to these texts. Errors: a rule that a draft's tables
-/// can't replay (chain_policy()), a stop rule without confidences, a tree without siblings, unknown limits.
+/// Applies the strategy's lengths, stop rule and widths to these texts. `searches`: of a search that has
+/// ended by then, negative = it goes on. Errors: a rule that a draft's tables can't replay (chain_policy()),
+/// a stop rule without confidences, a tree without siblings, unknown limits.
 [[nodiscard]] Result<Redrafted> redraft(const TrainedRecording& trained, const DraftedTexts& texts,
-                                        const speculation::StrategySpecification& strategy);
+                                        const speculation::StrategySpecification& strategy,
+                                        std::int64_t searches);
 
 /// Rounds on the texts of a run, with `vanilla` and `categories`; statistics are added later.
 [[nodiscard]] StrategyRounds rounds_on_texts(const RunRows& run, std::string_view strategy);

@@ -92,8 +92,8 @@ Result<void> put_stability(std::span<const MeasuredRun> measured, TrainedRecordi
 Result<void> put_sets(traces::Reader& reader, TrainedRecording& trained) {
   const std::int32_t n_layers = trained.n_layers();
   std::vector<TriedSet> tried = drafted_sets(*trained.recording, trained.runs, trained.layer_sets, n_layers);
-  DRAFTSCOPE_TRY_ASSIGN(const auto candidates, scored_candidates(reader, trained.runs, n_layers));
-  tried.insert(tried.end(), candidates.begin(), candidates.end());
+  DRAFTSCOPE_TRY_ASSIGN(trained.candidates, scored_candidates(reader, trained.runs, n_layers));
+  for (const ScoredCandidate& candidate : trained.candidates) tried.push_back(candidate.set);
   trained.tried_sets = tried.size();
   if (auto agreement = SetAgreement::fit(tried))
     trained.set_agreement = std::make_shared<const SetAgreement>(*std::move(agreement));

@@ -20,6 +20,7 @@
 #include "rounds/drafts/fitted_acceptance.h"
 #include "rounds/drafts/recorded_statistics.h"
 #include "rounds/drafts/staged_passes.h"
+#include "rounds/drafts/tried_sets.h"
 #include "rounds/noted_tokens.h"
 #include "rounds/replay/replay.h"
 
@@ -47,6 +48,7 @@ struct TrainedRecording {
   std::vector<HostOfRun> hosts;                       ///< Runs that draft.
   std::shared_ptr<FittedAcceptance> acceptance;       ///< Models of recorded runs, fitted on demand.
   std::shared_ptr<const SetAgreement> set_agreement;  ///< Null where no set of sublayers was tried.
+  ScoredCandidates candidates;                        ///< Sets that searches scored, in order.
   std::size_t tried_sets = 0;                         ///< Number of sets that it was fitted to.
   TargetProbabilities target_probabilities;           ///< Empty where they were not recorded.
   StagedPasses staged_passes;                         ///< Passes of staged drafts.

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <algorithm>
 #include <memory>
+#include <optional>
 
 #include "rounds/drafts/auxiliary_work.h"
+#include "rounds/drafts/replayed_search.h"
 #include "rounds/drafts/search_schedule.h"
 #include "strategies/predict.h"
 
@@ -85,12 +87,23 @@ SkippedSublayerCounts clasp_skipped(const StrategySpecification& mix, std::int32
   return {mix.integer("skip"), mix.integer("skip")};
 }
 
+/// A set that was carried on is as old as another text; how it agrees is not to be learnt from its age.
+std::optional<ReplayedSearch> clasp_replay(const RecordedSearch& recorded,
+                                           const StrategySpecification& asked) {
+  if (!searches_differ_only_in(asked, recorded.strategy, {"interval", "unit"}) ||
+      asked.text("carry-set") == "yes")
+    return std::nullopt;
+  return replayed_schedule(recorded, asked);
+}
+
 }  // namespace
 
 StrategyPredictions predict_of_clasp() {
-  return {
-      .parts = {
-          {.name = "clasp", .auxiliary = clasp_auxiliary, .search = clasp_search, .skipped = clasp_skipped}}};
+  return {.parts = {{.name = "clasp",
+                     .auxiliary = clasp_auxiliary,
+                     .search = clasp_search,
+                     .replay_search = clasp_replay,
+                     .skipped = clasp_skipped}}};
 }
 
 }  // namespace draftscope::simulator

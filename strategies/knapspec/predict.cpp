@@ -2,10 +2,12 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <optional>
 #include <tuple>
 #include <utility>
 
 #include "rounds/drafts/auxiliary_work.h"
+#include "rounds/drafts/replayed_search.h"
 #include "rounds/drafts/search_schedule.h"
 #include "strategies/predict.h"
 
@@ -99,10 +101,19 @@ std::unique_ptr<SearchRule> knapspec_search(const StrategySpecification& mix, st
   return std::make_unique<KnapspecSearch>(mix.integer("interval"));
 }
 
+std::optional<ReplayedSearch> knapspec_replay(const RecordedSearch& recorded,
+                                              const StrategySpecification& asked) {
+  if (!searches_differ_only_in(asked, recorded.strategy, {"interval"})) return std::nullopt;
+  return replayed_schedule(recorded, asked);
+}
+
 }  // namespace
 
 StrategyPredictions predict_of_knapspec() {
-  return {.parts = {{.name = "knapspec", .auxiliary = knapspec_auxiliary, .search = knapspec_search}}};
+  return {.parts = {{.name = "knapspec",
+                     .auxiliary = knapspec_auxiliary,
+                     .search = knapspec_search,
+                     .replay_search = knapspec_replay}}};
 }
 
 }  // namespace draftscope::simulator

@@ -124,10 +124,10 @@ TEST(AskedOtherwise, SearchesOfKnapSpecAreCountedAnew) {
   const StrategyRounds often = asked.rounds("knapspec:interval=1,gamma=3");
   const StrategyRounds seldom = asked.rounds("knapspec:interval=50,gamma=3");
   EXPECT_EQ(often.setting.status, AnswerStatus::approximate);
-  // Another schedule may find better or worse layers: the recorded rounds lie between both cases.
+  // Younger sets may be better or worse: the recorded rounds lie between both cases.
   EXPECT_GE(tokens_per_round(often), tokens_per_round(recorded));
   EXPECT_LE(tokens_per_round(often.setting.max_drafted), tokens_per_round(recorded));
-  EXPECT_THAT(often.notes, Contains(HasSubstr("another search finds other layers (interval=1 for 3)")));
+  EXPECT_THAT(often.notes, Contains(HasSubstr("is replayed with interval=1 for 3")));
   const auto passes = [](const StrategyRounds& rounds) {
     std::int64_t sum = 0;
     for (const auto& count : simulator::sum_of(rounds.setting.min_drafted).auxiliary) sum += count.passes;

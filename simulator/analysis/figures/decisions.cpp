@@ -67,7 +67,7 @@ constexpr std::array<SeriesRow, 28> series_rows{{
 
 constexpr std::array<WordsRow, 8> words_rows{{
     {"layer set", "origin", "candidates", "What proposed the candidate (SWIFT)", "candidate"},
-    {"phase", "to", "phases", "What the search gave way to (SWIFT)", "to"},
+    {"phase", "to", "phases", "Phase that follows (SWIFT)", "to"},
     {"phase", "because", "ended by", "Why the search ended (SWIFT)", "because"},
     {"draft choice", "choice", "choices", "What drafted the round, if anything (auto)", "choice"},
     {"draft choice", "reason", "reasons", "Why it did", "reason"},

@@ -71,6 +71,8 @@ std::vector<traces::Round> as_recorded(const RequestRows& like, std::span<const 
 void mark_searches(SearchSchedule& schedule, std::vector<traces::Round>& rounds) {
   schedule.begin_request();
   for (traces::Round& round : rounds) round.optimise_ns = schedule.follows(round) ? 1 : 0;
+  // After a request's last round there is nothing to search for.
+  if (!rounds.empty()) rounds.back().optimise_ns = 0;
 }
 
 std::int64_t ended_searches(const RunRows& run) {

@@ -5,12 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
-#include <nlohmann/json.hpp>
-#include <unordered_map>
-
-#include "analysis/run_specification.h"
-#include "rounds/drafts/drafted_positions.h"
 
 namespace draftscope::simulator {
 
@@ -79,90 +73,7 @@ Posterior posterior_of(const Regression& regression, double misfit) {
   return posterior;
 }
 
-SkippedSublayers sublayers_of(const traces::LayerSet& set) {
-  SkippedSublayers skipped(2 * static_cast<std::size_t>(std::max(set.n_layers, 0)));
-  for (std::size_t i = 0; i < skipped.size(); ++i) skipped[i] = is_skipped(set, static_cast<std::int32_t>(i));
-  return skipped;
-}
-
-/// Marks the listed layers; false if one is no layer of the model.
-bool mark(const nlohmann::json& layers, std::size_t kind, SkippedSublayers& skipped) {
-  if (!layers.is_array()) return false;
-  for (const auto& layer : layers) {
-    if (!layer.is_number_unsigned()) return false;
-    const std::size_t bit = 2 * layer.get<std::size_t>() + kind;
-    if (bit >= skipped.size()) return false;
-    skipped[bit] = true;
-  }
-  return true;
-}
-
-/// Number of tokens per request on which a run tried sets, for the runs that logged the sets.
-std::unordered_map<traces::RequestId, std::int32_t> windows_of(std::span<const RunRows> runs,
-                                                               std::int32_t n_layers) {
-  std::unordered_map<traces::RequestId, std::int32_t> windows;
-  for (const RunRows& run : runs) {
-    const auto strategy = run_specification(*run.run, n_layers);
-    const speculation::PartRow* mask = strategy ? strategy->part_row(speculation::PartKind::mask) : nullptr;
-    if (mask == nullptr || mask->tried_on.empty()) continue;
-    for (const RequestRows& rows : run.requests)
-      windows.emplace(rows.request->id, strategy->integer(mask->tried_on));
-  }
-  return windows;
-}
-
-std::optional<TriedSet> tried_set(const traces::Decision& decision, std::int32_t window,
-                                  std::int32_t n_layers) {
-  const auto detail = nlohmann::json::parse(decision.detail, nullptr, false);
-  if (!detail.is_object() || !detail.contains("skipped_attention") || !detail.contains("skipped_mlp"))
-    return std::nullopt;
-  if (!(decision.score >= 0.0 && decision.score <= 1.0)) return std::nullopt;
-  TriedSet tried{.skipped = SkippedSublayers(2 * static_cast<std::size_t>(n_layers)),
-                 .judged = static_cast<double>(window),
-                 .right = decision.score * window};
-  if (!mark(detail["skipped_attention"], 0, tried.skipped) || !mark(detail["skipped_mlp"], 1, tried.skipped))
-    return std::nullopt;
-  return tried;
-}
-
 }  // namespace
-
-Result<std::vector<TriedSet>> scored_candidates(traces::Reader& reader, std::span<const RunRows> runs,
-                                                std::int32_t n_layers) {
-  const auto windows = windows_of(runs, n_layers);
-  std::vector<TriedSet> candidates;
-  if (windows.empty()) return candidates;
-  DRAFTSCOPE_TRY(reader.decisions([&](const traces::Decision& decision) {
-    const auto window = windows.find(decision.request_id);
-    if (window == windows.end()) return true;
-    if (auto tried = tried_set(decision, window->second, n_layers)) candidates.push_back(*std::move(tried));
-    return true;
-  }));
-  return candidates;
-}
-
-std::vector<TriedSet> drafted_sets(const traces::Recording& recording, std::span<const RunRows> runs,
-                                   const LayerSetsById& sets, std::int32_t n_layers) {
-  std::map<traces::LayerSetId, TriedSet> tried;
-  for (const RunRows& run : runs)
-    for (const RequestRows& rows : run.requests)
-      for (std::size_t i = 0; i < rows.rounds.size(); ++i) {
-        const auto set = sets.find(rows.rounds[i].layer_set_id);
-        if (set == sets.end() || set->second->n_layers != n_layers || is_exit(*set->second)) continue;
-        const RequestRows one{.request = rows.request, .rounds = rows.rounds.subspan(i, 1)};
-        TriedSet& known = tried[set->first];
-        if (known.skipped.empty()) known.skipped = sublayers_of(*set->second);
-        for (const DraftedPosition& position : drafted_positions(recording, one)) {
-          if (position.bit == AcceptanceBit::unseen) continue;
-          known.judged += 1.0;
-          known.right += position.bit == AcceptanceBit::accepted ? 1.0 : 0.0;
-        }
-      }
-  std::vector<TriedSet> drafted;
-  for (auto& [id, set] : tried)
-    if (set.judged > 0.0) drafted.push_back(std::move(set));
-  return drafted;
-}
 
 std::optional<SetAgreement> SetAgreement::fit(std::span<const TriedSet> tried) {
   if (tried.empty()) return std::nullopt;
@@ -184,6 +95,19 @@ ExpectedAgreement SetAgreement::of(const SkippedSublayers& skipped) const {
   const double cost = std::max(features.dot(costs_), 0.0);
   const double size = std::max(cost, smallest_cost);
   const double error = 2.0 * std::sqrt(features.dot(covariance_ * features) + misfit_ * size * size);
+  return {std::exp(-cost), std::exp(-cost - error), std::exp(-std::max(cost - error, 0.0))};
+}
+
+ExpectedAgreement SetAgreement::of(const TriedSet& tried) const {
+  const ExpectedAgreement expected = of(tried.skipped);
+  if (tried.judged <= 0.0) return expected;
+  const double prior_error = std::log(expected.mean / expected.low) / 2.0;
+  const double prior_weight = 1.0 / (prior_error * prior_error);
+  const double share = (tried.right + 0.5) / (tried.judged + 1.0);
+  const double weight = tried.judged * share / (1.0 - share);
+  const double cost =
+      (-std::log(expected.mean) * prior_weight - std::log(share) * weight) / (prior_weight + weight);
+  const double error = 2.0 / std::sqrt(prior_weight + weight);
   return {std::exp(-cost), std::exp(-cost - error), std::exp(-std::max(cost - error, 0.0))};
 }
 

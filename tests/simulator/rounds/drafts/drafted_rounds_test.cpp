@@ -130,7 +130,7 @@ TEST(DraftedRounds, OfAnotherSearchLieAroundTheRecordedOnes) {
   const std::int64_t recorded = all_of(learnt.what_if().rounds("swift").value()).rounds;
   const auto rounds = learnt.what_if().rounds("swift:every=4,window=16");
   ASSERT_TRUE(rounds) << rounds.error().message;
-  EXPECT_TRUE(has_note(*rounds, "(every=4 for 1, window=16 for 32)"));
+  EXPECT_TRUE(has_note(*rounds, "is replayed with every=4 for 1, window=16 for 32"));
   EXPECT_EQ(rounds->setting.status, AnswerStatus::approximate);
   EXPECT_LT(sum_of(rounds->setting.min_drafted).rounds, recorded);
   EXPECT_GT(sum_of(rounds->setting.max_drafted).rounds, recorded);
@@ -221,7 +221,7 @@ TEST_F(SampleRecording, CountsSearchesOfAnotherScheduleAnew) {
   const auto often = rounds("clasp:skip=4,interval=8");
   const auto seldom = rounds("clasp:skip=4,interval=500");
   ASSERT_TRUE(often) << often.error().message;
-  EXPECT_EQ(all_of(*often).rounds, all_of(*seldom).rounds);
+  EXPECT_EQ(all_of(*often).tokens, all_of(*seldom).tokens);
   const auto auxiliary_passes = [](const StrategyRounds& rounds) {
     std::int64_t passes = 0;
     for (const PassCount& own : all_of(rounds).auxiliary) passes += own.passes;

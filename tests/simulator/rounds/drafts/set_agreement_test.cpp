@@ -79,5 +79,31 @@ TEST(SetAgreement, OfTheWholeModelIsNearlyCertain) {
   EXPECT_FALSE(SetAgreement::fit({}));
 }
 
+TEST(SetAgreement, OfATriedSetGoesFromTheModelToWhatWasSeen) {
+  std::mt19937 random(11);
+  const auto agreement = SetAgreement::fit(tried_sets(100, 32, random));
+  ASSERT_TRUE(agreement);
+  for (int trial = 0; trial < 50; ++trial) {
+    TriedSet set{.skipped = random_set(4 + random() % 8, random)};
+    const ExpectedAgreement modelled = agreement->of(set.skipped);
+    EXPECT_DOUBLE_EQ(agreement->of(set).mean, modelled.mean);
+    const double share = 0.3 + 0.01 * static_cast<double>(random() % 60);
+    double width = modelled.high - modelled.low;
+    double distance = std::abs(modelled.mean - share);
+    for (const double judged : {40.0, 400.0, 40000.0}) {
+      set.judged = judged;
+      set.right = share * judged;
+      const ExpectedAgreement seen = agreement->of(set);
+      EXPECT_LE(seen.low, seen.mean);
+      EXPECT_LE(seen.mean, seen.high);
+      EXPECT_LE(std::abs(seen.mean - share), distance + 0.02);
+      distance = std::abs(seen.mean - share);
+      width = seen.high - seen.low;
+    }
+    EXPECT_LT(distance, 0.01);
+    EXPECT_LT(width, 0.03);
+  }
+}
+
 }  // namespace
 }  // namespace draftscope::simulator

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// Sets of sublayers that a recording tried, by drafting with them or as candidates of a search.
+
+#include <draftscope/simulator/analysis/run_rows.h>
+#include <draftscope/traces/reader.h>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "rounds/drafts/recorded_statistics.h"
+
+namespace draftscope::simulator {
+
+/// [2 · layer] its attention, [2 · layer + 1] its MLP: whether the draft leaves it out.
+using SkippedSublayers = std::vector<bool>;
+
+/// A set that was tried, with its number of positions.
+struct TriedSet {
+  SkippedSublayers skipped;
+  double judged = 0.0;
+  double right = 0.0;
+};
+
+[[nodiscard]] SkippedSublayers skipped_by(const traces::LayerSet& set);
+
+/// A candidate that a search scored after a round.
+struct ScoredCandidate {
+  traces::RoundId round_id;
+  TriedSet set;      ///< Judged on the window of its run.
+  std::string hits;  ///< [token of the window] 1 if the set predicts it, else 0; empty if not recorded.
+};
+using ScoredCandidates = std::vector<ScoredCandidate>;
+
+/// Candidates that SWIFT's searches scored, in order of their decisions. Errors: unreadable decisions.
+[[nodiscard]] Result<ScoredCandidates> scored_candidates(traces::Reader& reader,
+                                                         std::span<const RunRows> runs,
+                                                         std::int32_t n_layers);
+
+/// Sets that runs drafted with, except exits, which leave out the end of the model.
+[[nodiscard]] std::vector<TriedSet> drafted_sets(const traces::Recording& recording,
+                                                 std::span<const RunRows> runs, const LayerSetsById& sets,
+                                                 std::int32_t n_layers);
+
+// Errors of the cost −ln(agreement) / the cost, by the square root of misfits that tried sets show.
+inline constexpr double doubt_of_a_set = 0.2;  ///< Error of another set of the same search.
+inline constexpr double doubt_of_a_schedule =
+    0.3;  ///< Error of a set found at other times, or by other rules.
+
+/// Expected agreement of a set, with its bounds at two standard errors.
+struct ExpectedAgreement {
+  double mean = 0.0;
+  double low = 0.0;
+  double high = 0.0;
+};
+
+}  // namespace draftscope::simulator
