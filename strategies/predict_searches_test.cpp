@@ -16,9 +16,9 @@ namespace draftscope::simulator {
 namespace {
 
 /// A recording of vanilla and these strategies, with what it answers.
-class Recorded {
+class RecordedRuns {
  public:
-  explicit Recorded(const std::vector<std::string>& strategies) {
+  explicit RecordedRuns(const std::vector<std::string>& strategies) {
     const std::filesystem::path file = folder_ / "run.dstrace";
     std::vector<std::string> arguments = cli::record_arguments(
         file, "--quiet --max-tokens 48 --repeats 1 --strategy vanilla", "demo", "demo-plain");
@@ -71,8 +71,8 @@ class SearchAskedOtherwise : public testing::TestWithParam<Case> {};
 
 TEST_P(SearchAskedOtherwise, IsAsRecordedWhereItIsExactAndNearWhereItIsNot) {
   const Case& chosen = GetParam();
-  const Recorded known({chosen.recorded});
-  const Recorded truth(chosen.asked);
+  const RecordedRuns known({chosen.recorded});
+  const RecordedRuns truth(chosen.asked);
   std::size_t exact = 0;
   for (const std::string& setting : chosen.asked) {
     const StrategyRounds asked = known.rounds(setting);
