@@ -151,10 +151,8 @@ Result<TextRounds> lookahead_rounds(const TrainedRecording& trained,
   const LookaheadOptions asked = lookahead_options(strategy);
   const LookaheadRun run = containing_run(trained, asked);
   if (run.rows == nullptr)
-    return fail(
-        "strategy lookahead: {}; found no run that notes it, expected one of window {} and ngram {} "
-        "or more",
-        strategy.no_replay(), asked.window, asked.ngram);
+    return fail("strategy {}: {}; found no run that notes it, expected one of window {} and ngram {} or more",
+                strategy.given(), strategy.no_replay(), asked.window, asked.ngram);
   const std::vector<const RequestRows*> requests = requests_of_texts(trained, *run.rows);
   const auto& tables = trained.texts().tables;
   TextRounds answer;
