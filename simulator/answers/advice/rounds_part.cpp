@@ -69,7 +69,7 @@ std::map<std::int32_t, RoundStatistics> by_stretch(const KnownRequest& request,
         stretches[first_token / published_stretch_tokens * published_stretch_tokens], known.draft,
         round.root_position,
         {.drafted = round.drafted, .accepted = round.accepted, .siblings = round.drafted - known.draft_steps},
-        round.emitted);
+        round.emitted, known.planned_rows, std::max(round.verify_rows - round.drafted - 1, 0));
     first_token += round.emitted;
   }
   // Time of the host is spread over the rounds.

@@ -62,7 +62,7 @@ void add_round(RoundStatistics& statistics, std::int32_t exit, std::int32_t root
   if (drafts->verify.size() <= rows) drafts->verify.resize(rows + 1);
   ++drafts->verify[rows].passes;
   drafts->verify[rows].context += root;
-  if (outcome.siblings == 0) count_planned(*drafts, outcome.drafted + 1, planned_rows);
+  if (outcome.siblings == 0) count_planned(*drafts, outcome.drafted + extra_rows + 1, planned_rows);
 }
 
 ReplayTotals totals(std::span<const ReplayedRound> rounds) {

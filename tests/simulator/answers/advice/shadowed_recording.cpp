@@ -179,7 +179,7 @@ class Recorder {
     traces::Round round{
         .id = writer_.next_round_id(), .request_id = request_id, .index = index, .start_ns = now_};
     round.root_position = replayed.root_position;
-    round.verify_rows = drafted + 1;
+    round.verify_rows = drafted + 1 + (drafter_ == Drafter::guesses ? recording_.window_rows : 0);
     round.drafted = drafted;
     round.tree_depth = replayed.least.steps();
     round.planned = replayed.plan.length;
@@ -188,8 +188,8 @@ class Recorder {
     round.bonus_token = 0;
     double draft_ns = 0.0;
     AffineTime verify = prices_.target_step;
-    if (drafted > 0) {
-      const DraftPrices& draft = prices_.drafts[static_cast<std::size_t>(replayed.plan.exit)];
+    if (round.verify_rows > 1) {
+      const DraftPrices& draft = prices_.drafts[static_cast<std::size_t>(std::max(replayed.plan.exit, 1))];
       if (draft_model_) {
         draft_ns = static_cast<double>(draft_model_ns(round));
       } else if (drafter_ != Drafter::guesses) {

@@ -21,6 +21,7 @@ struct ShadowedRecording {
   unsigned seed = 7;
   double auxiliary_factor = 1.0;  ///< Factor of the time of auxiliary passes relative to the law.
   double host_us = 0.0;  ///< Host time outside auxiliary passes, for each round of a strategy that has some.
+  int window_rows = 0;   ///< Rows that a run of guesses verifies besides root and guesses.
   double wait_us = 0.0;  ///< Time that another program takes between rounds, after one of four.
   /// Adds a run of two models to the strategies, whose draft model has half of the layers. Its shape is only
   /// in the recording on request.
