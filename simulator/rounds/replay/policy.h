@@ -49,6 +49,7 @@ struct ObservedRound {
   /// Outcomes that the table allows, with the fewest and the most draft tokens; both equal `outcome` where it
   /// determines everything.
   DraftOutcome least, most;
+  std::int32_t planned_rows = 0;  ///< Rows of the longest draft that the plan allows, and one; 0 = unknown.
 };
 
 class Policy {

@@ -25,7 +25,7 @@ bool PricedGuard::takes_strategy() {
 }
 
 void PricedGuard::end_round(std::int32_t root_position, std::int32_t draft, std::int32_t draft_steps,
-                            std::int32_t drafted, std::int32_t emitted) {
+                            std::int32_t drafted, std::int32_t emitted, std::int32_t planned_rows) {
   KnownRound round;
   round.round.root_position = root_position;
   round.round.verify_rows = drafted + 1;
@@ -35,6 +35,7 @@ void PricedGuard::end_round(std::int32_t root_position, std::int32_t draft, std:
     const auto widths =
         static_cast<std::int32_t>(prices_.prices.drafts[static_cast<std::size_t>(draft)].verify.size());
     round.round.verify_rows = std::min(round.round.verify_rows, widths - 1);
+    round.planned_rows = planned_rows;
   }
   const RoundTimes times = round_times(round, prices_);
   round_ns_ =
@@ -55,7 +56,8 @@ void GuardedPolicy::plan(const RoundState& state, PlannedRound& plan) {
 
 void GuardedPolicy::observe(const ObservedRound& round) {
   guard_.end_round(round.state.root_position, round.plan.exit, round.outcome.steps(), round.outcome.drafted,
-                   emitted_tokens(*round.state.table, round.state.root_position, round.outcome.accepted));
+                   emitted_tokens(*round.state.table, round.state.root_position, round.outcome.accepted),
+                   round.outcome.siblings == 0 ? round.planned_rows : 0);
   if (is_inners_) inner_->observe(round);
 }
 

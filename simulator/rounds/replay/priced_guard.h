@@ -22,10 +22,11 @@ class PricedGuard {
   void begin_request();
   /// Whether the next round uses the strategy; otherwise it is a vanilla one.
   [[nodiscard]] bool takes_strategy();
-  /// Observes the round: `draft` is an index into the prices' drafts, 0 = a target step. A round with more
-  /// rows than prices cover has the price of the maximum.
+  /// Observes the round: `draft` is an index into the prices' drafts, 0 = a target step. Its verification was
+  /// planned for `planned_rows`; 0 = those that it has. A round with more rows than prices cover has the
+  /// price of the maximum.
   void end_round(std::int32_t root_position, std::int32_t draft, std::int32_t draft_steps,
-                 std::int32_t drafted, std::int32_t emitted);
+                 std::int32_t drafted, std::int32_t emitted, std::int32_t planned_rows);
 
   [[nodiscard]] std::int64_t rounds() const { return rounds_; }
   [[nodiscard]] std::int64_t vanilla_rounds() const { return vanilla_rounds_; }

@@ -31,7 +31,7 @@ std::vector<ReplayedRound> replay_rounds(const ShadowTable& table, Policy& polic
       round.status = AnswerStatus::approximate;
     else if (!(walk.least == walk.most))
       round.status = AnswerStatus::bounded;
-    policy.observe({state, round.plan, outcome, walk.least, walk.most});
+    policy.observe({state, round.plan, outcome, walk.least, walk.most, round.planned_rows});
     root += outcome.accepted + 1;
     rounds.push_back(round);
   }

@@ -84,7 +84,7 @@ std::vector<LookupRound> replay_guesses(const ShadowTable& table, const ReplayCo
     follow_text(table, end, round);
     round.emitted = emitted_tokens(table, root, round.outcome.accepted);
     if (guard != nullptr)
-      guard->end_round(root, 1, 0, round.outcome.drafted + round.extra_rows, round.emitted);
+      guard->end_round(root, 1, 0, round.outcome.drafted + round.extra_rows, round.emitted, 0);
     root += round.outcome.accepted + 1;
     rounds.push_back(std::move(round));
   }
