@@ -81,12 +81,11 @@ BothIntervals take_intervals(std::span<double> values, const IntervalLevels& lev
 Interval interval_of_cases(const RoundsCase& one, const RoundsCase& other, AnswerStatus status) {
   if (status < AnswerStatus::approximate)
     return {std::min(one.interval.low, other.interval.low), std::max(one.interval.high, other.interval.high)};
-  const RoundsCase& slow = one.value < other.value ? one : other;
-  const RoundsCase& fast = one.value < other.value ? other : one;
-  const double half = 0.5 * std::log(fast.value / slow.value);
-  const double middle = std::sqrt(slow.value * fast.value);
-  return {middle * std::exp(-std::hypot(half, std::log(slow.value / slow.interval.low))),
-          middle * std::exp(std::hypot(half, std::log(fast.interval.high / fast.value)))};
+  const double half = 0.5 * std::log(one.value / other.value);
+  const double middle = std::sqrt(one.value * other.value);
+  const double down = std::log(std::max(one.value / one.interval.low, other.value / other.interval.low));
+  const double up = std::log(std::max(one.interval.high / one.value, other.interval.high / other.value));
+  return {middle * std::exp(-std::hypot(half, down)), middle * std::exp(std::hypot(half, up))};
 }
 
 IntervalLevels widened_levels(std::size_t clusters, double sampled) {

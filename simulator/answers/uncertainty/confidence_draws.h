@@ -49,7 +49,8 @@ struct RoundsCase {
 
 /// Interval of both cases. Those of bounded rounds enclose the truth wherever it is, so that it is the hull.
 /// Those of approximate rounds are the ends of 95 % of what a model of the rounds allows: half their distance
-/// and the other errors are independent, and add up by squares of logarithms. All must be positive.
+/// and each side's larger other error are independent, and add up by squares of logarithms. An interval of
+/// 80 % takes the whole distance, too, so that it includes both values. All must be positive.
 [[nodiscard]] Interval interval_of_cases(const RoundsCase& one, const RoundsCase& other, AnswerStatus status);
 
 /// Levels of percentile intervals for `clusters` resampled clusters (Hesterberg 2015, §6). `sampled` is the

@@ -94,8 +94,13 @@ TEST(IntervalOfCases, AddsTheDistanceOfApproximateCasesToOtherErrorsBySquares) {
     EXPECT_GE(both.high, std::max(one.value, other.value) * (1 - 1e-12));
     const Interval same = interval_of_cases(other, one, AnswerStatus::approximate);
     EXPECT_DOUBLE_EQ(same.low, both.low);
-    const RoundsCase& slow = one.value < other.value ? one : other;
-    EXPECT_GE(both.low, slow.interval.low * (1 - 1e-12)) << "narrower than the hull";
+    EXPECT_DOUBLE_EQ(same.high, both.high);
+    const double down = std::max(one.value / one.interval.low, other.value / other.interval.low);
+    const double up = std::max(one.interval.high / one.value, other.interval.high / other.value);
+    EXPECT_GE(both.low, std::min(one.value, other.value) / down * (1 - 1e-12)) << "errors added in full";
+    EXPECT_LE(both.high, std::max(one.value, other.value) * up * (1 + 1e-12)) << "errors added in full";
+    EXPECT_LE(both.low, std::sqrt(one.value * other.value) / down * (1 + 1e-12)) << "an error left out";
+    EXPECT_GE(both.high, std::sqrt(one.value * other.value) * up * (1 - 1e-12)) << "an error left out";
   }
   const Interval certain = interval_of_cases({1.0, {1.0, 1.0}}, {1.5, {1.5, 1.5}}, AnswerStatus::approximate);
   EXPECT_DOUBLE_EQ(certain.low, 1.0);
