@@ -113,6 +113,19 @@ double stated_error(const RoundStatistics& sum, double stated_rounds) {
   return std::sqrt(std::max((mean - 1.0) * (most - mean), 0.0) / stated_rounds) / mean;
 }
 
+/// Spread of the speedup on the texts asked about, if they are not the recorded ones or only a rate of them
+/// is stated.
+std::optional<TextSpread> text_spread(const StrategyRounds& rounds, const Prices& prices) {
+  constexpr double least_error = 1e-3;  // Files round the rates that they state.
+  const bool is_stated = rounds.stated_rounds > 0.0;
+  if (!rounds.is_of_other_texts && !is_stated) return std::nullopt;
+  TextSpread spread = spread_of(rounds, prices);
+  if (is_stated)
+    spread.stated_error =
+        std::max(stated_error(sum_of(rounds.setting.min_drafted), rounds.stated_rounds), least_error);
+  return spread;
+}
+
 /// Speed in both cases. Where a strategy decides by times, either case may well be the truth: its interval
 /// encloses theirs, as that of bounds does.
 Result<SpeedupAndRate> predict_cases(const StrategyRounds& rounds, const SweepTarget& priced,
@@ -189,18 +202,13 @@ Result<Answer> answer_at(const PriceMap& map, const SweepTarget& priced, const D
                 .notes = rounds.notes};
   fill_costs(answer, rounds, priced.prices, is_as_measured);
   SweepOptions spread = options;
-  if (rounds.is_of_other_texts) {
-    answer.other_texts = spread.other_texts = spread_of(rounds, priced.prices);
-    answer.notes.push_back(spread_note(*answer.other_texts));
-  } else if (rounds.stated_rounds > 0.0) {
-    spread.other_texts = spread_of(rounds, priced.prices);
-    const double error = stated_error(sum_of(rounds.setting.min_drafted), rounds.stated_rounds);
-    spread.other_texts->stated_error = error;
-    answer.notes.push_back(
-        fmt::format("its interval is of one stated rate: at most ±{:.1f} % by {:.0f} rounds, and ±{:.0f} % "
-                    "between tasks, as published speedups differ",
-                    100.0 * error, rounds.stated_rounds, 100.0 * spread.other_texts->sigma));
-  }
+  answer.text_spread = spread.other_texts = text_spread(rounds, priced.prices);
+  if (rounds.is_of_other_texts) answer.notes.push_back(spread_note(*answer.text_spread));
+  if (rounds.stated_rounds > 0.0)
+    answer.notes.push_back(fmt::format(
+        "its interval is of one stated rate: at most ±{:.1f} % by its rounds ({:.0f}), and "
+        "±{:.0f} % between tasks, as published speedups differ",
+        100.0 * answer.text_spread->stated_error, rounds.stated_rounds, 100.0 * answer.text_spread->sigma));
   DRAFTSCOPE_TRY_ASSIGN(SpeedupAndRate predicted, predict_cases(rounds, priced, spread));
   answer.speedup = std::move(predicted.speedup);
   answer.rate = std::move(predicted.rate);

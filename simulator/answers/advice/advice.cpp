@@ -161,7 +161,7 @@ class Adviser {
                                               {}},
                                   .own_ratio = competition_.own_ratio[fastest_]};
     SweepOptions draws = options_.draws;
-    draws.other_texts = advice_.answer.other_texts;
+    draws.other_texts = advice_.answer.text_spread;
     DRAFTSCOPE_TRY_ASSIGN(const PredictedSpeedup gain,
                           predict_speedup(vanilla, chosen.setting, target_, draws));
     advice_.held_out.speedup = gain.min_drafted.total;

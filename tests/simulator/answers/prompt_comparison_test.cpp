@@ -122,8 +122,8 @@ TEST(OtherTexts, WidenTheAnswerAndAreNoted) {
   ask_of_other_texts(rounds, "length 9 bytes, recorded 3");
   const Answer other = ask(costs, rounds, learnt.machine(), {.draws = 400}).value();
   EXPECT_EQ(other.status, AnswerStatus::approximate);
-  EXPECT_FALSE(same.other_texts);
-  ASSERT_TRUE(other.other_texts);
+  EXPECT_FALSE(same.text_spread);
+  ASSERT_TRUE(other.text_spread);
   EXPECT_EQ(other.speedup.min_drafted.total.value, same.speedup.min_drafted.total.value);
   const auto width = [](const Answer& answer) {
     const auto interval = outermost_interval_95(answer.speedup);

@@ -46,10 +46,11 @@ struct Answer {
   double tokens_per_second = 0.0;
   PredictedSpeedup speedup;  ///< Speedup over vanilla decoding on the same machine, without the prefill.
   PredictedRate rate;        ///< tokens_per_second with intervals
-  std::optional<MemoryNeed> memory;       ///< Memory per GPU; absent where the recording shows that it fits.
-  std::optional<double> usable_memory;    ///< Usable bytes per GPU; absent if not known, or without `memory`.
-  std::optional<TextSpread> other_texts;  ///< Set if the question is about texts that were not recorded.
-  std::optional<double> price_per_hour;   ///< Price of the machine, if it has one; so is the power.
+  std::optional<MemoryNeed> memory;     ///< Memory per GPU; absent where the recording shows that it fits.
+  std::optional<double> usable_memory;  ///< Usable bytes per GPU; absent if not known, or without `memory`.
+  /// Set if the question is about texts that were not recorded, or of which a file only states a rate.
+  std::optional<TextSpread> text_spread;
+  std::optional<double> price_per_hour;  ///< Price of the machine, if it has one; so is the power.
   std::optional<double> power_watts;
   std::optional<VarianceBudget> budget;
   std::vector<CostNote> cost_notes;
