@@ -53,8 +53,8 @@ Result<RatioEstimate> estimate(std::span<const ClusterSums> clusters, std::span<
   const std::vector<double> once(clusters.size(), 1.0);
   RatioEstimate estimate{.value = std::exp(log_ratio(clusters, once).value), .clusters = clusters.size()};
   if (clusters.size() < min_clusters_for_interval) {
-    estimate.no_interval_reason =
-        fmt::format("{} requests, an interval needs at least {}", clusters.size(), min_clusters_for_interval);
+    estimate.no_interval_reason = fmt::format("{} request{}, an interval needs at least {}", clusters.size(),
+                                              clusters.size() == 1 ? "" : "s", min_clusters_for_interval);
     return estimate;
   }
   DRAFTSCOPE_TRY_ASSIGN(std::vector<double> draws, value_draws(clusters, noise, options));

@@ -234,8 +234,8 @@ Result<SweepTable> sweep(std::span<const PassCount> vanilla, std::span<const Swe
   SweepTable table{.settings = settings.size(), .targets = targets.size(), .requests = requests.size()};
   table.answers.resize(settings.size() * targets.size());
   if (plan.draws == 0)
-    table.no_interval_reason =
-        fmt::format("{} requests, an interval needs at least {}", requests.size(), min_clusters_for_interval);
+    table.no_interval_reason = fmt::format("{} request{}, an interval needs at least {}", requests.size(),
+                                           requests.size() == 1 ? "" : "s", min_clusters_for_interval);
 
   // Targets run in parallel; remaining threads work inside of a target.
   const std::size_t threads = thread_count(options.threads);

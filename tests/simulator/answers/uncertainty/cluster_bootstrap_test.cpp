@@ -28,7 +28,7 @@ TEST(ClusterBootstrap, GivesOneRequestItsOwnRatioAndNoInterval) {
     EXPECT_DOUBLE_EQ(estimate->value, 3.5);
     EXPECT_FALSE(estimate->interval_80.has_value());
     EXPECT_FALSE(estimate->interval_95.has_value());
-    EXPECT_EQ(estimate->no_interval_reason, "1 requests, an interval needs at least 10");
+    EXPECT_EQ(estimate->no_interval_reason, "1 request, an interval needs at least 10");
   }
 }
 
