@@ -102,8 +102,8 @@ Result<std::vector<RoundsPart>> stretch_parts(const StrategyRounds& rounds, cons
     return fail("strategy {}: found two cases of its rounds, expected one for --by stretch", rounds.strategy);
   if (!rounds.auxiliary_passes.empty())
     return fail(
-        "strategy {}: found passes of its own, expected a strategy without for --by stretch (of a "
-        "recorded run: report --by stretch)",
+        "strategy {}: found passes of its own, expected none for --by stretch (a recorded run has report "
+        "--by stretch)",
         rounds.strategy);
   DRAFTSCOPE_TRY_ASSIGN(const std::vector<KnownRequest> known, known_rounds(what_if.trained(), rounds));
   std::map<std::int32_t, RoundsPart> parts;
