@@ -64,7 +64,8 @@ struct SweepAnswer {
   double min_speedup = 0.0;   ///< Speedup with the most draft tokens.
   double request_mean = 0.0;  ///< Mean over requests of their speedups, with the fewest draft tokens.
   /// Intervals of `speedup`; if bounded, from the slower bound's lower end to the faster one's upper end. Two
-  /// cases of approximate rounds add half their distance to other errors by squares.
+  /// cases of approximate rounds add half their distance to other errors by squares; answer.h takes the
+  /// outermost ends for strategies that decide by times.
   std::optional<Interval> interval_80, interval_95;
 };
 
