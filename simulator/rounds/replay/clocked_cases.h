@@ -18,8 +18,8 @@
 
 namespace draftscope::simulator {
 
-/// Number of replays with drawn prices. The first case and all of them have the next decision between their
-/// ends with a probability of 20 / 22, before other errors widen them.
+/// Number of replays with drawn prices. With a probability of 20 / 21 a further one is no farther from the
+/// first case, to either side, than the farthest of them.
 inline constexpr std::size_t clocked_replays = 20;
 
 /// [request]: rounds as the strategy decides them by these prices on this clock
