@@ -23,8 +23,10 @@ PassCount vanilla_steps(std::int64_t tokens, std::int64_t first_context) {
 
 std::int32_t planned_rows(const traces::Round& round, std::int32_t first_root, std::int32_t max_new_tokens) {
   if (round.layer_set_id.is_none() || round.tree_depth != round.drafted) return round.verify_rows;
+  constexpr std::int32_t longest_known = 1 << 16;  // A file may state any length.
   const std::int32_t emitted = round.root_position - first_root + 1;
-  const std::int32_t longest = std::min(round.planned, std::max(max_new_tokens - emitted - 1, 0));
+  const std::int32_t longest =
+      std::min({round.planned, std::max(max_new_tokens - emitted - 1, 0), longest_known});
   return std::max(round.verify_rows, longest + 1);
 }
 
