@@ -67,6 +67,7 @@ PriceDraws spread_prices(Prices prices, const PriceSpread& spread, std::uint64_t
         verify.ns = std::max(narrowest + (verify.ns - narrowest) * factors.width, 0.0);
         scale(verify, factors.verify * factors.common, slope);
       }
+      for (double& ns : draft.planned_ns) ns *= factors.verify * factors.common;
     }
     return drawn;
   };
