@@ -58,7 +58,7 @@ RunTable run_table(const ShadowTable& table, std::span<const std::int32_t> exits
 }
 
 void count_round(RoundStatistics& statistics, const ShadowTable& table, std::int32_t position,
-                 std::int32_t exit, std::int32_t drafted, std::int32_t accepted) {
+                 std::int32_t exit, std::int32_t drafted, std::int32_t accepted, std::int32_t planned_rows) {
   const std::int64_t root = position - 1;
   statistics.tokens += std::min(position + accepted + 1, table.end()) - position;
   ++statistics.rounds;
@@ -77,6 +77,7 @@ void count_round(RoundStatistics& statistics, const ShadowTable& table, std::int
   if (draft.verify.size() <= rows) draft.verify.resize(rows + 1);
   ++draft.verify[rows].passes;
   draft.verify[rows].context += root;
+  count_planned(draft, drafted + 1, planned_rows);
 }
 
 }  // namespace draftscope::simulator

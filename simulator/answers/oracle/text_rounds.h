@@ -43,8 +43,9 @@ struct RunTable {
 [[nodiscard]] RunTable run_table(const ShadowTable& table, std::span<const std::int32_t> exits);
 
 /// Counts the round that starts at `position`; drafted 0 = a target step. It emits no more than the text
-/// contains.
+/// contains. Its verification was planned for `planned_rows`; 0 = those that it has.
 void count_round(RoundStatistics& statistics, const ShadowTable& table, std::int32_t position,
-                 std::int32_t exit, std::int32_t drafted, std::int32_t accepted);
+                 std::int32_t exit, std::int32_t drafted, std::int32_t accepted,
+                 std::int32_t planned_rows = 0);
 
 }  // namespace draftscope::simulator

@@ -44,9 +44,9 @@ ThresholdRounds walk(const ShadowTable& table, std::int32_t exit, std::int32_t l
     const std::int32_t accepted = std::min(drafted, run);
     const bool is_exact = drafted <= known && (position + drafted <= table.end() || drafted == allowed);
     if (!is_exact) ++result.bounded_rounds;
-    count_round(result.modelled, table, position, exit, drafted, accepted);
-    count_round(result.least, table, position, exit, std::min(drafted, known + 1), accepted);
-    count_round(result.most, table, position, exit, is_exact ? drafted : allowed, accepted);
+    count_round(result.modelled, table, position, exit, drafted, accepted, allowed + 1);
+    count_round(result.least, table, position, exit, std::min(drafted, known + 1), accepted, allowed + 1);
+    count_round(result.most, table, position, exit, is_exact ? drafted : allowed, accepted, allowed + 1);
     position += accepted + 1;
   }
   return result;
