@@ -11,9 +11,9 @@
 // Operations come from kernels on a GPU, summed over a round's launches, and from spans of level "ops" on a
 // CPU; layers come from spans of level "layers". Passes and rounds are in every trace. Left out are the first
 // 20 rounds of a longer recording, operations of rounds with token trees, and those of verifications above an
-// exit (whose rows differ by layer). Verifications that are launched for more rows than they have
-// (EngineLaw::launches_as_planned) are groups of their own, and no kinds of passes. Target steps between
-// drafts replace those of vanilla decoding only where none was recorded.
+// exit (whose rows differ by layer) or launched for more rows. Verifications that are launched for more rows
+// than they have (EngineLaw::launches_as_planned) are groups of their own, and no kinds of passes. Target
+// steps between drafts replace those of vanilla decoding only where none was recorded.
 
 #include <draftscope/base/result.h>
 #include <draftscope/simulator/prices/cost_model.h>

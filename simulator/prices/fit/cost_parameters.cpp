@@ -34,7 +34,7 @@ double share_of_rows(speculation::Operation operation) {
 }
 
 /// φ_term of an operation in a pass; the first is of the rows that it has, the others of those that it is
-/// launched for.
+/// launched for; the head's are all of the rows that it has.
 double width_of(speculation::Operation operation, WidthLaw law, std::size_t term, const PassForm& form) {
   const bool is_planned = term > 0 && operation != speculation::Operation::head;
   return width_basis(law, term, std::max(form.rows, is_planned ? form.planned : 0.0) * form.batch);

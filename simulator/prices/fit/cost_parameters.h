@@ -75,7 +75,7 @@ static_assert(first_layer_width_parameter + width_terms == cost_parameter_count)
   return parameter < attention_row_parameter && (parameter - first_width) / width_terms != head;
 }
 
-/// Whether a parameter is a time per byte.
+/// Whether a parameter is a time per byte under both laws of width; draft_start is one on a CPU only.
 [[nodiscard]] constexpr bool is_rate_parameter(std::size_t parameter) {
   return parameter == common_per_byte_parameter ||
          (parameter < layer_parameter &&

@@ -37,7 +37,8 @@ struct EngineLaw {
   double context_row_share = 0.0;   ///< Time of a further row's context / time of reading it.
   /// [term of width_basis()]: time a layer takes longer.
   std::array<double, width_terms> layer_us{};
-  /// [term of width_basis() from 1]: time a weight byte takes longer / time of reading it.
+  /// [term of width_basis()]: time a weight byte takes longer / time of reading it. Element 0 is unused,
+  /// since EngineProducts::row_share has it.
   std::array<double, width_terms> byte_shares{};
   std::array<EngineProducts, 5> products;
   /// Whether layers of a verification take the steps of the rows that its round planned, since the graph of a

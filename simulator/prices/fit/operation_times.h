@@ -26,7 +26,8 @@ struct OperationRound {
   std::int32_t root = 0;
   DraftLayers draft;
   std::int32_t n_layers = 0;
-  bool mixed_rows = false;  ///< Whether the verification's layers differ in rows; then it gives no times.
+  /// Whether the verification's operations are not all of `verify_rows` rows; then it gives no times.
+  bool mixed_rows = false;
 };
 using OperationRounds = std::unordered_map<traces::RoundId, OperationRound>;
 
