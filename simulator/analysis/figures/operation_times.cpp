@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/simulator/analysis/operation_times.h>
 #include <draftscope/simulator/analysis/operations.h>
+#include <draftscope/speculation/operation.h>
 
 #include <algorithm>
 #include <map>
 #include <optional>
-#include <string>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 
@@ -13,28 +14,25 @@ namespace draftscope::simulator {
 
 namespace {
 
-struct NameOfKind {
-  std::string_view name;  ///< As the engine's backends name spans and operations.
-  std::size_t kind;       ///< Index into operation_kinds.
-};
-
-constexpr std::array<NameOfKind, 9> names_of_kinds{{{"attention norm", 0},
-                                                    {"qkv", 0},
-                                                    {"rope", 0},
-                                                    {"attention", 0},
-                                                    {"output projection", 0},
-                                                    {"mlp norm", 1},
-                                                    {"gate up", 1},
-                                                    {"down", 1},
-                                                    {"head", 2}}};
-
-/// The kind of an operation; names of kernels go on after a colon.
+/// Index into operation_kinds of the operation of a span or kernel; none for anything else.
 std::optional<std::size_t> kind_of(std::string_view name) {
-  name = name.substr(0, name.find(':'));
-  const auto found = std::find_if(names_of_kinds.begin(), names_of_kinds.end(),
-                                  [&](const NameOfKind& row) { return row.name == name; });
-  if (found == names_of_kinds.end()) return std::nullopt;
-  return found->kind;
+  using speculation::Operation;
+  const auto operation = speculation::operation_of_span(name);
+  if (!operation) return std::nullopt;
+  switch (*operation) {
+    case Operation::head:
+      return 2;
+    case Operation::gate_up:
+    case Operation::down:
+      return 1;
+    case Operation::small:
+      return name.starts_with("mlp") ? 1 : 0;
+    case Operation::qkv:
+    case Operation::output:
+    case Operation::attention:
+      break;
+  }
+  return 0;
 }
 
 using OperationSums = std::map<std::pair<traces::RunId, traces::Phase>, OperationTimes>;
