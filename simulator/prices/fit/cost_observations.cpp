@@ -411,10 +411,11 @@ OperationRounds collect_rounds(const traces::Recording& recording,
   const UsedRounds used = used_rounds(recording, run_of_request);
   const auto with_auxiliary = runs_with_auxiliary_passes(used.rounds, run_of_request);
   std::unordered_map<traces::RequestId, std::int32_t> first_roots;
-  for (const traces::Round& round : recording.rounds) {
-    std::int32_t& first = first_roots.try_emplace(round.request_id, round.root_position).first->second;
-    first = std::min(first, round.root_position);
-  }
+  if (of.launches_as_planned)
+    for (const traces::Round& round : recording.rounds) {
+      std::int32_t& first = first_roots.try_emplace(round.request_id, round.root_position).first->second;
+      first = std::min(first, round.root_position);
+    }
   const std::int32_t max_new_tokens = recorded_token_budget(recording.meta);
   OperationRounds timed_rounds;
   for (const traces::Round* round : used.rounds) {
