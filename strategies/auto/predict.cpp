@@ -293,10 +293,9 @@ Result<StrategyRounds> auto_rounds(const TrainedRecording& trained,
   DRAFTSCOPE_TRY_ASSIGN(
       const PriceMap priced,
       PriceMap::make(machine == nullptr ? recorded : machine->costs_or(recorded), scenario));
+  const double host_ns = recorded_host_ns(trained, automatic.name());
   const auto simulated_with = [&](const Prices& prices, NoisyClock clock) {
-    return Simulator(texts, options, trained.conditions, prices, recorded_host_ns(trained, automatic.name()),
-                     clock)
-        .run();
+    return Simulator(texts, options, trained.conditions, prices, host_ns, clock).run();
   };
   SimulatedAuto simulated = simulated_with(priced.mean(), NoisyClock({}));
   rounds.setting = {
