@@ -116,13 +116,13 @@ double stated_error(const RoundStatistics& sum, double stated_rounds) {
 /// Spread of the speedup on the texts asked about, if they are not the recorded ones or only a rate of them
 /// is stated.
 std::optional<TextSpread> text_spread(const StrategyRounds& rounds, const Prices& prices) {
-  constexpr double least_error = 1e-3;  // Files round the rates that they state.
+  constexpr double min_error = 1e-3;  // Files round the rates that they state.
   const bool is_stated = rounds.stated_rounds > 0.0;
   if (!rounds.is_of_other_texts && !is_stated) return std::nullopt;
   TextSpread spread = spread_of(rounds, prices);
   if (is_stated)
     spread.stated_error =
-        std::max(stated_error(sum_of(rounds.setting.min_drafted), rounds.stated_rounds), least_error);
+        std::max(stated_error(sum_of(rounds.setting.min_drafted), rounds.stated_rounds), min_error);
   return spread;
 }
 
