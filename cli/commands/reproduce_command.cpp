@@ -284,8 +284,8 @@ void add_reproduce_command(CLI::App& app, Outcome& outcome) {
       app.add_subcommand("reproduce", "Make a figure or table of a publication again, beside what it prints");
   command->footer(
       "Runs tune, simulate and record as --dry-run prints them, and keeps their files: a step whose file is\n"
-      "there is not run again. What can be predicted is predicted before it is measured. figure.svg shows "
-      "all.\n"
+      "there is not run again. What can be predicted is predicted before it is measured.\n"
+      "figure.svg draws the figure.\n"
       "Example: draftscope reproduce del-table-1\n"
       "         draftscope reproduce clasp-table-1 --model DIR --prompts FILE --device cuda -n 512 -o clasp");
   command->add_option("NAME", options->name, "An experiment of --list");
