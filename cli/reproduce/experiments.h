@@ -7,7 +7,7 @@
 //
 // Texts of a row may have places, which steps.h fills in:
 //     {sets}        the policy file of the search "sets", whose skip set `skip-set=` reads
-//     {grid}        the best setting of the search "grid", or one of its parameters: {grid.exit}
+//     {grid.exit}   a parameter of the best setting of the search "grid"
 //     {draft}       the folder of --draft-model
 //     {L/4}         a share of the model's layers, rounded down (bound_of())
 
@@ -25,7 +25,7 @@ enum class Printer : std::uint8_t {
   table,        ///< Settings by categories of prompts, one table for each figure.
   curve,        ///< Figures over the values of one parameter.
   phases,       ///< Time per token by phase.
-  decisions,    ///< Decisions of the strategies, round by round; the course of a search alone.
+  decisions,    ///< Decisions of the strategies, round by round.
   texts,        ///< Outputs of the settings for the first prompts.
   trials,       ///< Trials of a search alone by number of skipped sublayers.
   sets,         ///< Best sets of a search alone after ever more trials.

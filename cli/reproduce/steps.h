@@ -51,7 +51,7 @@ struct Plan {
   std::vector<Step> searches;
   std::vector<FilledSetting> settings;
   std::vector<Step> prediction;  ///< Recording of what is learnt, then the simulation; empty = none.
-  std::vector<Step> recording;   ///< One step, or none for a search alone.
+  std::vector<Step> recording;   ///< One step, or none for a search alone or a closed form.
 };
 
 /// Number of the model's layers. Errors: those of opening it.
