@@ -109,9 +109,9 @@ void add_report_command(CLI::App& app, Outcome& outcome) {
       "         draftscope report demo.dstrace --as clasp --by category\n"
       "         draftscope report demo.dstrace --over gamma --svg > gamma.svg");
   command->add_option("FILE", options->file, "Trace to read; with --decisions also a policy")->required();
-  CLI::Option* by = command->add_option(
-      "--by", options->by,
-      "Also split the figures: category; or alone: stretch of 64 output tokens, operation by time");
+  CLI::Option* by = command->add_option("--by", options->by,
+                                        "Also split the figures: category. In place of them: stretch (64 "
+                                        "output tokens), or operation (its time)");
   by->check(one_of({"category", "stretch", "operation"}));
   CLI::Option* as = command->add_option("--as", options->as, "Count and average as a publication does");
   as->check(one_of(convention_words()));
