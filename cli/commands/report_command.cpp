@@ -72,12 +72,14 @@ Result<int> report(const ReportCommandOptions& options) {
     DRAFTSCOPE_TRY_ASSIGN(traces::Reader reader, traces::Reader::open(options.file));
     DRAFTSCOPE_TRY_ASSIGN(const auto operations, simulator::read_operations(reader, *measured.recording));
     DRAFTSCOPE_TRY_ASSIGN(const auto times, simulator::read_operation_times(reader, *measured.recording));
-    if (operations.rows.empty() && (times.empty() || options.csv))
+    if (operations.rows.empty() && times.empty())
       return fail(
           "{}: no device was recorded, expected one for --by operation (record --device cuda, or --level ops "
-          "for "
-          "the kinds of a processor's operations)",
+          "for the kinds of a processor's operations)",
           options.file);
+    if (operations.rows.empty() && options.csv)
+      return fail("--csv: found no device in {}, expected one for --by operation (--json has the kinds)",
+                  options.file);
     if (options.json) return print_out(operations_json(measured, operations, times));
     if (options.csv) return print_out(operations_csv(measured, operations));
     const Glyphs glyphs = glyphs_for_stdout();

@@ -110,6 +110,8 @@ TEST(OperationTimes, AddUpTheSpansOfAProcessorWithinTheirPhases) {
     if (level == "ops") {
       EXPECT_EQ(json::parse(printed.out)["kinds"].size(), all.size());
       EXPECT_THAT(run_command({"report", trace.string(), "--by", "operation"}).out, HasSubstr("MLP"));
+      expect_one_line(run_command({"report", trace.string(), "--by", "operation", "--csv"}),
+                      "--csv: found no device in");
     }
     for (const simulator::OperationTimes& times : all) {
       std::int64_t sum = 0;
