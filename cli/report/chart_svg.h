@@ -16,6 +16,11 @@ namespace draftscope::cli {
 /// Colour of what is drawn for completeness.
 inline constexpr std::size_t light_grey = 8;
 
+/// Colour of one of several series; after the last colour they begin again.
+[[nodiscard]] constexpr std::size_t series_color(std::size_t index) {
+  return 1 + index % (light_grey - 1);
+}
+
 enum class ChartMark : std::uint8_t { none, dot, ring, cross, bar };
 
 struct ChartSeries {

@@ -197,9 +197,10 @@ std::string over_svg(const std::vector<RunsOver>& curves, const std::string& par
                            "over prompts; along a line only this parameter changes."
                          : figure.explanation + ".";
     for (const RunsOver& curve : curves) {
+      const std::size_t color = series_color(chart.series.size());
       ChartSeries& series = chart.series.emplace_back();
       series.name = curve.setting;
-      series.color = chart.series.size();
+      series.color = color;
       series.is_joined = true;
       std::vector<std::string> values;
       for (const RunsOver::Point& point : curve.points) {

@@ -138,7 +138,7 @@ Chart table_chart(const Reproduction& reproduction, const std::vector<MeasuredSe
     const MeasuredSetting& measured = *shown[i];
     ChartSeries& series = chart.series.emplace_back();
     series.name = measured.setting->row.label;
-    series.color = i + 1;
+    series.color = series_color(i);
     series.mark = ChartMark::bar;
     const double offset = (static_cast<double>(i) + 1.0) / places - 0.5;
     series.x.push_back(offset);
@@ -167,7 +167,7 @@ Chart stacked_chart(const std::vector<MeasuredSetting>& settings, const std::vec
   std::vector<double> tops(settings.size(), 0.0);
   for (const MeasuredSetting& measured : settings) chart.places.push_back(shown_name(*measured.setting));
   for (std::size_t part = 0; part < parts.size(); ++part) {
-    ChartSeries series{.name = parts[part], .color = part + 1, .mark = ChartMark::bar};
+    ChartSeries series{.name = parts[part], .color = series_color(part), .mark = ChartMark::bar};
     for (std::size_t i = 0; i < settings.size(); ++i) {
       constexpr double ns_per_ms = 1e6;
       series.x.push_back(static_cast<double>(i));
@@ -334,7 +334,7 @@ Chart closed_form_chart(const Reproduction& reproduction) {
   for (std::size_t i = 0; i < form.acceptance_rates.size(); ++i) {
     ChartSeries& series = chart.series.emplace_back();
     series.name = fmt::format("{:.0f} % accepted", 100.0 * form.acceptance_rates[i]);
-    series.color = i + 1;
+    series.color = series_color(i);
     series.is_joined = true;
     series.x.assign(form.lengths.begin(), form.lengths.end());
     series.y = form.speedup[i];

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -165,6 +166,14 @@ TEST(ChartSvg, StaysInsideThePictureWhateverIsDrawn) {
     for (const double y : numbers_after(svg, "y1|y2|cy")) EXPECT_TRUE(y >= 0.0 && y <= height) << y;
     for (const double side : numbers_after(svg, "width|height")) EXPECT_GE(side, 0.0);
   }
+}
+
+TEST(ChartSvg, DrawsNoneOfManySeriesInGrey) {
+  std::set<std::size_t> colors;
+  for (std::size_t i = 0; i < 3 * light_grey; ++i) colors.insert(series_color(i));
+  EXPECT_EQ(colors.size(), light_grey - 1) << "each colour but the grey and that of text";
+  EXPECT_FALSE(colors.contains(light_grey));
+  EXPECT_FALSE(colors.contains(0));
 }
 
 TEST(ChartSvg, NamesPlacesWhereValuesAreFarApart) {
