@@ -48,7 +48,7 @@ double width_of(std::string_view text) {
 std::string text_at(double x, double y, std::string_view anchor, std::string_view text,
                     std::string_view more = "") {
   return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\"{}>{}</text>\n", x, y, anchor, more,
-                     escaped_xml(text));
+                     escaped_xml(printable(text)));
 }
 
 std::string line_from(double x1, double y1, double x2, double y2, std::string_view style) {

@@ -168,6 +168,15 @@ TEST(ChartSvg, StaysInsideThePictureWhateverIsDrawn) {
   }
 }
 
+TEST(ChartSvg, TakesTextsThatXmlDoesNot) {
+  const std::string odd = "a\x1b[31m\x01\xff\xc2\x9b<b";
+  Chart chart{.title = odd, .x_title = odd, .y_title = odd, .places = {odd}, .sentence = odd};
+  chart.series = {{.name = odd, .x = {0.0}, .y = {1.0}}};
+  const std::string svg = charts_svg({&chart, 1});
+  EXPECT_THAT(svg, HasSubstr("a?[31m???&lt;b"));
+  for (const char c : svg) EXPECT_TRUE(c == '\n' || (c >= ' ' && c <= '~')) << static_cast<int>(c);
+}
+
 TEST(ChartSvg, DrawsNoneOfManySeriesInGrey) {
   std::set<std::size_t> colors;
   for (std::size_t i = 0; i < 3 * light_grey; ++i) colors.insert(series_color(i));
