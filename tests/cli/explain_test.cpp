@@ -45,6 +45,7 @@ bool explains(const std::string& file) {
   }
   EXPECT_EQ(result.exit_code, 1) << file;
   EXPECT_EQ(result.out, "") << file;
+  EXPECT_NE(result.err, "") << file;
   return false;
 }
 

@@ -119,6 +119,7 @@ TEST(InspectModel, RefusesWhatIsNeitherInOneLine) {
     const CommandResult result = run_command({"inspect", odd});
     EXPECT_EQ(result.exit_code, 1) << odd;
     EXPECT_EQ(result.out, "");
+    EXPECT_NE(result.err, "") << odd;
   }
   EXPECT_THAT(run_command({"inspect", text}).err, HasSubstr("neither a trace (SQLite) nor a model (GGUF)"));
   EXPECT_THAT(run_command({"inspect", inspected_model, "--validate"}).err,
