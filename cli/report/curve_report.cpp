@@ -10,13 +10,11 @@
 #include <fmt/ranges.h>
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <limits>
 #include <map>
 #include <set>
 #include <string_view>
 #include <utility>
-#include <variant>
 
 #include "report/figure_text.h"
 #include "report/report_json.h"

@@ -3,6 +3,7 @@
 
 // The figure of an experiment as charts (report/chart_svg.h), with axes as in the publication.
 
+#include <cstdint>
 #include <string>
 #include <vector>
 

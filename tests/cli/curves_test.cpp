@@ -18,7 +18,6 @@
 #include <string>
 #include <vector>
 
-#include "../value_of.h"
 #include "report/chart_svg.h"
 #include "trace_files.h"
 
