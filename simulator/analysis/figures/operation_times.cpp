@@ -10,6 +10,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "analysis/figures/request_rows.h"
+
 namespace draftscope::simulator {
 
 namespace {
@@ -51,7 +53,8 @@ Result<void> add_spans(traces::Reader& reader, const traces::Recording& recordin
   for (const auto& [id, name] : strings)
     if (const auto kind = kind_of(name)) kinds.emplace(id, *kind);
   std::unordered_map<traces::RequestId, traces::RunId> run_of;
-  for (const traces::Request& request : recording.requests) run_of.emplace(request.id, request.run_id);
+  for (const RunRows& run : finished_requests(recording))
+    for (const RequestRows& rows : run.requests) run_of.emplace(rows.request->id, run.run->id);
   return reader.spans([&](const traces::Span& span) {
     const auto kind = kinds.find(span.name_id);
     const auto run = run_of.find(span.request_id);

@@ -9,6 +9,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "analysis/figures/request_rows.h"
+
 namespace draftscope::simulator {
 
 OperationTracks operation_tracks(const traces::Recording& recording) {
@@ -40,7 +42,8 @@ Result<RecordedOperations> read_operations(traces::Reader& reader, const traces:
   RecordedOperations found{.timed_by_device = tracks.timed_by_device};
   DRAFTSCOPE_TRY_ASSIGN(const auto strings, reader.strings());
   std::unordered_map<traces::RequestId, traces::RunId> run_of;
-  for (const traces::Request& request : recording.requests) run_of.emplace(request.id, request.run_id);
+  for (const RunRows& run : finished_requests(recording))
+    for (const RequestRows& rows : run.requests) run_of.emplace(rows.request->id, run.run->id);
 
   using Key = std::tuple<traces::RunId, traces::Phase, traces::StringId>;
   std::map<Key, OperationFigures> sums;

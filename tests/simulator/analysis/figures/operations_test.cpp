@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Breakdown of a device's time by operation: nothing is lost, and nothing is counted twice.
+#include <draftscope/simulator/analysis/operation_times.h>
 #include <draftscope/simulator/analysis/operations.h>
 #include <draftscope/traces/writer.h>
 #include <gmock/gmock.h>
@@ -52,15 +53,16 @@ class Operations : public testing::Test {
     writer_->add(round, {});
     return round.id;
   }
-  traces::SpanId add_span(traces::RoundId round) {
+  traces::SpanId add_span(traces::RoundId round, std::string_view name = "verify", std::int64_t ns = 0) {
     if (host_.is_none()) host_ = writer_->add(traces::Track{0, "host", "decoding", 0, 0});
     traces::Span span;
     span.id = writer_->next_span_id();
     span.track_id = host_;
     span.request_id = request_.id;
     span.round_id = round;
-    span.start_ns = span.end_ns = now_ns_;
-    span.name_id = writer_->intern("verify");
+    span.start_ns = now_ns_;
+    span.end_ns = now_ns_ + ns;
+    span.name_id = writer_->intern(name);
     span.phase = Phase::verify;
     writer_->add(std::span<const traces::Span>(&span, 1));
     return span.id;
@@ -80,6 +82,17 @@ class Operations : public testing::Test {
     return kernel;
   }
   void add(const Kernel& kernel) { writer_->add(std::span<const Kernel>(&kernel, 1)); }
+
+  /// Ends the request as finished and begins the run's next one.
+  void begin_next_request() {
+    request_.end_ns = now_ns_;
+    writer_->finish(request_);
+    request_.id = writer_->next_request_id();
+    request_.start_ns = now_ns_;
+    request_.repeat += 1;
+    rounds_ = 0;
+    writer_->begin(request_);
+  }
 
   RecordedOperations read() {
     request_.end_ns = now_ns_;
@@ -175,6 +188,39 @@ TEST_F(Operations, AreLaunchesWhereProgramsDidNotTimeThemselves) {
   EXPECT_EQ(operations.rows[1].ns, 60);
   EXPECT_EQ(operations.rows[1].executions, 2);
   EXPECT_FALSE(times_of(operations).at(0).reading);
+}
+
+/// Wall times and tokens are of finished requests, and so are the times of operations beside them.
+TEST_F(Operations, AreOfFinishedRequestsAlone) {
+  for (const bool is_last : {false, true}) {
+    const traces::RoundId round = add_round();
+    add(row(stream_, round, add_span(round), "qkv: program", is_last ? 7000 : 100));
+    now_ns_ += 10'000;
+    if (!is_last) begin_next_request();
+  }
+  request_.stop = traces::RequestStop::cancelled;
+  const RecordedOperations operations = read();
+  ASSERT_EQ(operations.rows.size(), 1U);
+  EXPECT_EQ(operations.rows[0].executions, 1);
+  EXPECT_EQ(operations.rows[0].ns, 100);
+}
+
+TEST_F(Operations, OfAProcessorAreOfFinishedRequestsAlone) {
+  for (const bool is_last : {false, true}) {
+    add_span(add_round(), "qkv", is_last ? 7000 : 100);
+    now_ns_ += 10'000;
+    if (!is_last) begin_next_request();
+  }
+  request_.stop = traces::RequestStop::cancelled;
+  EXPECT_TRUE(read().rows.empty());
+  auto reader = traces::Reader::open(path_);
+  ASSERT_TRUE(reader) << reader.error().message;
+  const auto recording = reader->recording();
+  ASSERT_TRUE(recording);
+  const auto times = read_operation_times(*reader, *recording);
+  ASSERT_TRUE(times);
+  ASSERT_EQ(times->size(), 1U);
+  EXPECT_EQ(times->front().ns[0], 100);
 }
 
 TEST_F(Operations, AreNoneWhereNoDeviceWasRecorded) {

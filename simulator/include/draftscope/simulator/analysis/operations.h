@@ -39,7 +39,7 @@ class OperationClock {
   traces::SpanId span_;
 };
 
-/// Executions of one operation in the rounds of one run and one phase.
+/// Executions of one operation in the rounds of one run's finished requests, in one phase.
 struct OperationFigures {
   traces::RunId run;
   traces::Phase phase = traces::Phase::control;
