@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "report/reports.h"
 
+#include <draftscope/simulator/analysis/category_name.h>
 #include <draftscope/simulator/analysis/figure_tables.h>
 #include <fmt/format.h>
 
@@ -67,7 +68,7 @@ std::string convention_table(const std::vector<ConventionFigures>& runs, bool by
   Table table(std::move(columns));
   for (const ConventionFigures& run : runs) {
     std::vector<std::string> cells{printable(run.run->specification)};
-    if (by_category) cells.push_back(run.category.empty() ? "(none)" : printable(run.category));
+    if (by_category) cells.push_back(printable(simulator::category_name(run.category)));
     for (const FigureOf<ConventionFigures>* figure : shown)
       cells.push_back(figure_cell(*figure, run, glyphs));
     table.add_row(std::move(cells));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "report/reports.h"
 
+#include <draftscope/simulator/analysis/category_name.h>
 #include <draftscope/speculation/policy_history.h>
 #include <fmt/format.h>
 
@@ -136,7 +137,7 @@ std::string exits_text(const RunDecisions& run, const Glyphs& glyphs) {
   }
   std::vector<Column> columns{{"exit", Align::left}};
   for (const std::string& category : categories)
-    columns.push_back({category.empty() ? "(none)" : printable(category)});
+    columns.push_back({printable(simulator::category_name(category))});
   Table table(std::move(columns));
   for (const auto& [exit, by_category] : cells) {
     std::vector<std::string> row{std::to_string(exit)};

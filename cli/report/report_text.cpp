@@ -151,8 +151,7 @@ std::string category_table(const RecordingFigures& all, const Glyphs& glyphs) {
       with_figure_columns({{"run", Align::left}, {"category", Align::left}}, FigureTable::speed_by_category));
   for (const simulator::RunFigures& run : all.runs)
     for (const Figures& part : run.by_category) {
-      std::vector<std::string> names{name_of(part),
-                                     part.category.empty() ? "(none)" : printable(part.category)};
+      std::vector<std::string> names{name_of(part), printable(simulator::category_name(part.category))};
       table.add_row(with_figure_cells(std::move(names), FigureTable::speed_by_category, part, all, glyphs));
     }
   return "Speed by category\n" + table.text(2, glyphs.columns);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "reproduce/figures.h"
 
+#include <draftscope/simulator/analysis/category_name.h>
 #include <draftscope/simulator/analysis/figure_tables.h>
 #include <draftscope/simulator/prices/closed_forms.h>
 
@@ -128,8 +129,7 @@ Chart table_chart(const Reproduction& reproduction, const std::vector<MeasuredSe
               .y_title = axis_title(figure),
               .places = {"all"},
               .sentence = sentence_of(*reproduction.experiment, figure)};
-  for (const std::string& category : categories)
-    chart.places.push_back(category.empty() ? "(none)" : category);
+  for (const std::string& category : categories) chart.places.push_back(simulator::category_name(category));
   if (key == "speedup") chart.level = 1.0;
   const double places = static_cast<double>(std::max<std::size_t>(shown.size(), 1)) + 1.0;
   chart.bar_width = 1.0 / places;

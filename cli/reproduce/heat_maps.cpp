@@ -2,6 +2,7 @@
 #include "reproduce/heat_maps.h"
 
 #include <draftscope/base/number.h>
+#include <draftscope/simulator/analysis/category_name.h>
 #include <draftscope/simulator/analysis/stretches.h>
 #include <draftscope/speculation/strategy_text.h>
 #include <fmt/format.h>
@@ -86,9 +87,10 @@ std::string map_text(const HeatMap& map, const Glyphs& glyphs) {
     }
     table.add_row(std::move(cells));
   }
-  const std::string whose = map.prompt == nullptr ? "all prompts"
-                                                  : fmt::format("prompt {} ({})", map.prompt->question_id,
-                                                                printable(map.prompt->category));
+  const std::string whose = map.prompt == nullptr
+                                ? "all prompts"
+                                : fmt::format("prompt {}, {}", map.prompt->question_id,
+                                              printable(simulator::category_name(map.prompt->category)));
   return fmt::format("\n{}, output tokens {}{}{}\n", whose, map.first_token, glyphs.range(),
                      map.first_token + simulator::published_stretch_tokens - 1) +
          table.text(2, glyphs.columns);

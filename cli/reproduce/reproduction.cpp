@@ -3,6 +3,7 @@
 
 #include <draftscope/base/number.h>
 #include <draftscope/base/quote.h>
+#include <draftscope/simulator/analysis/category_name.h>
 #include <draftscope/simulator/analysis/figure_json.h>
 #include <draftscope/simulator/analysis/figure_tables.h>
 #include <draftscope/traces/reader.h>
@@ -57,7 +58,7 @@ std::string tables_text(const Reproduction& reproduction, const Glyphs& glyphs) 
     const FigureOf<ConventionFigures>& figure = figure_named(key);
     std::vector<Column> columns{{"setting", Align::left}, {"all"}};
     for (const std::string& category : categories)
-      columns.push_back({category.empty() ? "(none)" : printable(category)});
+      columns.push_back({printable(simulator::category_name(category))});
     columns.push_back({"published"});
     Table table(std::move(columns));
     for (const MeasuredSetting& measured : settings) {
@@ -122,7 +123,8 @@ std::string texts_text(const Reproduction& reproduction) {
   std::string text;
   for (std::size_t i = 0; i < std::min(max_prompts, recording.prompts.size()); ++i) {
     const traces::Prompt& prompt = recording.prompts[i];
-    text += fmt::format("\nprompt {} ({}): {}\n", i + 1, printable(prompt.category), excerpt(prompt.text));
+    text += fmt::format("\nprompt {}, {}: {}\n", i + 1, printable(simulator::category_name(prompt.category)),
+                        excerpt(prompt.text));
     for (const MeasuredSetting& measured : settings_measured(reproduction))
       for (const traces::Request& request : recording.requests)
         if (request.prompt_id == prompt.id && request.run_id == measured.run->all.run->id &&
@@ -273,13 +275,14 @@ std::vector<std::string> differences(const Reproduction& reproduction) {
     const traces::Recording& recording = *reproduction.measured->recording;
     const auto meta = [&](const std::string& key) { return simulator::meta_value(recording.meta, key); };
     std::vector<std::string> categories;
-    for (const traces::Prompt& prompt : recording.prompts) insert_once(categories, prompt.category);
+    for (const traces::Prompt& prompt : recording.prompts)
+      insert_once(categories, simulator::category_name(prompt.category));
     lines.push_back(
         fmt::format("model: {}, {}{}", meta("model"),
                     counted(static_cast<std::size_t>(simulator::model_layers(recording)), "layer"),
                     published.empty() ? "" : "; published: " + names_in(published, &PublishedRow::model)));
     lines.push_back(
-        fmt::format("texts: {} ({}), at most {} tokens{}", counted(recording.prompts.size(), "prompt"),
+        fmt::format("texts: {}, {}; at most {} tokens{}", counted(recording.prompts.size(), "prompt"),
                     fmt::join(categories, ", "), meta("max_tokens"),
                     published.empty() ? "" : "; published: " + names_in(published, &PublishedRow::task)));
     lines.push_back(

@@ -2,6 +2,7 @@
 #include "reproduce/steps.h"
 
 #include <draftscope/base/shell_words.h>
+#include <draftscope/simulator/analysis/category_name.h>
 #include <draftscope/speculation/catalogue/strategy_catalogue.h>
 #include <draftscope/speculation/catalogue/strategy_specification.h>
 #include <draftscope/speculation/policy_file.h>
@@ -146,7 +147,7 @@ Result<void> add_settings(const ExperimentRow& experiment, const PlanInputs& inp
   const std::vector<std::string> all{""};
   for (const std::string& category : by_category ? inputs.categories : all) {
     FilledSetting filled{row, "", ""};
-    if (by_category) filled.row.label += " " + (category.empty() ? "(none)" : category);
+    if (by_category) filled.row.label += " " + simulator::category_name(category);
     DRAFTSCOPE_TRY_ASSIGN(filled.strategy, Places(experiment, inputs, category).filled(row.strategy));
     plan.settings.push_back(std::move(filled));
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "report/answers/simulate_text.h"
 
+#include <draftscope/simulator/analysis/category_name.h>
 #include <draftscope/simulator/analysis/figure_json.h>
 #include <draftscope/simulator/analysis/figure_tables.h>
 #include <draftscope/simulator/answers/answer_figures.h>
@@ -57,7 +58,7 @@ std::vector<std::string> answer_cells(const Answer& answer, const std::vector<st
 
 /// Name of a part; prompts may have no category.
 std::string shown_part(const std::string& part) {
-  return part.empty() ? "(none)" : printable(part);
+  return printable(simulator::category_name(part));
 }
 
 /// The strategy that is predicted to be fastest on each part of the prompts, machine by machine; empty if

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "exit_grid.h"
 
+#include <draftscope/simulator/analysis/category_name.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -44,7 +45,7 @@ ExitGrid exits_by_category(const simulator::RunDecisions& run) {
   std::vector<std::string> names;
   for (auto& [name, place] : columns) {
     place = names.size();
-    names.push_back(name.empty() ? "(none)" : name);
+    names.push_back(simulator::category_name(name));
   }
   ExitGrid grid = grid_of(exits, std::move(names));
   for (const simulator::ExitByCategory& entry : run.exits) {
