@@ -10,7 +10,6 @@
 #include <draftscope/simulator/rounds/strategy_rounds.h>
 #include <draftscope/traces/atomic_trace.h>
 #include <draftscope/traces/reader.h>
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -150,7 +149,7 @@ std::vector<AnswerPart> SweepQuestions::ask_parts(const simulator::StrategyRound
   const auto of_rounds = parts_of(rounds, by, what_if_, *simulation.recording);
   if (!of_rounds) {
     simulation.refusals.push_back(
-        {rounds.strategy, machine.name, fmt::format("no stretches: {}", of_rounds.error().message)});
+        {rounds.strategy, machine.name, "no stretches: " + of_rounds.error().message});
     return parts;
   }
   for (const simulator::RoundsPart& part : *of_rounds) {

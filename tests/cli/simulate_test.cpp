@@ -66,6 +66,14 @@ TEST_F(Simulate, TellsTheRoundsOfSettingsThatWereNotRecorded) {
   }
 }
 
+TEST_F(Simulate, SaysThatOnlyTheStretchesOfAnAnswerAreMissing) {
+  const std::string path = record("searched.dstrace", {"vanilla", "clasp:interval=8"}, false);
+  const CommandResult result = run_command({"simulate", path, "-s", "clasp:interval=8", "--by", "stretch"});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.out, HasSubstr("no stretches: "));
+  EXPECT_EQ(result.out.find("no answer"), std::string::npos) << result.out;
+}
+
 /// A model of acceptance replaces shadow tokens that were not recorded, but not those that can't be read.
 TEST_F(Simulate, RefusesShadowTokensThatCannotBeRead) {
   const std::string path = record("broken.dstrace", {"vanilla"}, true);

@@ -139,8 +139,15 @@ std::string notes_text(const Simulation& simulation) {
       lines.add_once("no interval: " + answer.speedup.min_drafted.total.no_interval_reason);
     for (const std::string& note : cost_note_lines(answer)) lines.add_once(answer.machine + ": " + note);
   }
-  for (const Refusal& refusal : simulation.refusals)
-    lines.add_once("no answer: " + (refusal.machine.empty() ? "" : refusal.machine + ": ") + refusal.reason);
+  for (const Refusal& refusal : simulation.refusals) {
+    // A question may have an answer, and yet no stretches.
+    const bool has_answer =
+        std::any_of(simulation.answers.begin(), simulation.answers.end(), [&](const Answer& answer) {
+          return answer.strategy == refusal.strategy && answer.machine == refusal.machine;
+        });
+    lines.add_once((has_answer ? "" : "no answer: ") +
+                   (refusal.machine.empty() ? "" : refusal.machine + ": ") + refusal.reason);
+  }
   return lines.text();
 }
 
