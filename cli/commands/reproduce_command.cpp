@@ -34,6 +34,7 @@
 #include "reproduce/reproduction.h"
 #include "reproduce/steps.h"
 #include "terminal/glyphs.h"
+#include "terminal/numbers.h"
 #include "terminal/table.h"
 
 namespace draftscope::cli {
@@ -97,7 +98,7 @@ std::string points_of(const ExperimentRow& experiment) {
       std::count_if(experiment.settings.begin(), experiment.settings.end(),
                     [&](const SettingRow& setting) { return is_by_category(experiment, setting); }));
   const std::size_t others = settings - by_category;
-  std::string text = fmt::format("{} setting{}", others, others == 1 ? "" : "s");
+  std::string text = counted(others, "setting");
   if (by_category > 0) text += fmt::format(" and {} for each category", by_category);
   return text;
 }

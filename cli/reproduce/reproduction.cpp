@@ -129,8 +129,8 @@ std::string texts_text(const Reproduction& reproduction) {
       for (const traces::Request& request : recording.requests)
         if (request.prompt_id == prompt.id && request.run_id == measured.run->all.run->id &&
             request.repeat == 0)
-          text += fmt::format("  {}, {} tokens: {}\n", printable(measured.setting->row.label),
-                              request.tokens.size(), excerpt(request.text));
+          text += fmt::format("  {}, {}: {}\n", printable(measured.setting->row.label),
+                              counted(request.tokens.size(), "token"), excerpt(request.text));
   }
   return text;
 }
@@ -196,11 +196,6 @@ std::string names_in(const std::vector<PublishedRow>& rows, std::string Publishe
 bool is_later(const PredictionFile& prediction, const traces::Recording& recording) {
   const auto began = parse_number<std::int64_t>(meta_value(recording.meta, "clock_start_realtime_ns"));
   return !began || *began <= prediction.created_realtime_ns;
-}
-
-/// Text like "12 prompts", "1 layer".
-std::string counted(std::size_t count, std::string_view noun) {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
 /// Published rows of an experiment, one line each.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "reproduce/searches.h"
 
-#include <fmt/format.h>
 #include <algorithm>
 #include <map>
 
@@ -52,10 +51,6 @@ std::string map_text(std::int32_t n_layers, const std::vector<std::int32_t>& ski
   std::string text(static_cast<std::size_t>(n_layers), '.');
   for (const std::int32_t layer : skipped) text[static_cast<std::size_t>(layer)] = '#';
   return text;
-}
-
-std::string trials_name(std::size_t trials) {
-  return fmt::format("{} trials", trials);
 }
 
 }  // namespace
@@ -109,7 +104,7 @@ std::string sets_text(const PolicyFile& policy, const Glyphs& glyphs) {
     const auto attentions = skipped_attentions(*set.best);
     const auto mlps = skipped_mlps(*set.best);
     const std::int32_t layers = set.best->candidate->mask.n_layers();
-    table.add_row({trials_name(set.trials), factor(set.best->measured.score, glyphs),
+    table.add_row({counted(set.trials, "trial"), factor(set.best->measured.score, glyphs),
                    count(static_cast<std::int64_t>(attentions.size())),
                    count(static_cast<std::int64_t>(mlps.size())),
                    "attention " + map_text(layers, attentions)});
@@ -183,7 +178,7 @@ Chart sets_chart(const PolicyFile& policy) {
       add_square(mask.runs_attention(layer) ? kept : attentions, layer, bottom + 0.46);
       add_square(mask.runs_mlp(layer) ? kept : mlps, layer, bottom);
     }
-    chart.rows.push_back(trials_name(set.trials));
+    chart.rows.push_back(counted(set.trials, "trial"));
     bottom += 1.0;
   }
   chart.series = {std::move(kept), std::move(attentions), std::move(mlps)};

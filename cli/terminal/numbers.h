@@ -4,9 +4,12 @@
 // Numbers as people read them (number_text.h), in the terminal's characters. Absent values become a dash.
 
 #include <draftscope/base/number_text.h>
+#include <fmt/format.h>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "terminal/glyphs.h"
 
@@ -21,6 +24,11 @@ namespace draftscope::cli {
 
 [[nodiscard]] inline std::string count(std::int64_t value) {
   return count_text(value);
+}
+
+/// Text like "12 prompts", "1 layer".
+[[nodiscard]] inline std::string counted(std::size_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
 [[nodiscard]] inline std::string percent(double share) {
