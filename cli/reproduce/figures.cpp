@@ -27,10 +27,6 @@ using simulator::FigureOf;
 constexpr double not_there = std::numeric_limits<double>::quiet_NaN();
 constexpr std::string_view crosses = " Crosses are published values, of other models and machines.";
 
-const FigureOf<ConventionFigures>& convention_figure(std::string_view key) {
-  return *simulator::find_figure(simulator::convention_figures(), key);
-}
-
 /// Sentence on what a figure counts, by the words of the publication's convention where it has some.
 std::string sentence_of(const ExperimentRow& experiment, const FigureOf<ConventionFigures>& figure) {
   const simulator::ConventionRow& row =

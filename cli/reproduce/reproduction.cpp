@@ -45,17 +45,13 @@ std::string published_cell(const Reproduction& reproduction, const FilledSetting
                      values.size());
 }
 
-const FigureOf<ConventionFigures>& figure_named(std::string_view key) {
-  return *simulator::find_figure(simulator::convention_figures(), key);
-}
-
 /// Settings by categories of prompts, a table for each figure.
 std::string tables_text(const Reproduction& reproduction, const Glyphs& glyphs) {
   const std::vector<MeasuredSetting> settings = settings_measured(reproduction);
   const std::vector<std::string> categories = categories_of(settings);
   std::string text;
   for (const std::string& key : reproduction.experiment->figures) {
-    const FigureOf<ConventionFigures>& figure = figure_named(key);
+    const FigureOf<ConventionFigures>& figure = convention_figure(key);
     std::vector<Column> columns{{"setting", Align::left}, {"all"}};
     for (const std::string& category : categories)
       columns.push_back({printable(simulator::category_name(category))});
@@ -80,15 +76,16 @@ std::string tables_text(const Reproduction& reproduction, const Glyphs& glyphs) 
 std::string curve_text(const Reproduction& reproduction, const Glyphs& glyphs) {
   const ExperimentRow& experiment = *reproduction.experiment;
   std::vector<std::string> titles;
-  for (const std::string& key : experiment.figures) titles.push_back(figure_named(key).title);
+  for (const std::string& key : experiment.figures) titles.push_back(convention_figure(key).title);
   titles.emplace_back("published speedup");
   std::vector<CurvePoint> points;
   for (const MeasuredSetting& measured : settings_measured(reproduction)) {
     CurvePoint& point = points.emplace_back();
     point.value = shown_name(*measured.setting);
     for (const std::string& key : experiment.figures)
-      point.cells.push_back(figure_cell(figure_named(key), measured.all, glyphs));
-    point.cells.push_back(published_cell(reproduction, *measured.setting, figure_named("speedup"), glyphs));
+      point.cells.push_back(figure_cell(convention_figure(key), measured.all, glyphs));
+    point.cells.push_back(
+        published_cell(reproduction, *measured.setting, convention_figure("speedup"), glyphs));
     if (!measured.setting->value.empty()) point.speedup = measured.all.speedup.value_or(1.0);
   }
   return "\n" + curve_table(experiment.axis.key, titles, points, glyphs);
@@ -289,6 +286,10 @@ std::vector<std::string> differences(const Reproduction& reproduction) {
 }
 
 }  // namespace
+
+const FigureOf<ConventionFigures>& convention_figure(std::string_view key) {
+  return *simulator::find_figure(simulator::convention_figures(), key);
+}
 
 std::vector<MeasuredSetting> settings_measured(const Reproduction& reproduction) {
   const traces::Recording& recording = *reproduction.measured->recording;

@@ -7,6 +7,7 @@
 #include <draftscope/base/result.h>
 #include <draftscope/simulator/analysis/conventions.h>
 #include <draftscope/simulator/analysis/decisions.h>
+#include <draftscope/simulator/analysis/figure_tables.h>
 #include <draftscope/simulator/analysis/measured_recording.h>
 #include <draftscope/simulator/analysis/operation_times.h>
 #include <draftscope/speculation/policy_file.h>
@@ -54,6 +55,10 @@ struct MeasuredSetting {
   simulator::ConventionFigures all;
   std::vector<simulator::ConventionFigures> by_category;
 };
+
+/// Figure of a row's `figures`; the key must be one of convention_figures().
+[[nodiscard]] const simulator::FigureOf<simulator::ConventionFigures>& convention_figure(
+    std::string_view key);
 
 /// In order of the settings. `reproduction` must have a recording and outlive the result.
 [[nodiscard]] std::vector<MeasuredSetting> settings_measured(const Reproduction& reproduction);
