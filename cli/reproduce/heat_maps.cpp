@@ -46,11 +46,12 @@ std::optional<ExitAndLength> setting_of(const traces::Run& run) {
 /// Maps of all prompts, then of the first ones, each in order of the output.
 std::vector<HeatMap> heat_maps(const traces::Recording& recording) {
   constexpr std::size_t shown_prompts = 2;
+  const std::vector<StretchFigures> stretches = simulator::stretches_of(recording);
   std::vector<HeatMap> maps;
   for (std::size_t i = 0; i <= std::min(shown_prompts, recording.prompts.size()); ++i) {
     const traces::Prompt* prompt = i == 0 ? nullptr : &recording.prompts[i - 1];
     std::map<std::int32_t, HeatMap> by_stretch;
-    for (const StretchFigures& figures : simulator::stretches_of(recording)) {
+    for (const StretchFigures& figures : stretches) {
       const auto setting = setting_of(*figures.run);
       if (figures.prompt != prompt || !figures.speedup || !setting) continue;
       HeatMap& map = by_stretch[figures.first_token];
