@@ -42,7 +42,8 @@ Result<StrategyRounds> lookup_rounds(const TrainedRecording& trained, std::strin
   }
   for (const std::vector<LookupRound>& request : text.fewest)
     rounds.setting.max_drafted.push_back(lookup_statistics(request));
-  if (rounds.setting.status == AnswerStatus::bounded) rounds.setting.max_drafted = rounds.setting.min_drafted;
+  if (rounds.setting.status == AnswerStatus::bounded && text.fewest.empty())
+    rounds.setting.max_drafted = rounds.setting.min_drafted;
   rounds.setting.status = std::max(rounds.setting.status, text.status);
   rounds.notes = std::move(text.notes);
   return rounds;
