@@ -14,16 +14,21 @@ namespace draftscope::simulator {
 
 namespace {
 
-/// A round's guesses as the engine uses them: those beyond the limits, and their children, are left out.
-void add_guesses(std::span<const speculation::TextGuess> all, const RoundState& state,
-                 const ReplayConditions& conditions, LookupRound& round) {
+/// A round's guesses as the engine uses them: those beyond the limits, and their children, are left out. Extra
+/// rows come before guesses, but all are left out where they leave no row for the root.
+void add_guesses(const RoundGuesses& planned, const RoundState& state, const ReplayConditions& conditions,
+                 LookupRound& round) {
+  const auto all = planned.guesses;
+  const std::int32_t room = std::min(conditions.verify_rows, conditions.context_rows - state.root_position);
+  round.extra_rows = planned.extra_rows < room ? planned.extra_rows : 0;
   std::vector<std::int32_t> depths;
   for (const speculation::TextGuess& guess : all) {
     depths.push_back(guess.parent < 0 ? 1 : depths[static_cast<std::size_t>(guess.parent)] + 1);
     round.planned = std::max(round.planned, depths.back());
   }
-  const std::int32_t steps = longest_draft(state, {.exit = 1, .length = round.planned}, conditions);
-  const std::int32_t rows = std::min(conditions.verify_rows, conditions.context_rows - state.root_position);
+  const std::int32_t rows = room - round.extra_rows;
+  const std::int32_t steps =
+      std::min(longest_draft(state, {.exit = 1, .length = round.planned}, conditions), std::max(rows - 1, 0));
   std::vector<std::int32_t> place(all.size(), -1);
   for (std::size_t i = 0; i < all.size(); ++i) {
     const std::int32_t parent = all[i].parent < 0 ? -1 : place[static_cast<std::size_t>(all[i].parent)];
@@ -76,10 +81,8 @@ std::vector<LookupRound> replay_guesses(const ShadowTable& table, const ReplayCo
     const RoundState state = state_at(table, conditions, static_cast<std::int32_t>(rounds.size()), root);
     LookupRound round{.root_position = root};
     if (guard == nullptr || guard->takes_strategy()) {
-      const RoundGuesses planned =
-          guess_after(std::span(table.text).first(static_cast<std::size_t>(root) + 1), rounds);
-      add_guesses(planned.guesses, state, conditions, round);
-      round.extra_rows = planned.extra_rows;
+      add_guesses(guess_after(std::span(table.text).first(static_cast<std::size_t>(root) + 1), rounds), state,
+                  conditions, round);
     }
     follow_text(table, end, round);
     round.emitted = emitted_tokens(table, root, round.outcome.accepted);
