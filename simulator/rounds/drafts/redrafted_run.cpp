@@ -80,6 +80,8 @@ std::int64_t ended_searches(const RunRows& run) {
   bool is_last = false;
   for (const RequestRows& rows : run.requests)
     for (const traces::Round& round : rows.rounds) {
+      // No search follows the round that ends a request, whether or not searches continue.
+      if (&round == &rows.rounds.back() && round.optimise_ns == 0) continue;
       is_last = round.optimise_ns > 0;
       searches += is_last ? 1 : 0;
     }
