@@ -17,7 +17,7 @@ struct Place {
   std::size_t position = 0;
 };
 
-/// Turns `turned` places of a group from one bit to the other.
+/// Turns the first |change| places of a group: right ones wrong if `change` < 0, else wrong ones right.
 void turn(std::vector<DraftedPositions>& requests, const PositionGroups& groups, std::int32_t group,
           double change) {
   const AcceptanceBit from = change < 0.0 ? AcceptanceBit::accepted : AcceptanceBit::rejected;
