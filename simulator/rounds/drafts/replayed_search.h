@@ -9,7 +9,6 @@
 #include <draftscope/speculation/catalogue/strategy_specification.h>
 #include <cstdint>
 #include <initializer_list>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
