@@ -54,7 +54,8 @@ void Del::begin_request(const RequestView& /*request*/) {
 }
 
 void Del::observe(const RoundView& /*round*/, const RoundOutcome& outcome, DecisionLog* /*log*/) {
-  // Rows after the first rejected token have a context that is not the text's.
+  // Only the public code after d = 0 counts rows after the first rejected token, whose context is not the
+  // text's.
   path_.assign(1, 0);
   const bool chain = static_cast<std::size_t>(outcome.drafted()) == outcome.steps.size();
   if (chain && rule_.options().exits_draft && rule_.counts_all()) {
