@@ -33,7 +33,7 @@ inline constexpr const char* both_ends_are_kept = "first and last are kept";
 inline constexpr const char* follows_from_the_text =
     "it drafts no prefix of the model's layers; its guesses follow from the text (replay_lookup.h)";
 inline constexpr const char* follows_from_earlier_guesses =
-    "its guesses come from what the target said about earlier guesses";
+    "its guesses come from what the target said about earlier guesses, which only its own runs record";
 
 /// Reason of a mask that leaves out middle sublayers, after a clause on how it chooses them.
 inline std::string reads_its_own_rows(std::string chooses = {}) {

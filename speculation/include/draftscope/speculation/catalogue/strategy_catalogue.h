@@ -113,7 +113,7 @@ struct PartRow {
 enum class ReplayNeeds : std::uint8_t {
   texts,          ///< Token ids.
   shadow_tokens,  ///< Token ids and the prediction of every layer.
-  impossible,     ///< No recording contains what a replay needs.
+  impossible,     ///< Shadow tokens do not tell; runs of the strategy itself may.
 };
 [[nodiscard]] std::string_view replay_needs_name(ReplayNeeds needs);
 
