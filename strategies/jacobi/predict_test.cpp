@@ -5,12 +5,13 @@
 #include <draftscope/simulator/answers/what_if.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "../../tests/cli/trace_files.h"
 #include "rounds/round_sources.h"
+#include "tests/cli/trace_files.h"
 
 namespace draftscope::simulator {
 namespace {
