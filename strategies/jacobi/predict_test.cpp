@@ -4,7 +4,9 @@
 
 #include <draftscope/simulator/answers/what_if.h>
 #include <gtest/gtest.h>
+#include <sqlite3.h>
 
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -31,13 +33,28 @@ class FromEarlierGuesses : public testing::Test {
       arguments.insert(arguments.end(), {"--strategy", strategy});
     const cli::CommandResult result = cli::run_command(arguments);
     EXPECT_EQ(result.exit_code, 0) << result.err;
+    return learn(name);
+  }
+  Learnt learn(const std::string& name) {
     Learnt learnt;
-    learnt.reader = std::make_unique<traces::Reader>(*traces::Reader::open(file));
+    learnt.reader = std::make_unique<traces::Reader>(*traces::Reader::open(folder_ / name));
     learnt.recording = std::make_unique<traces::Recording>(*learnt.reader->recording());
     auto what_if = WhatIf::train(*learnt.reader, *learnt.recording);
     EXPECT_TRUE(what_if) << what_if.error().message;
     learnt.what_if = std::make_unique<WhatIf>(*std::move(what_if));
     return learnt;
+  }
+  /// Makes every token that lookahead noted this one.
+  void damage(const std::string& name, const std::string& token) {
+    std::string tokens = token;
+    for (int i = 1; i < 35; ++i) tokens += "," + token;
+    sqlite3* database = nullptr;
+    ASSERT_EQ(sqlite3_open((folder_ / name).c_str(), &database), SQLITE_OK);
+    const std::string sql =
+        "UPDATE decisions SET detail = '{\"tokens\":[" + tokens + "]}' WHERE detail LIKE '{\"tokens\":%'";
+    EXPECT_EQ(sqlite3_exec(database, sql.c_str(), nullptr, nullptr, nullptr), SQLITE_OK);
+    EXPECT_GT(sqlite3_changes(database), 0);
+    sqlite3_close(database);
   }
 
   cli::TemporaryFolder folder_;
@@ -70,6 +87,21 @@ TEST_F(FromEarlierGuesses, ARecordedSettingHasItsOwnRounds) {
               << strategy << ", " << rows << " rows";
       }
     }
+  }
+}
+
+TEST_F(FromEarlierGuesses, NotedTokensBeyondTheVocabularyAreNoGuesses) {
+  const std::string name = "run.dstrace";
+  const std::int64_t tokens =
+      sum_of(record(name, {"lookahead"}).what_if->rounds("lookahead")->setting.min_drafted).tokens;
+  for (const char* const token : {"2000000000", "-7"}) {
+    damage(name, token);
+    const Learnt learnt = learn(name);
+    const auto found = lookup_rounds(learnt.what_if->trained(), "lookahead");
+    ASSERT_TRUE(found) << found.error().message;
+    const RoundStatistics all = sum_of(found->setting.min_drafted);
+    EXPECT_EQ(all.tokens, tokens);
+    EXPECT_EQ(all.drafted, 0);
   }
 }
 

@@ -89,6 +89,7 @@ class LookaheadReplay {
         recorded_(recorded),
         rounds_(std::move(rounds)),
         is_at_own_pace_(is_at_own_pace),
+        vocab_(vocab),
         pool_(vocab, asked.ngram - 1, asked.guesses),
         window_(asked.window, asked.ngram),
         is_in_step_(asked.window == recorded.window && asked.ngram == recorded.ngram) {}
@@ -127,7 +128,9 @@ class LookaheadReplay {
          ++column) {
       // A shorter n-gram ends with the token that the round has just predicted, too.
       const auto ngram = std::span(ngrams).subspan(column * length, length).last(to_size(asked_.ngram));
-      pool_.add(ngram.front(), ngram.subspan(1));
+      // Nothing has checked the tokens of a file's notes.
+      if (std::ranges::all_of(ngram, [&](std::int32_t token) { return token >= 0 && token < vocab_; }))
+        pool_.add(ngram.front(), ngram.subspan(1));
     }
   }
 
@@ -135,6 +138,7 @@ class LookaheadReplay {
   LookaheadOptions recorded_;
   std::vector<CompletedRound> rounds_;
   bool is_at_own_pace_;
+  std::int32_t vocab_;
   speculation::NgramPool pool_;
   speculation::LevelSizes window_;
   std::vector<speculation::TextGuess> tree_;
