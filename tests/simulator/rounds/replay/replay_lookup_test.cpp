@@ -129,6 +129,27 @@ TEST(ReplayedLookup, EndsWithTheText) {
   }
 }
 
+TEST(ReplayedGuesses, LeaveRowsForTheWindowUnlessItLeavesNoneForTheRoot) {
+  std::mt19937 random(11);
+  const std::vector<speculation::TextGuess> chain{{8, -1}, {8, 0}, {8, 1}, {8, 2}, {8, 3}, {8, 4}};
+  const ShadowTable table{
+      .prompt_tokens = 3, .first = 4, .text = std::vector<std::int32_t>(20, 1), .ended_at_eos = true};
+  for (int i = 0; i < 200; ++i) {
+    const auto extra_rows = static_cast<std::int32_t>(random() % 16);
+    const auto context_rows = static_cast<std::int32_t>(20 + random() % 20);
+    ReplayConditions conditions{.max_new_tokens = 100, .context_rows = context_rows};
+    conditions.verify_rows = static_cast<std::int32_t>(1 + random() % 20);
+    const auto rounds = replay_guesses(table, conditions, nullptr, [&](const auto&, const auto&) {
+      return RoundGuesses{chain, extra_rows};
+    });
+    for (const LookupRound& round : rounds) {
+      const std::int32_t room = std::min(conditions.verify_rows, context_rows - round.root_position);
+      EXPECT_EQ(round.extra_rows, extra_rows < room ? extra_rows : 0);
+      EXPECT_EQ(round.outcome.drafted, std::min(6, room - 1 - round.extra_rows));
+    }
+  }
+}
+
 /// A recorded tree shows what was kept for the first root, which the request itself has not verified yet.
 TEST(ReplayedRecycling, GuessesWhatEarlierRequestsKeptOnlyIfThatGoesOn) {
   const ReplayConditions conditions{.max_new_tokens = 20, .context_rows = 64};
