@@ -68,6 +68,9 @@ class CpuBackend final : public Backend {
       copies_.emplace(format, std::move(copy));
       return {};
     }
+    if (!speculation::makes(speculation::MadeBy::cpu, speculation::weight_format_row(format)))
+      return fail("model {}: found draft weights {}, expected one of {}", model_.shape.name,
+                  speculation::weight_format_name(format), held_weight_formats());
     DRAFTSCOPE_TRY_ASSIGN(const PackedLayout* layout, made_layout(model_.shape, format));
     DRAFTSCOPE_TRY(note_inputs(*layout));
     DRAFTSCOPE_TRY_ASSIGN(Matrices copy, copy_matrices(checkpoint_, model_, *layout, squares_));
@@ -168,6 +171,14 @@ class CpuBackend final : public Backend {
     for (const speculation::WeightFormatRow& row : speculation::weight_formats())
       if (made_layout(model_.shape, row.format)) formats.push_back(row.format);
     return formats;
+  }
+
+  /// Names of the formats that prepare_draft_weights() takes.
+  static std::string held_weight_formats() {
+    std::string names = speculation::made_weight_formats(speculation::MadeBy::cpu);
+    for (const speculation::WeightFormatRow& row : speculation::weight_formats())
+      if (e4m3_tile(row.format)) names += ", " + std::string(row.name);
+    return names;
   }
 
   std::size_t draft_weight_bytes() const {

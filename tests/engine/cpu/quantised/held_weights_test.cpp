@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Tests models with packed matrices, and copies of weights for drafts.
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,6 +9,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <string>
 
 #include "backends.h"
 #include "numbers/bf16.h"
@@ -230,6 +232,19 @@ TEST(HeldWeights, AreRefusedWhereTheyAreNotHeldOrNotMade) {
     EXPECT_THAT(not_made.error().message, HasSubstr("expected one of q8_0"));
     EXPECT_FALSE(make_cpu_backend(checkpoint, {.weights = format}));
   }
+}
+
+TEST(HeldWeights, AreOfExactlyTheFormatsThatARefusalNames) {
+  Random random(71);
+  const Checkpoint checkpoint = random_checkpoint(random_shape(random), DType::bf16, random());
+  const auto backend = make_backend(checkpoint, {.threads = 1, .cache_rows = cache_rows});
+  const auto refused = backend->prepare_draft_weights(WeightFormat::int4);
+  ASSERT_FALSE(refused);
+  const std::string named = refused.error().message + ",";
+  for (const speculation::WeightFormatRow& row : speculation::weight_formats())
+    EXPECT_EQ(backend->prepare_draft_weights(row.format).has_value(),
+              named.substr(named.find("expected")).find(fmt::format(" {},", row.name)) != std::string::npos)
+        << row.name;
 }
 
 }  // namespace
