@@ -286,28 +286,41 @@ Result<void> add_hard_case(const TrainedRecording& trained, const RunRows& first
   return {};
 }
 
+/// The search of a run with other parameters; nothing if it is not to be replayed.
+std::optional<ReplayedSearch> replay_of(const TrainedRecording& trained, const RunRows& first,
+                                        const StrategySpecification& recorded,
+                                        const StrategySpecification& strategy) {
+  const PartPrediction* const mask = part_prediction(strategy, PartKind::mask);
+  if (mask == nullptr || mask->replay_search == nullptr) return std::nullopt;
+  return mask->replay_search({first, recorded, trained.candidates, trained.layer_sets, trained.n_layers()},
+                             strategy);
+}
+
 struct DraftSource {
   const RunRows* run = nullptr;
   std::string other_search;  ///< Parameters of the search that differ.
 };
 
-/// The run that tells most: of the same search, with siblings for a tree, or the one whose drafts saw most
-/// positions.
+/// The run that tells most: of the same search, with siblings for a tree, of a search that can be replayed,
+/// or the one whose drafts saw most positions.
 DraftSource draft_source_of(const TrainedRecording& trained, const StrategySpecification& strategy,
                             std::span<const RunRows* const> runs) {
   DraftSource best;
-  std::tuple<bool, bool, std::int64_t> rank;
+  std::tuple<bool, bool, bool, std::int64_t> rank;
   for (const RunRows* const run : runs) {
     const auto recorded = run_specification(*run->run, trained.n_layers());
     if (!recorded) continue;
     DraftSource source{run, other_search(strategy, *recorded)};
+    const RunRows first = first_repeat(*run);
     std::int64_t seen = 0;
-    for (const DraftedPositions& positions : positions_of_run(*trained.recording, first_repeat(*run)))
+    for (const DraftedPositions& positions : positions_of_run(*trained.recording, first))
       seen += std::ranges::count_if(
           positions, [](const DraftedPosition& position) { return position.bit != AcceptanceBit::unseen; });
     const bool has_widths =
         speculation::widths_of(strategy).empty() || !speculation::widths_of(*recorded).empty();
-    const std::tuple of_run(source.other_search.empty(), has_widths, seen);
+    const bool is_replayed =
+        !source.other_search.empty() && replay_of(trained, first, *recorded, strategy).has_value();
+    const std::tuple of_run(source.other_search.empty(), has_widths, is_replayed, seen);
     if (best.run != nullptr && of_run <= rank) continue;
     best = std::move(source);
     rank = of_run;
@@ -338,11 +351,7 @@ void add_drafted_notes(const StrategySpecification& strategy, const Redrafted& r
 /// The recorded search with other parameters; where it is not to be replayed, every round's set is unknown.
 ReplayedSearch replayed_search(const TrainedRecording& trained, const RunRows& first,
                                const StrategySpecification& recorded, const StrategySpecification& strategy) {
-  const PartPrediction* const mask = part_prediction(strategy, PartKind::mask);
-  if (mask != nullptr && mask->replay_search != nullptr)
-    if (auto search = mask->replay_search(
-            {first, recorded, trained.candidates, trained.layer_sets, trained.n_layers()}, strategy))
-      return *std::move(search);
+  if (auto search = replay_of(trained, first, recorded, strategy)) return *std::move(search);
   ReplayedSearch search;
   for (const RequestRows& rows : first.requests)
     search.rounds.emplace_back(rows.rounds.size(), SearchedRound{.draft = RoundSet::unknown});
