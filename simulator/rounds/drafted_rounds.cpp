@@ -442,8 +442,10 @@ Result<StrategyRounds> searched_rounds(const TrainedRecording& trained, const St
     rounds.notes = notes_of(search, groups, slope);
   }
   if (rounds.drafts.empty()) rounds.verified_layers = specified_verified_layers(text);
-  rounds.notes.push_back(fmt::format("the search of run {} is replayed with {}{}",
-                                     source.run->run->specification, source.other_search,
+  const bool is_replayed = rounds_that_draft(search, RoundSet::unknown) < rounds_of_run(first);
+  rounds.notes.push_back(fmt::format("the search of run {} is {} with {}{}", source.run->run->specification,
+                                     is_replayed ? "replayed" : "not replayed: it would be one",
+                                     source.other_search,
                                      has_same_sets ? ": every round drafts with the recorded set" : ""));
   return rounds;
 }
