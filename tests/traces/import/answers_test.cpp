@@ -62,7 +62,9 @@ TEST(SpecBenchImport, SaysThatDraftLengthsAreNotKnownAndTakesThemFromTheCaller) 
   options.draft_length = 2;
   const auto refused = import_recordings({file}, options, folder / "refused.dstrace");
   ASSERT_FALSE(refused);
-  EXPECT_NE(refused.error().message.find("accepted is 3, expected at most drafted (2)"), std::string::npos)
+  EXPECT_NE(
+      refused.error().message.find("a round accepts 3 draft tokens, expected at most its draft length (2)"),
+      std::string::npos)
       << refused.error().message;
 }
 

@@ -122,7 +122,7 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{"layerskip", R"({"a":1}{"acceptance_rate":3})", "acceptance_rate is 3, expected an object"},
         Refusal{"layerskip", "exit_layer,x\n1,2\n", "the column num_speculations is missing"},
         Refusal{acceptance, R"({"accepted":[3],"drafted":[2]})",
-                "accepted is 3, expected at most drafted (2)"},
+                "a round accepts 3 draft tokens, expected at most its draft length (2)"},
         Refusal{acceptance, R"({"accepted":[1],"drafted":[2,2]})", "draft lengths of 2 rounds"},
         Refusal{acceptance, R"({"acceptance":[[0,1]]})", "acceptance[0][1] is 1 behind a 0"},
         Refusal{acceptance, R"({"id":1})", "has none of per_step_accepted"},
