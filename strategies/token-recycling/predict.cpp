@@ -75,19 +75,20 @@ Result<TextRounds> recycled_rounds(const TrainedRecording& trained,
   const speculation::RecyclingOptions options = speculation::recycling_options(strategy);
   auto requests = replay_recycling(trained.texts().tables, kept, options, trained.conditions,
                                    trained.costs.model.shape.vocab, guard);
+  std::vector<std::string> notes;
+  if (source.empty())
+    notes = {
+        "what followed in the texts is taken to be kept; of the target's best tokens after rejected "
+        "guesses only a recorded run of token-recycling shows some",
+        "in the other case they fill every tree, and none is right"};
+  else
+    notes = {fmt::format("what is kept after each token is taken from the trees of run {} and from the texts",
+                         source)};
   auto fewest = source.empty() ? with_full_trees(requests, options.nodes) : KnownRequests{};
-  return TextRounds{
-      .requests = std::move(requests),
-      .fewest = std::move(fewest),
-      .status = AnswerStatus::approximate,
-      .notes = {source.empty()
-                    ? "what followed in the texts is taken to be kept: the target's best tokens behind "
-                      "rejected guesses are not recorded, of which a recorded run of token-recycling shows "
-                      "some; in the "
-                      "other case they fill every tree, and none is right"
-                    : fmt::format("what is kept behind each token is taken from the trees of run {} and from "
-                                  "the texts",
-                                  source)}};
+  return TextRounds{.requests = std::move(requests),
+                    .fewest = std::move(fewest),
+                    .status = AnswerStatus::approximate,
+                    .notes = std::move(notes)};
 }
 
 }  // namespace
