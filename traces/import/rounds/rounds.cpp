@@ -109,8 +109,11 @@ class LineFields {
   Result<void> each(const char* name, Take take) {
     const JsonField field = (*this)[name];
     if (field.is_null()) return {};
-    DRAFTSCOPE_TRY_ASSIGN(const std::vector<JsonField> elements, field.list());
-    for (const JsonField& element : elements) DRAFTSCOPE_TRY(take(element));
+    const nlohmann::json& list = field.value();
+    if (!list.is_array()) return field.wrong("a list");
+    // A line may hold millions of tokens: one element's place at a time.
+    for (std::size_t i = 0; i < list.size(); ++i)
+      DRAFTSCOPE_TRY(take(JsonField(list[i], field.file(), fmt::format("{}[{}]", field.path(), i))));
     return {};
   }
 
