@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <set>
 
+#include "cpu/quantised/round_to_e4m3.h"
 #include "decoded.h"
 
 namespace draftscope::engine {
@@ -28,7 +29,7 @@ bool has(const std::vector<ParameterRow>& parameters, std::string_view name) {
 /// Whether no draft of a CPU can have weights of this format, which only GPUs make. A CPU holds e4m3 widened.
 bool is_of_gpus(const std::string& weights) {
   const auto format = speculation::parse_weight_format(weights);
-  return format && !weights.starts_with("fp8") &&
+  return format && !cpu::e4m3_tile(*format) &&
          !speculation::makes(speculation::MadeBy::cpu, speculation::weight_format_row(*format));
 }
 
