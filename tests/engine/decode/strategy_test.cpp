@@ -2,6 +2,8 @@
 #include <draftscope/engine/strategy.h>
 #include <gmock/gmock.h>
 
+#include <nlohmann/json.hpp>
+
 namespace draftscope::engine {
 namespace {
 
@@ -9,6 +11,19 @@ speculation::ModelShape shape_of(std::int32_t n_layers) {
   speculation::ModelShape shape;
   shape.n_layers = n_layers;
   return shape;
+}
+
+TEST(MakeStrategy, FillsInEveryDefaultAndSaysSo) {
+  const auto strategy = make_strategy("layerskip", shape_of(12));
+  ASSERT_TRUE(strategy) << strategy.error().message;
+  EXPECT_EQ(strategy->specification, "layerskip");
+  const auto parameters = nlohmann::json::parse(strategy->parameters);
+  EXPECT_EQ(parameters, (nlohmann::json{{"acceptance", "token"},
+                                        {"exit", 3},
+                                        {"gamma", 6},
+                                        {"guard", 0},
+                                        {"verify", "above-exit"},
+                                        {"weights", "as-held"}}));
 }
 
 TEST(MakeStrategy, PlansAnEarlyExitOfTheGivenLength) {
