@@ -12,6 +12,7 @@
 #include "kept_decode.h"
 #include "small_model.h"
 #include "strategies/swift/engine.h"
+#include "strategies/swift/rule.h"
 
 namespace draftscope::engine {
 namespace {
@@ -25,24 +26,39 @@ speculation::SublayerMask random_mask(std::mt19937& random, std::int32_t n_layer
   return mask;
 }
 
+/// Fills the backend's cache with the target's K/V of a text, by passes of no more rows than are invariant.
+void keep_text(Backend& backend, std::span<const std::int32_t> text) {
+  const auto most = static_cast<std::size_t>(backend.max_invariant_rows());
+  for (std::size_t first = 0; first < text.size(); first += most)
+    (void)run_target(backend, text.subspan(first, std::min(most, text.size() - first)),
+                     static_cast<std::int32_t>(first));
+}
+
+/// The masked model's choice after text[position], with the K/V of the backend's rows before it.
+std::int32_t choice_at(Backend& backend, const speculation::SublayerMask& mask,
+                       std::span<const std::int32_t> text, std::int32_t position) {
+  const Row row{.token = text[static_cast<std::size_t>(position)], .hidden = -1, .position = position};
+  Outputs outputs;
+  const auto done = backend.forward({.rows = std::span(&row, 1),
+                                     .committed = position,
+                                     .first_row = position,
+                                     .mask = &mask,
+                                     .layers = {0, backend.shape().n_layers},
+                                     .wanted = {.head = true, .top_k = 1}},
+                                    outputs);
+  EXPECT_TRUE(done) << done.error().message;
+  return outputs.top[0].token;
+}
+
 /// Whether the masked model ranks each of text[from + 1 …] first, token by token after the target's K/V.
 std::string direct_hits(const Checkpoint& checkpoint, const speculation::SublayerMask& mask,
                         std::span<const std::int32_t> text, std::int32_t from, std::int32_t window) {
   const auto backend = cpu_backend(checkpoint, 1, 200);
-  (void)run_target(*backend, text.first(static_cast<std::size_t>(from)), 0);
+  keep_text(*backend, text.first(static_cast<std::size_t>(from)));
   std::string hits;
   for (std::int32_t position = from; position < from + window; ++position) {
-    const Row row{.token = text[static_cast<std::size_t>(position)], .hidden = -1, .position = position};
-    Outputs outputs;
-    const auto done = backend->forward({.rows = std::span(&row, 1),
-                                        .committed = position,
-                                        .first_row = position,
-                                        .mask = &mask,
-                                        .layers = {0, checkpoint.shape.n_layers},
-                                        .wanted = {.head = true, .top_k = 1}},
-                                       outputs);
-    EXPECT_TRUE(done) << done.error().message;
-    hits += outputs.top[0].token == text[static_cast<std::size_t>(position) + 1] ? '1' : '0';
+    const std::int32_t choice = choice_at(*backend, mask, text, position);
+    hits += choice == text[static_cast<std::size_t>(position) + 1] ? '1' : '0';
   }
   return hits;
 }
@@ -101,6 +117,42 @@ TEST(Matchness, IsTheShareOfTokensThatTheMaskedModelFindsBest) {
     EXPECT_EQ(before.logits, after.logits);
   }
   EXPECT_LT(sum / 30, 0.9);  // otherwise a count of everything would pass
+}
+
+TEST(Matchness, OfALongWindowBeginsEachPassWithTheTargetsKv) {
+  std::mt19937 random(5);
+  for (const std::int32_t window : {65, 140}) {
+    const Checkpoint checkpoint = small_model({.n_layers = 4, .seed = random()});
+    speculation::SublayerMask mask(4);
+    mask.skip_attention(1);
+    mask.skip_mlp(2);
+    std::vector<std::int32_t> text = random_tokens(random, 200, 40);
+    const auto from = static_cast<std::int32_t>(1 + random() % 20);
+    std::string expected;
+    for (std::int32_t first = from; first < from + window; first += speculation::swift_pass_rows) {
+      const std::int32_t end = std::min(first + speculation::swift_pass_rows, from + window);
+      const auto other = cpu_backend(checkpoint, 1, 200);
+      keep_text(*other, std::span(text).first(static_cast<std::size_t>(first)));
+      // Every other token is the masked model's own choice, because a random text hardly ever matches.
+      for (std::int32_t position = first; position < end; ++position) {
+        const std::int32_t choice = choice_at(*other, mask, text, position);
+        if (position % 2 == 0) text[static_cast<std::size_t>(position) + 1] = choice;
+      }
+      expected += direct_hits(checkpoint, mask, text, first, end - first);
+    }
+    const auto backend = cpu_backend(checkpoint, 1, 300);
+    keep_text(*backend, text);
+    Probe probe(*backend, 199);
+    std::vector<Row> rows;
+    Outputs outputs;
+    std::string hits;
+    const auto found = matchness(probe, mask, text, from, window, rows, outputs, hits);
+    ASSERT_TRUE(found) << found.error().message;
+    ASSERT_TRUE(found->has_value());
+    EXPECT_EQ(hits, expected);
+    EXPECT_DOUBLE_EQ(**found, share_of(expected));
+    EXPECT_LT(share_of(expected), 0.9);
+  }
 }
 
 TEST(Matchness, IsNothingWithoutRoomForTheWindow) {
