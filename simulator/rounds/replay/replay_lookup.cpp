@@ -14,8 +14,8 @@ namespace draftscope::simulator {
 
 namespace {
 
-/// A round's guesses as the engine uses them: those beyond the limits, and their children, are left out. Extra
-/// rows come before guesses, but all are left out where they leave no row for the root.
+/// A round's guesses as the engine uses them: those beyond the limits, and their children, are left out.
+/// Extra rows come before guesses, but all are left out where they leave no row for the root.
 void add_guesses(const RoundGuesses& planned, const RoundState& state, const ReplayConditions& conditions,
                  LookupRound& round) {
   const auto all = planned.guesses;
