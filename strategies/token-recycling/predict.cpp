@@ -17,9 +17,10 @@ namespace {
 
 using KeptByTable = std::vector<std::vector<KeptSuccessors>>;
 
-/// Adds the successors that the trees of a request's rounds show.
+/// Adds the successors that the trees of a request's rounds show, but for tokens beyond the vocabulary.
 void add_kept(const traces::Recording& recording, const RequestRows& rows, const ShadowTable& table,
-              std::vector<KeptSuccessors>& kept) {
+              std::int32_t vocab, std::vector<KeptSuccessors>& kept) {
+  const auto is_known = [&](std::int32_t token) { return token >= 0 && token < vocab; };
   for (const traces::Round& round : rows.rounds) {
     const auto tokens = draft_tokens_of(recording, round.id);
     std::vector<KeptSuccessors> behind(tokens.size() + 1);  // the root's, then the draft tokens'
@@ -30,7 +31,8 @@ void add_kept(const traces::Recording& recording, const RequestRows& rows, const
       behind[i].root_position = round.root_position;
       behind[i].token =
           i == 0 ? table.text[static_cast<std::size_t>(round.root_position)] : tokens[i - 1].token;
-      kept.push_back(std::move(behind[i]));
+      if (is_known(behind[i].token) && std::ranges::all_of(behind[i].successors, is_known))
+        kept.push_back(std::move(behind[i]));
     }
   }
 }
@@ -53,7 +55,8 @@ KeptByTable recorded_successors(const TrainedRecording& trained, std::string& so
   source = widest->run->specification;
   const std::vector<const RequestRows*> requests = requests_of_texts(trained, *widest);
   for (std::size_t i = 0; i < tables.size(); ++i)
-    if (requests[i] != nullptr) add_kept(*trained.recording, *requests[i], tables[i], kept[i]);
+    if (requests[i] != nullptr)
+      add_kept(*trained.recording, *requests[i], tables[i], trained.costs.model.shape.vocab, kept[i]);
   return kept;
 }
 
