@@ -4,6 +4,10 @@
 #include <draftscope/simulator/analysis/run_rows.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <string>
+#include <vector>
+
 #include "analysis/run_specification.h"
 #include "rounds/drafts/redrafted_run.h"
 
@@ -59,6 +63,24 @@ TEST(SearchSchedule, OfConfLayersWaitsForItsWindowAndTriesEachSet) {
 TEST(SearchSchedule, OfOthersHasNone) {
   EXPECT_TRUE(rounds_with_search(schedule("layerskip"), 8).empty());
   EXPECT_TRUE(rounds_with_search(schedule("vanilla"), 8).empty());
+}
+
+TEST(EndedSearches, AreKnownByTheLastRoundThatMayHaveOne) {
+  struct Searched {
+    std::vector<std::vector<std::int64_t>> optimise_ns;  // [request][round]
+    std::int64_t ended;
+  };
+  for (const Searched& searched :
+       {Searched{{{0, 5, 5, 0}}, -1}, Searched{{{0, 5, 0, 0}}, 1}, Searched{{{5, 5, 0}, {5, 0}}, -1},
+        Searched{{{5, 5, 0}, {0}}, -1}, Searched{{{5, 5}}, -1}}) {
+    std::vector<std::vector<traces::Round>> rounds;
+    for (const std::vector<std::int64_t>& request : searched.optimise_ns)
+      for (auto& of_request = rounds.emplace_back(); const std::int64_t ns : request)
+        of_request.emplace_back().optimise_ns = ns;
+    RunRows run;
+    for (const std::vector<traces::Round>& request : rounds) run.requests.emplace_back().rounds = request;
+    EXPECT_EQ(ended_searches(run), searched.ended) << run.requests.size() << " requests";
+  }
 }
 
 TEST(SearchSchedule, IsTheEnginesOwnInARecording) {
