@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "rounds/drafts/draft_tokens.h"
 #include "rounds/round_sources.h"

@@ -5,8 +5,10 @@
 #include <draftscope/base/quote.h>
 #include <draftscope/base/result.h>
 #include <draftscope/traces/writer.h>
+#include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <nlohmann/json.hpp>
