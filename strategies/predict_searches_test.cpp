@@ -7,6 +7,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -66,6 +67,11 @@ struct Case {
   std::size_t min_exact = 0;  ///< Settings that are answered exactly.
   double near = 0.0;  ///< Share of the rounds by which the other answers may miss both of their cases.
 };
+
+/// Googletest names a case by its recorded setting.
+void PrintTo(const Case& of, std::ostream* out) {
+  *out << of.recorded;
+}
 
 class SearchAskedOtherwise : public testing::TestWithParam<Case> {};
 

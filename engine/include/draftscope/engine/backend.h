@@ -161,7 +161,7 @@ struct BackendDescription {
   std::size_t draft_weight_bytes = 0;  ///< bytes resident besides them for drafts
   std::string weights;                 ///< formats of the matrices, largest share first: "bf16", "q4_1, q8_0"
   std::vector<speculation::WeightFormat>
-      draft_formats;  ///< Formats that prepare_draft_weights() can make in addition to the model's own.
+      draft_formats;  ///< Those of prepare_draft_weights() that read fewer bytes than the model's own.
 };
 
 /// Rows of the widest verification. A window of lookahead decoding at the defaults of its public code (60

@@ -90,7 +90,7 @@ TEST(SetAgreement, OfATriedSetGoesFromTheModelToWhatWasSeen) {
     const double share = 0.3 + 0.01 * static_cast<double>(random() % 60);
     double width = modelled.high - modelled.low;
     double distance = std::abs(modelled.mean - share);
-    for (const double judged : {40.0, 400.0, 40000.0}) {
+    for (const double judged : {40.0, 400.0, 4e4, 4e6}) {
       set.judged = judged;
       set.right = share * judged;
       const ExpectedAgreement seen = agreement->of(set);
