@@ -20,7 +20,11 @@ class ConfLayersMask final : public MaskChoice, public Learner {
 
   const speculation::SublayerMask* mask(const RoundView& /*round*/) override { return &mask_; }
   std::string_view origin() const override { return "conflayers"; }
-  void begin_request(const RequestView& /*request*/) override { searches_.begin_request(); }
+  void begin_request(const RequestView& /*request*/) override {
+    searches_.begin_request();
+    // A search that was due after the last round has no window in the new request's text.
+    due_ = false;
+  }
   void observe(const RoundView& round, const RoundOutcome& outcome, DecisionLog* log) override;
   bool wants_to_optimise() const override { return due_; }
   Result<void> optimise(const RoundView& view, Probe& probe, DecisionLog* log) override;

@@ -115,6 +115,18 @@ TEST(ConfLayers, KeepsItsSetWithoutRoomForItsWindow) {
   EXPECT_EQ(left_out(*mask.mask({})), before);
 }
 
+TEST(ConfLayers, LeavesASearchThatWasDueAfterTheLastRoundOfARequest) {
+  const Checkpoint checkpoint = small_model({.n_layers = 7});
+  const auto backend = cpu_backend(checkpoint, 1, 60);
+  ConfLayersMask mask(options_of(*backend));
+  mask.begin_request({});
+  const std::vector<std::int32_t> emitted(window + 1, 3);
+  mask.observe({}, {.emitted = emitted}, nullptr);
+  ASSERT_TRUE(mask.wants_to_optimise());
+  mask.begin_request({});
+  EXPECT_FALSE(mask.wants_to_optimise()) << "a prompt may be shorter than the window";
+}
+
 TEST(ConfLayers, SearchesWhenItsScheduleSaysSo) {
   std::mt19937 random(7);
   const Checkpoint checkpoint = small_model({.n_layers = 8, .redundancy = 0.9});
@@ -150,7 +162,7 @@ TEST(ConfLayers, SearchesWhenItsScheduleSaysSo) {
   ASSERT_TRUE(result) << result.error().message;
   EXPECT_GT(listener.searched, 2);
   EXPECT_EQ(listener.found, listener.searched);
-  EXPECT_NEAR(listener.due, listener.searched, 1) << "behind the last round there is nothing to search for";
+  EXPECT_NEAR(listener.due, listener.searched, 1) << "after the last round there is nothing to search for";
 }
 
 }  // namespace

@@ -130,7 +130,7 @@ TEST(DraftedRounds, OfAnotherSearchLieAroundTheRecordedOnes) {
   const std::int64_t recorded = all_of(learnt.what_if().rounds("swift").value()).rounds;
   const auto rounds = learnt.what_if().rounds("swift:every=4,window=16");
   ASSERT_TRUE(rounds) << rounds.error().message;
-  EXPECT_TRUE(has_note(*rounds, "is replayed with every=4 for 1, window=16 for 32"));
+  EXPECT_TRUE(has_note(*rounds, "is not replayed: it would be one with every=4 for 1, window=16 for 32"));
   EXPECT_EQ(rounds->setting.status, AnswerStatus::approximate);
   EXPECT_LT(sum_of(rounds->setting.min_drafted).rounds, recorded);
   EXPECT_GT(sum_of(rounds->setting.max_drafted).rounds, recorded);
