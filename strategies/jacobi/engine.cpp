@@ -13,7 +13,8 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
-#include <ranges>
+#include <span>
+#include <vector>
 
 #include "strategies/engine.h"
 
@@ -31,9 +32,9 @@ std::int32_t padding(const RequestView& request) {
 
 /// Notes the guesses that a round verified after the root, and the target's best tokens after the root and
 /// after each of them, from which other blocks are predicted.
-template <typename Guesses, typename Best>
-void log_guesses(DecisionLog* log, const Guesses& guesses, const Best& best) {
-  if (log == nullptr || std::ranges::empty(guesses)) return;
+void log_guesses(DecisionLog* log, std::span<const std::int32_t> guesses,
+                 std::span<const std::int32_t> best) {
+  if (log == nullptr || guesses.empty()) return;
   log->add({.kind = "guesses", .detail = [&] {
               return fmt::format(R"({{"guesses":[{}],"best":[{}]}})", fmt::join(guesses, ","),
                                  fmt::join(best, ","));
@@ -45,6 +46,8 @@ class PrefixJacobi final : public Strategy {
  public:
   explicit PrefixJacobi(std::int32_t block) : proposals_(static_cast<std::size_t>(block)) {
     for (std::int32_t i = 0; i < block; ++i) proposals_[static_cast<std::size_t>(i)].parent = i - 1;
+    verified_.reserve(proposals_.size());
+    best_.reserve(proposals_.size() + 1);
   }
 
   void begin_request(const RequestView& request) override {
@@ -57,8 +60,11 @@ class PrefixJacobi final : public Strategy {
   }
 
   void observe(const RoundOutcome& outcome, DecisionLog* log) override {
-    log_guesses(log, std::views::transform(outcome.nodes, &DraftNode::token),
-                std::views::transform(outcome.verified, &TopToken::token));
+    verified_.clear();
+    for (const DraftNode& node : outcome.nodes) verified_.push_back(node.token);
+    best_.clear();
+    for (const TopToken& top : outcome.verified) best_.push_back(top.token);
+    log_guesses(log, verified_, best_);
     // The prediction after the last accepted guess is the next root; later ones are the guesses.
     auto next = static_cast<std::size_t>(outcome.accepted()) + 1;
     for (Proposal& guess : proposals_) {
@@ -70,6 +76,8 @@ class PrefixJacobi final : public Strategy {
  private:
   std::int32_t padding_ = 0;
   std::vector<Proposal> proposals_;
+  std::vector<std::int32_t> verified_;  // guesses of the last round
+  std::vector<std::int32_t> best_;      // the target's best tokens after its root and guesses
 };
 
 /// Keeps one token per round until the block has settled; the block stays where it began.

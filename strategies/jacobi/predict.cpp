@@ -261,6 +261,7 @@ Result<TextRounds> jacobi_rounds(const TrainedRecording& trained,
   const std::vector<std::int32_t>& end_tokens = trained.conditions.end_tokens;
   const std::int32_t padding = end_tokens.empty() ? 0 : end_tokens.front();
   std::vector<KnownBest> known;
+  known.reserve(tables.size());
   for (const ShadowTable& table : tables) known.emplace_back(table, trained.conditions);
   std::vector<std::vector<VerifiedRound>> assumed(tables.size());
   for (const RunRows& run : trained.runs) {
