@@ -38,8 +38,8 @@ std::vector<std::string> texts(std::uint64_t seed, const std::string& alphabet, 
   return found;
 }
 
-const std::string letters = "eeeetttaaoinshrdlu";
-const std::string symbols = "(){};=+-<>_xyzif01";
+constexpr const char* letters = "eeeetttaaoinshrdlu";
+constexpr const char* symbols = "(){};=+-<>_xyzif01";
 
 traces::Recording recording_of(const std::vector<std::string>& prompts) {
   traces::Recording recording;
