@@ -44,7 +44,7 @@ TEST(NoisyClock, RepeatsStretchesOfTheNoise) {
     followed += factor == before + 1.0 ? 1 : 0;
     before = factor;
   }
-  EXPECT_NEAR(followed, rounds * 15 / 16, rounds / 50);
+  EXPECT_NEAR(followed, rounds * 15.0 / 16.0, rounds / 50.0);
   EXPECT_LT(equal, rounds / 20);
   NoisyClock quiet({});
   EXPECT_EQ(quiet.next(), 1.0);
