@@ -161,7 +161,7 @@ struct BackendDescription {
   std::size_t draft_weight_bytes = 0;  ///< bytes resident besides them for drafts
   std::string weights;                 ///< formats of the matrices, largest share first: "bf16", "q4_1, q8_0"
   std::vector<speculation::WeightFormat>
-      draft_formats;  ///< Those of prepare_draft_weights() that read fewer bytes than the model's own.
+      draft_formats;  ///< Formats in which prepare_draft_weights() makes drafts read fewer bytes.
 };
 
 /// Rows of the widest verification. A window of lookahead decoding at the defaults of its public code (60
