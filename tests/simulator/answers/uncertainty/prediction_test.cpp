@@ -110,12 +110,18 @@ TEST(IntervalOfCases, AddsTheDistanceOfApproximateCasesToOtherErrorsBySquares) {
   EXPECT_DOUBLE_EQ(alike.high, 1.4);
 }
 
-TEST(PredictSpeedup, JoinsTheCasesOfApproximateRounds) {
+/// A text whose second bound drafts ten steps more in each request.
+SyntheticText bounded_text() {
   SyntheticText text = synthetic_text(20, 3);
-  const SweepTarget target{.name = "this machine", .prices = synthetic_prices()};
   text.setting.max_drafted = text.setting.min_drafted;
   for (RoundStatistics& request : text.setting.max_drafted) request.drafts[0].steps.passes += 10;
   text.setting.status = AnswerStatus::bounded;
+  return text;
+}
+
+TEST(PredictSpeedup, JoinsTheCasesOfApproximateRounds) {
+  SyntheticText text = bounded_text();
+  const SweepTarget target{.name = "this machine", .prices = synthetic_prices()};
   const auto bounded = predict_speedup(text.vanilla, text.setting, target);
   text.setting.status = AnswerStatus::approximate;
   const auto joined = predict_speedup(text.vanilla, text.setting, target);
@@ -162,11 +168,8 @@ TEST(PredictSpeedup, OfAStatedRateIsTheNarrowerTheSmallerItsError) {
 }
 
 TEST(PredictSpeedup, GivesBothBoundsAndRefusesInvalidSettings) {
-  SyntheticText text = synthetic_text(20, 3);
+  SyntheticText text = bounded_text();
   const SweepTarget target{.name = "this machine", .prices = synthetic_prices()};
-  text.setting.max_drafted = text.setting.min_drafted;
-  for (RoundStatistics& request : text.setting.max_drafted) request.drafts[0].steps.passes += 10;
-  text.setting.status = AnswerStatus::bounded;
   const auto bounded = predict_speedup(text.vanilla, text.setting, target);
   ASSERT_TRUE(bounded && bounded->max_drafted);
   EXPECT_EQ(bounded->min_drafted.status, AnswerStatus::bounded);
