@@ -9,7 +9,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
+#include <map>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -25,6 +27,7 @@ using simulator::ConventionFigures;
 using simulator::FigureOf;
 
 constexpr double not_there = std::numeric_limits<double>::quiet_NaN();
+constexpr double ns_per_ms = 1e6;
 constexpr std::string_view crosses = " Crosses are published values, of other models and machines.";
 
 /// Sentence on what a figure counts, by the words of the publication's convention where it has some.
@@ -41,7 +44,6 @@ std::string sentence_of(const ExperimentRow& experiment, const FigureOf<Conventi
 
 /// The figure's value as it is drawn: of a duration its milliseconds.
 double value_of_figure(const FigureOf<ConventionFigures>& figure, const ConventionFigures& figures) {
-  constexpr double ns_per_ms = 1e6;
   const double value = simulator::figure_number(figure.get(figures)).value_or(not_there);
   return figure.format == simulator::FigureFormat::duration ? value / ns_per_ms : value;
 }
@@ -165,7 +167,6 @@ Chart stacked_chart(const std::vector<MeasuredSetting>& settings, const std::vec
   for (std::size_t part = 0; part < parts.size(); ++part) {
     ChartSeries series{.name = parts[part], .color = series_color(part), .mark = ChartMark::bar};
     for (std::size_t i = 0; i < settings.size(); ++i) {
-      constexpr double ns_per_ms = 1e6;
       series.x.push_back(static_cast<double>(i));
       series.low.push_back(tops[i]);
       series.y.push_back(tops[i] += value(settings[i], part) / ns_per_ms);
@@ -279,24 +280,26 @@ Chart stream_chart(const Reproduction& reproduction, const traces::Run& run) {
   ChartSeries each{.name = "this request", .color = 6};
   ChartSeries all{.name = "all so far", .mark = ChartMark::none, .is_joined = true};
   const traces::Run* baseline = reproduction.measured->figures.baseline;
+  std::map<std::pair<traces::PromptId, std::int32_t>, double> baseline_ns;
   std::vector<const traces::Request*> requests;
-  for (const traces::Request& request : reproduction.measured->recording->requests)
+  for (const traces::Request& request : reproduction.measured->recording->requests) {
+    if (baseline != nullptr && request.run_id == baseline->id)
+      baseline_ns[{request.prompt_id, request.repeat}] =
+          static_cast<double>(request.end_ns - request.start_ns);
     if (request.run_id == run.id) requests.push_back(&request);
+  }
   std::sort(requests.begin(), requests.end(),
             [](const auto* a, const auto* b) { return a->start_ns < b->start_ns; });
-  double run_ns = 0.0, baseline_ns = 0.0;
-  for (const traces::Request* request : requests)
-    for (const traces::Request& other : reproduction.measured->recording->requests) {
-      if (baseline == nullptr || other.run_id != baseline->id || other.prompt_id != request->prompt_id ||
-          other.repeat != request->repeat || request->end_ns <= request->start_ns)
-        continue;
-      const auto ns = static_cast<double>(request->end_ns - request->start_ns);
-      const auto other_ns = static_cast<double>(other.end_ns - other.start_ns);
-      for (ChartSeries* series : {&each, &all})
-        series->x.push_back(static_cast<double>(series->x.size()) + 1.0);
-      each.y.push_back(other_ns / ns);
-      all.y.push_back((baseline_ns += other_ns) / (run_ns += ns));
-    }
+  double all_ns = 0.0, all_baseline_ns = 0.0;
+  for (const traces::Request* request : requests) {
+    const auto other = baseline_ns.find({request->prompt_id, request->repeat});
+    if (other == baseline_ns.end() || request->end_ns <= request->start_ns) continue;
+    const auto ns = static_cast<double>(request->end_ns - request->start_ns);
+    for (ChartSeries* series : {&each, &all})
+      series->x.push_back(static_cast<double>(series->x.size()) + 1.0);
+    each.y.push_back(other->second / ns);
+    all.y.push_back((all_baseline_ns += other->second) / (all_ns += ns));
+  }
   chart.series = {std::move(each), std::move(all)};
   return chart;
 }
