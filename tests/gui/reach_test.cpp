@@ -120,8 +120,7 @@ TEST_F(Reach, NoTwoControlsOfAPageHaveOneMnemonic) {
     of_menus[QKeySequence::mnemonic(menu->text()).toString()] = menu->text().toStdString();
   for (int page = 0; page < window_.pages().count(); ++page) {
     window_.pages().show_page(page);
-    (void)window_.grab();
-    settle();
+    settle_answers(window_);
     std::map<QString, std::string> taken = of_menus;
     const auto take = [&](const QString& words) {
       const QKeySequence key = QKeySequence::mnemonic(words);
@@ -156,9 +155,7 @@ TEST_F(Reach, TabAloneComesToEveryControlOfEveryPageAndIsHeldByNone) {
     ASSERT_TRUE(QTest::qWaitForWindowActive(&window_));
     for (int page = 0; page < window_.pages().count(); ++page) {
       window_.pages().show_page(page);
-      (void)window_.grab();
-      settle();
-      (void)window_.grab();
+      settle_answers(window_);
       const std::string name =
           window_.pages().title(page).toStdString() + " at " + std::to_string(size.width());
       std::vector<const QWidget*> order;

@@ -11,8 +11,11 @@
 #include <QTest>
 #include <stdexcept>
 
+#include "advise/advise_view.h"
+#include "record/record_page.h"
 #include "sample.h"
 #include "settle.h"
+#include "what_if/what_if_view.h"
 #include "window/main_window.h"
 #include "window/view_pages.h"
 
@@ -59,6 +62,24 @@ class Window : public testing::Test {
         return *named.view;
       }
     throw std::runtime_error(name.toStdString());
+  }
+
+  /// Waits until the pages that are shown have their answers, which threads of their own compute, and paints
+  /// them.
+  static void settle_answers(MainWindow& window) {
+    constexpr int patience_ms = 120000;
+    const auto wait_for = [](const auto& view) {
+      if (!view.isVisible()) return;
+      EXPECT_TRUE(QTest::qWaitFor([&] { return view.is_settled(); }, patience_ms));
+    };
+    (void)window.grab();
+    settle();
+    wait_for(*window.findChild<AdviseView*>());
+    wait_for(*window.findChild<WhatIfView*>());
+    wait_for(window.record_page());
+    settle();
+    (void)window.grab();
+    settle();
   }
 
   /// Whether a visible label has these words.

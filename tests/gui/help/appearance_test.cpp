@@ -65,12 +65,7 @@ class Appearances : public Window {
       const QString page = window.pages().page_of(*named.view);
       if (page.isEmpty() || !seen.insert(page).second) continue;
       window.show_view(*named.view);
-      if (named.view == &window.record_page()) {
-        EXPECT_TRUE(QTest::qWaitFor([&] { return window.record_page().is_settled(); }, 20000));
-      }
-      settle();
-      (void)window.grab();
-      settle();
+      settle_answers(window);
       visit(page);
     }
   }

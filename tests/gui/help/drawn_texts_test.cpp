@@ -69,32 +69,19 @@ class Drawn : public Window {
   }
   void TearDown() override { use_appearance(Appearance::light); }
 
-  void wait_for_answers() {
-    auto& advise = *window_.findChild<AdviseView*>();
-    if (advise.isVisible()) {
-      EXPECT_TRUE(QTest::qWaitFor([&] { return advise.is_settled(); }, answer_patience_ms));
-    }
-    if (window_.record_page().isVisible()) {
-      EXPECT_TRUE(QTest::qWaitFor([&] { return window_.record_page().is_settled(); }, answer_patience_ms));
-    }
-    settle();
-    (void)window_.grab();
-    settle();
-  }
-
   /// Visits every view in each of its choices and tabs.
   template <typename Visit>
   void visit_all(const Visit& visit) {
     for (const NamedView& named : std::vector(window_.views())) {
       raise(named.name);
-      wait_for_answers();
+      settle_answers(window_);
       visit(named.name.toStdString());
       if (named.name == u"record" || named.name == u"what-if" || named.name == u"advise") continue;
       if (auto* choice = named.view->findChild<QComboBox*>(); choice != nullptr && choice->isVisible()) {
         const int before = choice->currentIndex();
         for (int other = 0; other < choice->count(); ++other) {
           choice->setCurrentIndex(other);
-          wait_for_answers();
+          settle_answers(window_);
           visit(named.name.toStdString() + ":" + std::to_string(other));
         }
         choice->setCurrentIndex(before);
@@ -140,7 +127,7 @@ TEST_F(Drawn, WordsOfChartsAreWhole) {
   for (const char* name :
        {"compare", "compare-categories", "compare-prompts", "advise-threshold", "what-if-gpus"}) {
     QWidget& view = raise(QString::fromUtf8(name));
-    wait_for_answers();
+    settle_answers(window_);
     for (QCustomPlot* plot : view.findChildren<QCustomPlot*>()) {
       // Skip plots that are partly scrolled out of sight.
       if (plot->visibleRegion().boundingRect() != plot->rect()) continue;
