@@ -19,9 +19,9 @@ namespace draftscope::simulator {
 class AuxiliaryRule;      // simulator/rounds/drafts/auxiliary_work.h
 class Policy;             // simulator/rounds/replay/policy.h
 class PricedGuard;        // simulator/rounds/replay/priced_guard.h
-class SearchRule;         // simulator/rounds/drafts/search_schedule.h
-struct RecordedSearch;    // simulator/rounds/drafts/replayed_search.h
-struct ReplayedSearch;    // simulator/rounds/drafts/replayed_search.h
+class SearchRule;         // simulator/rounds/searches/search_schedule.h
+struct RecordedSearch;    // simulator/rounds/searches/replayed_search.h
+struct ReplayedSearch;    // simulator/rounds/searches/replayed_search.h
 struct Machine;           // draftscope/simulator/prices/asked_machine.h
 struct ReplayModel;       // simulator/rounds/replay/policy_choice.h
 struct StrategyRounds;    // draftscope/simulator/rounds/strategy_rounds.h

@@ -30,7 +30,7 @@ LAYERS = {
             "record timeline views views/replay views/rounds what_if/pictures", "details views/decisions what_if", "advise",
             "window", "."],
     "simulator": ["analysis", "analysis/figures", "analysis/explain", "prices/fit", "prices/passes prices/calibration", "prices", "rounds/replay",
-                  "rounds/drafts", "rounds", "answers/uncertainty", "answers", "answers/oracle", "answers/advice",
+                  "rounds/drafts", "rounds/searches", "rounds", "answers/uncertainty", "answers", "answers/oracle", "answers/advice",
                   "answers/validation"],
     "traces": [".", "storage", "reading", "writing", "foreign", "export import",
                " ".join(f"import/{path.name}" for path in sorted((ROOT / "traces/import").iterdir()) if path.is_dir())],

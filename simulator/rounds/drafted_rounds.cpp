@@ -14,14 +14,14 @@
 #include <utility>
 
 #include "analysis/run_specification.h"
-#include "rounds/drafts/replayed_search.h"
 #include "rounds/drafts/same_draft.h"
-#include "rounds/drafts/searched_run.h"
-#include "rounds/drafts/set_agreement.h"
-#include "rounds/drafts/shifted_positions.h"
 #include "rounds/redraft.h"
 #include "rounds/replay/policy_choice.h"
 #include "rounds/round_sources.h"
+#include "rounds/searches/replayed_search.h"
+#include "rounds/searches/searched_run.h"
+#include "rounds/searches/set_agreement.h"
+#include "rounds/searches/shifted_positions.h"
 #include "rounds/trained_recording.h"
 #include "strategies/parts/rule.h"
 #include "strategies/predict.h"

@@ -11,7 +11,7 @@
 
 #include "rounds/drafts/drafted_positions.h"
 #include "rounds/drafts/drafted_table.h"
-#include "rounds/drafts/redrafted_run.h"
+#include "rounds/searches/redrafted_run.h"
 #include "rounds/trained_recording.h"
 
 namespace draftscope::simulator {

@@ -11,7 +11,7 @@
 #include "rounds/drafts/decode_times.h"
 #include "rounds/drafts/drift.h"
 #include "rounds/drafts/recorded_statistics.h"
-#include "rounds/drafts/set_agreement.h"
+#include "rounds/searches/set_agreement.h"
 
 namespace draftscope::simulator {
 

@@ -20,13 +20,13 @@
 #include "rounds/drafts/fitted_acceptance.h"
 #include "rounds/drafts/recorded_statistics.h"
 #include "rounds/drafts/staged_passes.h"
-#include "rounds/drafts/tried_sets.h"
 #include "rounds/noted_tokens.h"
 #include "rounds/replay/replay.h"
+#include "rounds/searches/tried_sets.h"
 
 namespace draftscope::simulator {
 
-class SetAgreement;  // rounds/drafts/set_agreement.h
+class SetAgreement;  // rounds/searches/set_agreement.h
 
 /// Texts of the recording, one per prompt, from vanilla decoding if that was recorded.
 struct PromptTexts {

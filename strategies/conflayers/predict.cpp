@@ -5,8 +5,8 @@
 #include <unordered_map>
 
 #include "rounds/drafts/auxiliary_work.h"
-#include "rounds/drafts/replayed_search.h"
-#include "rounds/drafts/search_schedule.h"
+#include "rounds/searches/replayed_search.h"
+#include "rounds/searches/search_schedule.h"
 #include "strategies/conflayers/rule.h"
 #include "strategies/predict.h"
 

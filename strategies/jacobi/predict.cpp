@@ -255,7 +255,7 @@ Result<TextRounds> jacobi_rounds(const TrainedRecording& trained,
   const JacobiOptions asked = jacobi_options(strategy);
   const RunRows* const nearest = nearest_run(trained, asked);
   if (nearest == nullptr)
-    return fail("strategy {}: {}; found no run that notes it, expected one of any block", strategy.given(),
+    return fail("strategy {}: {}; found no run that notes it, expected a run of jacobi", strategy.given(),
                 strategy.no_replay());
   const auto& tables = trained.texts().tables;
   const std::vector<std::int32_t>& end_tokens = trained.conditions.end_tokens;

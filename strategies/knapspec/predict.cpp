@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "rounds/drafts/auxiliary_work.h"
-#include "rounds/drafts/replayed_search.h"
-#include "rounds/drafts/search_schedule.h"
+#include "rounds/searches/replayed_search.h"
+#include "rounds/searches/search_schedule.h"
 #include "strategies/predict.h"
 
 namespace draftscope::simulator {

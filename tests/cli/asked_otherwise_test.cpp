@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "analysis/run_specification.h"
-#include "rounds/drafts/redrafted_run.h"
+#include "rounds/searches/redrafted_run.h"
 #include "trace_files.h"
 
 namespace draftscope::cli {

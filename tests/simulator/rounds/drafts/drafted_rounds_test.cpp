@@ -251,7 +251,7 @@ TEST(DraftedRounds, OfADraftThatNobodyRecordedAreRefused) {
         std::pair("clasp:skip=2", "or of the same search"),
         std::pair("two-model:model=small", "two-model, model small"), std::pair("del", "shadow"),
         std::pair("lookahead", "expected one of window 7"),
-        std::pair("jacobi", "expected one of any block")}) {
+        std::pair("jacobi", "expected a run of jacobi")}) {
     const auto rounds = plain.what_if().rounds(setting);
     ASSERT_FALSE(rounds) << setting;
     EXPECT_THAT(rounds.error().message, HasSubstr(part));

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "rounds/drafts/recorded_statistics.h"
-#include "rounds/drafts/replayed_search.h"
-#include "rounds/drafts/tried_sets.h"
+#include "rounds/searches/replayed_search.h"
+#include "rounds/searches/tried_sets.h"
 
 namespace draftscope::simulator {
 

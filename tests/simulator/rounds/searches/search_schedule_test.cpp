@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "rounds/drafts/search_schedule.h"
+#include "rounds/searches/search_schedule.h"
 
 #include <draftscope/simulator/analysis/run_rows.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "analysis/run_specification.h"
-#include "rounds/drafts/redrafted_run.h"
+#include "rounds/searches/redrafted_run.h"
 
 namespace draftscope::simulator {
 namespace {

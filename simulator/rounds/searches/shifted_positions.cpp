@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "rounds/drafts/shifted_positions.h"
+#include "rounds/searches/shifted_positions.h"
 
 #include <algorithm>
 #include <cmath>

@@ -11,7 +11,7 @@
 #include <span>
 #include <utility>
 
-#include "rounds/drafts/tried_sets.h"
+#include "rounds/searches/tried_sets.h"
 
 namespace draftscope::simulator {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "rounds/drafts/redrafted_run.h"
+#include "rounds/searches/redrafted_run.h"
 
 #include <algorithm>
 #include <utility>

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "rounds/drafts/drafted_positions.h"
-#include "rounds/drafts/tried_sets.h"
+#include "rounds/searches/tried_sets.h"
 
 namespace draftscope::simulator {
 

@@ -14,12 +14,12 @@
 #include <vector>
 
 #include "rounds/drafts/recorded_statistics.h"
-#include "rounds/drafts/shifted_positions.h"
-#include "rounds/drafts/tried_sets.h"
+#include "rounds/searches/shifted_positions.h"
+#include "rounds/searches/tried_sets.h"
 
 namespace draftscope::simulator {
 
-class SetAgreement;  // rounds/drafts/set_agreement.h
+class SetAgreement;  // rounds/searches/set_agreement.h
 
 /// Data of a recorded search. All outlive it.
 struct RecordedSearch {

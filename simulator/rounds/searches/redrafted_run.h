@@ -10,8 +10,8 @@
 #include <span>
 #include <vector>
 
-#include "rounds/drafts/search_schedule.h"
 #include "rounds/replay/replay.h"
+#include "rounds/searches/search_schedule.h"
 
 namespace draftscope::simulator {
 

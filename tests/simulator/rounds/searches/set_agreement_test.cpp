@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "rounds/drafts/set_agreement.h"
+#include "rounds/searches/set_agreement.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "rounds/drafts/tried_sets.h"
+#include "rounds/searches/tried_sets.h"
 
 #include <algorithm>
 #include <map>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "rounds/drafts/replayed_search.h"
+#include "rounds/searches/replayed_search.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "rounds/drafts/replayed_search.h"
+#include "rounds/searches/replayed_search.h"
 
 #include <fmt/format.h>
 
@@ -11,8 +11,8 @@
 #include <tuple>
 
 #include "rounds/drafts/same_draft.h"
-#include "rounds/drafts/search_schedule.h"
-#include "rounds/drafts/set_agreement.h"
+#include "rounds/searches/search_schedule.h"
+#include "rounds/searches/set_agreement.h"
 
 namespace draftscope::simulator {
 
