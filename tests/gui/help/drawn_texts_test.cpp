@@ -13,11 +13,9 @@
 #include <QTabWidget>
 
 #include "../window_fixture.h"
-#include "advise/advise_view.h"
 #include "charts/export_dialog.h"
 #include "help/command_palette.h"
 #include "help/manual_window.h"
-#include "record/record_page.h"
 #include "widgets/appearance.h"
 #include "widgets/theme.h"
 
@@ -25,7 +23,6 @@ namespace draftscope::gui {
 namespace {
 
 constexpr double min_text_contrast = 4.5;
-constexpr int answer_patience_ms = 120'000;
 
 /// Draws one text over a block of one colour, and another on the plain background.
 class TwoTexts : public QWidget {
