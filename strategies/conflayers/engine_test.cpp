@@ -26,8 +26,9 @@ std::vector<float> states(Backend& backend, const std::vector<std::int32_t>& tex
   if (without_last_mlp) mask.skip_mlp(end - 1);
   const auto from = static_cast<std::int32_t>(text.size()) - 1 - window;
   std::vector<Row> rows;
-  for (std::int32_t i = 0; i < window; ++i)
-    rows.push_back({.token = text[static_cast<std::size_t>(from + i)], .position = from + i});
+  rows.reserve(window);
+  for (std::int32_t position = from; position < from + window; ++position)
+    rows.push_back({.token = text[static_cast<std::size_t>(position)], .position = position});
   const Layers after{end};
   Probe probe(backend, static_cast<std::int32_t>(text.size()) - 1);
   Outputs outputs;
@@ -40,13 +41,14 @@ std::vector<float> states(Backend& backend, const std::vector<std::int32_t>& tex
 
 double mean_confidence(const std::vector<float>& before, const std::vector<float>& behind,
                        std::size_t width) {
+  const std::size_t rows = before.size() / width;
   double sum = 0.0;
-  for (std::size_t row = 0; row < before.size() / width; ++row) {
+  for (std::size_t row = 0; row < rows; ++row) {
     std::vector<float> added(width);
     for (std::size_t i = 0; i < width; ++i) added[i] = behind[row * width + i] - before[row * width + i];
     sum += speculation::output_confidence(added);
   }
-  return sum / static_cast<double>(before.size() / width);
+  return sum / static_cast<double>(rows);
 }
 
 Layers expected_layers(Backend& backend, const std::vector<std::int32_t>& text, double lambda) {
