@@ -3,7 +3,7 @@
 # compiles it, is its name's first word: row and rule → speculation, engine → engine, predict → simulator; *_test.cpp →
 # the tests of that library.
 set(DRAFTSCOPE_STRATEGIES
-  vanilla parts presets swift clasp knapspec conflayers del quantised mix two-model prompt-lookup
+  vanilla parts presets swift clasp knapspec conflayers del quantised mix two-model mtp prompt-lookup
   suffix-decoding token-recycling jacobi lookahead cascade auto tuned)
 
 file(GLOB rows CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/strategies strategies/*/row.cpp)

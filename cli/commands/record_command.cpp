@@ -49,6 +49,13 @@ engine::StrategyResources noting_shapes(engine::StrategyResources resources, Dra
     into.insert_or_assign(model, backend->shape());
     return backend;
   };
+  if (!resources.open_next_token_layer) return resources;
+  resources.open_next_token_layer = [open = std::move(resources.open_next_token_layer),
+                                     &into]() -> Result<engine::NextTokenLayer> {
+    DRAFTSCOPE_TRY_ASSIGN(engine::NextTokenLayer layer, open());
+    into.insert_or_assign("next-token layer", layer.backend->shape());
+    return layer;
+  };
   return resources;
 }
 

@@ -222,6 +222,17 @@ Result<void> check_same_tokens(const LoadedModel& target, const LoadedModel& dra
   return {};
 }
 
+Result<engine::NextTokenLayer> open_next_token_layer(const ModelOptions& options, const LoadedModel& target) {
+  DRAFTSCOPE_TRY_ASSIGN(engine::Checkpoint layer,
+                        engine::open_next_token_layer(*target.checkpoint, block_matrices(options)));
+  DRAFTSCOPE_TRY_ASSIGN(engine::StateJoin join, engine::StateJoin::make(*target.checkpoint, layer));
+  const auto opened = std::make_shared<OpenedModel>(OpenedModel{
+      LoadedModel{std::make_unique<engine::Checkpoint>(std::move(layer)), target.tokenizer}, nullptr});
+  DRAFTSCOPE_TRY_ASSIGN(opened->backend, make_backend(options, opened->model));
+  return engine::NextTokenLayer{std::shared_ptr<engine::Backend>(opened, opened->backend.get()),
+                                std::make_shared<const engine::StateJoin>(std::move(join))};
+}
+
 }  // namespace
 
 void hint_at_chat_template(const LoadedModel& model, bool chat, bool quiet) {
@@ -245,7 +256,10 @@ engine::StrategyResources strategy_resources(const ModelOptions& options, const 
     (*known)[name] = opened;
     return std::shared_ptr<engine::Backend>(opened, opened->backend.get());
   };
-  return {open, target.checkpoint->hash};
+  engine::StrategyResources resources{.open_draft_model = open, .checkpoint_hash = target.checkpoint->hash};
+  if (target.checkpoint->has_next_token_layer)
+    resources.open_next_token_layer = [&] { return open_next_token_layer(options, target); };
+  return resources;
 }
 
 void add_chat_options(CLI::App& command, ChatOptions& options, const std::string& what) {

@@ -65,8 +65,9 @@ void describe_draft(const speculation::StrategySpecification& strategy, const Mo
   }
 }
 
-StrategyOnModel on_model(const speculation::StrategyRow& strategy, const ModelShape& shape,
+StrategyOnModel on_model(const speculation::StrategyRow& strategy, const engine::Checkpoint& checkpoint,
                          double weight_bits) {
+  const ModelShape& shape = checkpoint.shape;
   StrategyOnModel row{.name = strategy.name};
   const auto specification = speculation::parse_strategy(strategy.name, shape.n_layers);
   if (!specification) {
@@ -74,7 +75,11 @@ StrategyOnModel on_model(const speculation::StrategyRow& strategy, const ModelSh
     return row;
   }
   row.parameters = specification->json();
-  if (const auto made = engine::make_strategy(*specification, shape); !made)
+  // Nothing decodes with the layer here.
+  engine::StrategyResources resources;
+  if (checkpoint.has_next_token_layer)
+    resources.open_next_token_layer = [] { return Result<engine::NextTokenLayer>(); };
+  if (const auto made = engine::make_strategy(*specification, shape, resources); !made)
     row.lacks = without_name(made.error().message, strategy.name);
   describe_draft(*specification, shape, weight_bits, row);
   return row;
@@ -121,7 +126,7 @@ Result<ModelReport> describe_model(std::string_view argument) {
   describe_tokenizer(report);
   const double weight_bits = checkpoint.weights.head.weight_bits();
   for (const speculation::StrategyRow& strategy : speculation::strategy_catalogue().strategies())
-    report.strategies.push_back(on_model(strategy, shape, weight_bits));
+    report.strategies.push_back(on_model(strategy, checkpoint, weight_bits));
   return report;
 }
 

@@ -94,20 +94,26 @@ struct PackedSlot {
 /// Binds the tensors of a shape to those of the files: plain ones as views, packed ones to be widened later.
 class Binding {
  public:
-  Binding(const Shards& shards, const speculation::ModelShape& shape,
+  Binding(const Shards& shards, const Checkpoint& checkpoint,
           const std::optional<QuantisationConfig>& quantisation)
-      : shards_(shards), shape_(shape), quantisation_(quantisation) {
-    const speculation::ModelFamily* const family = speculation::find_architecture(shape.architecture);
+      : shards_(shards),
+        shape_(checkpoint.shape),
+        quantisation_(quantisation),
+        is_next_token_(checkpoint.weights.join.has_value()) {
+    const speculation::ModelFamily* const family = speculation::find_architecture(shape_.architecture);
     places_ = tensors_of(shards, family != nullptr && family->nested);
   }
 
   Result<void> bind(const std::vector<TensorSlot>& slots) {
     for (const TensorSlot& slot : slots) DRAFTSCOPE_TRY(bind_slot(slot));
+    if (is_next_token_) return {};
     if (quantisation_ && packed_.empty())
       return fail("{}: found no packed matrices, expected those of {} as config.json says",
                   shards_.by_name.begin()->second.file, quantisation_->name());
     return check_nothing_unknown(places_, known_, quantisation_, shape_);
   }
+
+  [[nodiscard]] bool has(const std::string& name) const { return places_.contains(name); }
 
   /// Writes the packed matrices as numbers of the plain ones' type, in memory owned by `storage`. The layers'
   /// matrices stay as in the files if that is asked for and all of them can.
@@ -222,6 +228,7 @@ class Binding {
   const Shards& shards_;
   const speculation::ModelShape& shape_;
   const std::optional<QuantisationConfig>& quantisation_;
+  bool is_next_token_;
   FileTensors places_;
   std::unordered_set<std::string> known_;
   std::vector<PackedSlot> packed_;
@@ -237,9 +244,9 @@ std::string folder_name(const std::filesystem::path& folder) {
   return absolute.filename().string();
 }
 
-}  // namespace
-
-Result<Checkpoint> load_checkpoint(const std::filesystem::path& folder, BlockMatrices blocks) {
+/// Loads a folder's model, or its next-token layer if `join` has a value.
+Result<Checkpoint> load(const std::filesystem::path& folder, BlockMatrices blocks,
+                        std::optional<JoinWeights> join) {
   std::error_code error;
   if (!std::filesystem::is_directory(folder, error))
     return fail("{}: expected a folder with config.json and model.safetensors, or a GGUF file",
@@ -261,16 +268,19 @@ Result<Checkpoint> load_checkpoint(const std::filesystem::path& folder, BlockMat
                         speculation::parse_model_config({config_text, config_file}, generation));
   checkpoint.shape.name = folder_name(folder);
   checkpoint.path = folder;
+  checkpoint.weights.join = join;
+  if (join) checkpoint.shape.n_layers = 1;
   DRAFTSCOPE_TRY_ASSIGN(const auto quantisation, parse_quantisation_config(config_text, config_file));
   const auto storage = std::make_shared<Storage>();
   DRAFTSCOPE_TRY_ASSIGN(storage->shards, open_shards(folder));
   const Shards& shards = storage->shards;
   Weights& weights = checkpoint.weights;
   const auto slots = tensor_slots(checkpoint.shape, weights);
-  Binding binding(shards, checkpoint.shape, quantisation);
+  Binding binding(shards, checkpoint, quantisation);
   DRAFTSCOPE_TRY(binding.bind(slots));
   DRAFTSCOPE_TRY(binding.place_packed(blocks, folder.string(), *storage, checkpoint.why_widened));
   if (checkpoint.shape.tied_embeddings) weights.head = weights.embedding;
+  checkpoint.has_next_token_layer = binding.has("model.mtp_layers.0.input_proj.weight");
   checkpoint.stored_as = "safetensors " + (quantisation ? quantisation->name()
                                                         : std::string(dtype_name(weights.embedding.dtype)));
 
@@ -284,6 +294,19 @@ Result<Checkpoint> load_checkpoint(const std::filesystem::path& folder, BlockMat
   checkpoint.storage = storage;
   DRAFTSCOPE_TRY(check_watched_files());
   return checkpoint;
+}
+
+}  // namespace
+
+Result<Checkpoint> load_checkpoint(const std::filesystem::path& folder, BlockMatrices blocks) {
+  return load(folder, blocks, std::nullopt);
+}
+
+Result<Checkpoint> open_next_token_layer(const Checkpoint& model, BlockMatrices blocks) {
+  if (!model.has_next_token_layer)
+    return fail("model {} has no next-token layer, expected a folder with the tensors of model.mtp_layers.0",
+                model.shape.name);
+  return load(model.path, blocks, JoinWeights{});
 }
 
 }  // namespace draftscope::engine

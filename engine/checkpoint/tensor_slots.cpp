@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tensor_slots.h"
 
+#include <fmt/format.h>
+
+#include <utility>
+
 namespace draftscope::engine {
 namespace {
 
 /// Adds the slots of one layer.
 class LayerSlots {
  public:
-  LayerSlots(const speculation::ModelShape& shape, std::int32_t index, LayerWeights& layer,
-             std::vector<TensorSlot>& slots)
-      : shape_(shape),
-        index_(index),
-        layer_(layer),
-        slots_(slots),
-        prefix_("model.layers." + std::to_string(index) + '.') {}
+  LayerSlots(const speculation::ModelShape& shape, std::string prefix, std::int32_t index,
+             LayerWeights& layer, std::vector<TensorSlot>& slots)
+      : shape_(shape), index_(index), layer_(layer), slots_(slots), prefix_(std::move(prefix)) {}
 
   void add_all() {
     const speculation::NormPlace place = shape_.traits.norm_place;
@@ -103,11 +103,20 @@ class LayerSlots {
   std::string prefix_;
 };
 
+void add_join(JoinWeights& join, std::int64_t model, const std::string& prefix,
+              std::vector<TensorSlot>& slots) {
+  slots.push_back({prefix + "token_layernorm.weight", TensorKind::token_norm, 0, &join.token_norm, 1, model});
+  slots.push_back(
+      {prefix + "hidden_layernorm.weight", TensorKind::state_norm, 0, &join.state_norm, 1, model});
+  slots.push_back(
+      {prefix + "input_proj.weight", TensorKind::projection, 0, &join.projection, model, 2 * model});
+}
+
 }  // namespace
 
 bool TensorSlot::is_norm() const {
   return kind == TensorKind::attention_norm || kind == TensorKind::mlp_norm ||
-         kind == TensorKind::final_norm || kind >= TensorKind::q_norm;
+         kind == TensorKind::final_norm || (kind >= TensorKind::q_norm && kind <= TensorKind::state_norm);
 }
 
 bool TensorSlot::is_vector() const {
@@ -120,9 +129,14 @@ std::vector<TensorSlot> tensor_slots(const speculation::ModelShape& shape, Weigh
   const std::int64_t vocab = shape.vocab;
   slots.push_back(
       {"model.embed_tokens.weight", TensorKind::embedding, -1, &weights.embedding, vocab, shape.d_model});
+  const std::string next_token = "model.mtp_layers.0.";
   for (std::int32_t index = 0; index < shape.n_layers; ++index)
-    LayerSlots(shape, index, weights.layers[static_cast<std::size_t>(index)], slots).add_all();
-  slots.push_back({"model.norm.weight", TensorKind::final_norm, -1, &weights.final_norm, 1, shape.d_model});
+    LayerSlots(shape, weights.join ? next_token : fmt::format("model.layers.{}.", index), index,
+               weights.layers[static_cast<std::size_t>(index)], slots)
+        .add_all();
+  if (weights.join) add_join(*weights.join, shape.d_model, next_token, slots);
+  slots.push_back({weights.join ? next_token + "final_layernorm.weight" : "model.norm.weight",
+                   TensorKind::final_norm, -1, &weights.final_norm, 1, shape.d_model});
   if (!shape.tied_embeddings)
     slots.push_back({"lm_head.weight", TensorKind::head, -1, &weights.head, vocab, shape.d_model});
   return slots;

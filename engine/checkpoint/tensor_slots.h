@@ -37,6 +37,9 @@ enum class TensorKind : std::uint8_t {
   k_norm = 20,
   attention_output_norm = 21,
   mlp_output_norm = 22,
+  token_norm = 23,
+  state_norm = 24,
+  projection = 25,
 };
 
 struct TensorSlot {
@@ -56,8 +59,9 @@ struct TensorSlot {
   [[nodiscard]] bool is_norm() const;
 };
 
-/// Every tensor that has storage: embedding, then layer by layer, final norm, and the head unless tied.
-/// Resizes weights.layers; the slots' views point into `weights`, which must not move.
+/// Every tensor that has storage: embedding, then layer by layer, final norm, and the head unless tied. With
+/// `weights.join` they are those of a next-token layer. Resizes weights.layers; the slots' views point into
+/// `weights`, which must not move.
 [[nodiscard]] std::vector<TensorSlot> tensor_slots(const speculation::ModelShape& shape, Weights& weights);
 
 /// Name of a tensor or module in a file that contains only the decoder, given its name in one that may be

@@ -317,6 +317,12 @@ class CudaBackend final : public Backend {
     return {};
   }
 
+  /// Downloads the states that a wide pass has after its last layer.
+  Result<void> download_residual(std::size_t rows, std::vector<float>& hidden) {
+    hidden.resize(rows * to_size(model_.shape.d_model));
+    return gpu_->download(hidden.data(), buffers_.work.residual, hidden.size() * sizeof(float));
+  }
+
   Result<void> download(const Batch& batch, std::int32_t head_rows, Outputs& outputs) {
     const Wanted& wanted = batch.wanted;
     outputs.logits.resize(wanted.logits ? to_size(head_rows) * to_size(model_.shape.vocab) : 0);
@@ -326,7 +332,10 @@ class CudaBackend final : public Backend {
     const bool keeps_states = wanted.keep_at >= 0;  // They stay in the bank.
     kept_.resize(keeps_states ? 0 : wanted.hidden_after.size());
     std::iota(kept_.begin(), kept_.end(), 0);
-    DRAFTSCOPE_TRY(download_boundaries(kept_, batch.rows.size(), outputs.hidden));
+    if (batch.rows.size() > to_size(max_decode_rows) && !kept_.empty())
+      DRAFTSCOPE_TRY(download_residual(batch.rows.size(), outputs.hidden));
+    else
+      DRAFTSCOPE_TRY(download_boundaries(kept_, batch.rows.size(), outputs.hidden));
     if (!outputs.logits.empty())
       DRAFTSCOPE_TRY(
           gpu_->download(outputs.logits.data(), buffers_.work.logits, outputs.logits.size() * sizeof(float)));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/engine/decode.h>
 
+#include <draftscope/base/to_size.h>
 #include <algorithm>
 #include <cstddef>
 
@@ -71,7 +72,7 @@ class Decoder {
  private:
   Result<void> prefill(RoundClock& clock) {
     clock.begin(Phase::prefill);
-    DRAFTSCOPE_TRY_ASSIGN(const std::int32_t first, target_.prefill());
+    DRAFTSCOPE_TRY_ASSIGN(const std::int32_t first, target_.prefill(strategy_.next_token_layer(), drafter_));
     DRAFTSCOPE_TRY(backend_.check_weights());
     result_.first_token_ns = clock.end();
     root_position_ = static_cast<std::int32_t>(request_.prompt.size());
@@ -124,7 +125,7 @@ class Decoder {
 
   Result<RoundPlan> make_plan(traces::Round& row) {
     RoundPlan plan = strategy_.plan(view(row.index));
-    DRAFTSCOPE_TRY(check_plan(plan, backend_.shape()));
+    DRAFTSCOPE_TRY(check_plan(plan, backend_.shape(), strategy_.next_token_layer() != nullptr));
     if (static_cast<std::int32_t>(plan.extra_rows.size()) >= room().verify_rows) plan.extra_rows = {};
     row.planned = planned_depth(plan);
     row.threshold = plan.threshold;
@@ -187,7 +188,10 @@ class Decoder {
     if (!ended_) emit(verdict_.bonus_token);
     row.emitted = static_cast<std::int32_t>(result_.tokens.size() - before);
     report_.emitted = std::span(result_.tokens).subspan(before);
-    if (plan.draft_model != nullptr) keep_draft_model_rows(*plan.draft_model);
+    if (DraftModel* const layer = strategy_.next_token_layer())
+      keep_states(*layer, states(plan));
+    else if (plan.draft_model != nullptr)
+      keep_draft_model_rows(*plan.draft_model);
     root_position_ += row.accepted + 1;
     return {};
   }
@@ -213,6 +217,17 @@ class Decoder {
     const auto kept = static_cast<std::int32_t>(
         std::mismatch(path, verdict_.path.end(), spine.begin(), spine.end()).first - path);
     model.valid = std::min(model.valid, root_position_ + 1 + kept);
+  }
+
+  /// Keeps the target's states of the root and of the accepted path for a next-token layer to read.
+  void keep_states(DraftModel& layer, std::span<const float> states) const {
+    const std::size_t d_model = to_size(backend_.shape().d_model);
+    const auto keep = [&](std::int32_t row) {
+      const auto state = states.subspan(to_size(row) * d_model, d_model);
+      layer.states.insert(layer.states.end(), state.begin(), state.end());
+    };
+    keep(0);
+    for (const std::int32_t node : verdict_.path) keep(node + 1);
   }
 
   void observe(const RoundPlan& plan, const DraftLimits& limits, const RoundTimes& times,

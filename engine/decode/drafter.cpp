@@ -2,6 +2,7 @@
 #include "decode/drafter.h"
 
 #include <algorithm>
+#include <array>
 
 #include "decode/acceptance.h"
 
@@ -44,7 +45,8 @@ Result<void> Drafter::draft(const RoundPlan& plan, std::span<const std::int32_t>
   if (distributions_.size() < static_cast<std::size_t>(limits.steps))
     distributions_.resize(static_cast<std::size_t>(limits.steps));
   if (plan.draft_model != nullptr)
-    DRAFTSCOPE_TRY(catch_up(*plan.draft_model, text));
+    DRAFTSCOPE_TRY(plan.draft_model->join != nullptr ? read_states(*plan.draft_model, text)
+                                                     : catch_up(*plan.draft_model, text));
   else if (plan.verification == Verification::above_exit)
     list_boundaries(plan);
   const auto root_position = static_cast<std::int32_t>(text.size()) - 1;
@@ -114,6 +116,58 @@ Result<void> Drafter::catch_up(DraftModel& model, std::span<const std::int32_t> 
   return {};
 }
 
+Result<void> Drafter::read_states(DraftModel& layer, std::span<const std::int32_t> text) {
+  const Backend& backend = *layer.backend;
+  const auto d_model = to_size(backend.shape().d_model);
+  const std::int32_t end = std::min(static_cast<std::int32_t>(text.size()) - 2,
+                                    layer.valid + static_cast<std::int32_t>(layer.states.size() / d_model));
+  std::size_t read = 0;
+  while (layer.valid < end) {
+    const std::int32_t count = std::min(backend.max_invariant_rows(), end - layer.valid);
+    layer.join->join(text.subspan(to_size(layer.valid) + 1, to_size(count)),
+                     std::span(layer.states).subspan(read * d_model, to_size(count) * d_model),
+                     StateFrom::target, inputs_);
+    rows_.clear();
+    for (std::int32_t i = 0; i < count; ++i)
+      rows_.push_back({.token = -1, .hidden = i, .position = layer.valid + i});
+    DRAFTSCOPE_TRY(layer.backend->forward({.rows = rows_,
+                                           .hidden = inputs_,
+                                           .committed = layer.valid,
+                                           .first_row = layer.valid,
+                                           .layers = {0, backend.shape().n_layers}},
+                                          outputs_));
+    layer.valid += count;
+    read += to_size(count);
+  }
+  layer.states.erase(layer.states.begin(),
+                     layer.states.begin() + static_cast<std::ptrdiff_t>(read * d_model));
+  return {};
+}
+
+/// Runs a step of a next-token layer: the first on the target's state before the root, each further one on
+/// the layer's own state.
+Result<void> Drafter::step_next_token_layer(DraftModel& layer, Batch& batch, std::int32_t step) {
+  const auto d_model = to_size(layer.backend->shape().d_model);
+  const std::int32_t row = batch.first_row - 1;
+  if (step == 0 && (layer.valid != row || layer.states.size() != d_model))
+    return fail("next-token layer: found states of {} positions from {} on, expected that of position {}",
+                layer.states.size() / d_model, layer.valid, row);
+  const std::int32_t token = rows_.front().token;
+  layer.join->join({&token, 1}, step == 0 ? layer.states : outputs_.hidden,
+                   step == 0 ? StateFrom::target : StateFrom::next_token_layer, inputs_);
+  const std::array boundary{batch.layers.end};
+  rows_.front() = {.token = -1, .hidden = 0, .position = row};
+  batch.rows = rows_;
+  batch.hidden = inputs_;
+  batch.committed = batch.first_row = row;
+  batch.wanted.hidden_after = boundary;
+  DRAFTSCOPE_TRY(layer.backend->forward(batch, outputs_));
+  if (step > 0) return {};
+  layer.valid = row + 1;
+  layer.states.clear();
+  return {};
+}
+
 Result<void> Drafter::forward_step(const RoundPlan& plan, std::span<const std::int32_t> text,
                                    std::int32_t step) {
   const std::int32_t position = static_cast<std::int32_t>(text.size()) - 1 + step;
@@ -130,6 +184,7 @@ Result<void> Drafter::forward_step(const RoundPlan& plan, std::span<const std::i
     Backend& model = *plan.draft_model->backend;
     batch.layers = {0, model.shape().n_layers};
     batch.wanted.top_k = std::min(batch.wanted.top_k, model.shape().vocab);
+    if (plan.draft_model->join != nullptr) return step_next_token_layer(*plan.draft_model, batch, step);
     DRAFTSCOPE_TRY(model.forward(batch, outputs_));
     plan.draft_model->valid = position + 1;
     return {};

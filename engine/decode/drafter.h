@@ -58,12 +58,16 @@ class Drafter {
   [[nodiscard]] std::span<const std::int32_t> boundaries() const { return boundaries_; }
   [[nodiscard]] std::span<const float> states() const { return states_; }
 
+  /// Feeds a next-token layer what it has states for, up to the row before the last one of the text.
+  [[nodiscard]] Result<void> read_states(DraftModel& layer, std::span<const std::int32_t> text);
+
  private:
   [[nodiscard]] Result<void> forward_step(const RoundPlan& plan, std::span<const std::int32_t> text,
                                           std::int32_t step);
   void penalise(std::span<const std::int32_t> text);
   void list_boundaries(const RoundPlan& plan);
   [[nodiscard]] Result<void> catch_up(DraftModel& model, std::span<const std::int32_t> text);
+  [[nodiscard]] Result<void> step_next_token_layer(DraftModel& layer, Batch& batch, std::int32_t step);
   void add_level(const RoundPlan& plan, std::int32_t step, std::int32_t position, std::int32_t room);
   void choose_tokens(std::int32_t width, std::int32_t position, Acceptance acceptance);
 
@@ -104,6 +108,7 @@ class Drafter {
   std::vector<std::int32_t> boundaries_;
   std::vector<float> states_;
   std::vector<Row> rows_;
+  std::vector<float> inputs_;  // of a next-token layer's pass, [rows][d_model]
   std::vector<std::int32_t> candidates_;
   std::vector<double> probabilities_;  // probabilities that belong to candidates_
   std::vector<std::int32_t> place_;    // node of each proposal; -1 = dropped

@@ -55,7 +55,12 @@ Result<void> check_request(const Backend& backend, const DecodeRequest& request,
   return check(request.sampling);
 }
 
-Result<void> check_plan(const RoundPlan& plan, const speculation::ModelShape& shape) {
+Result<void> check_plan(const RoundPlan& plan, const speculation::ModelShape& shape,
+                        bool has_next_token_layer) {
+  if (has_next_token_layer && (plan.states.size() != 1 || plan.states.front() != shape.n_layers ||
+                               plan.keeps_states || plan.ahead > 1))
+    return fail("round plan: found {} wanted states, expected those after layer {} for its next-token layer",
+                plan.states.size(), shape.n_layers);
   const std::size_t sources = (plan.mask != nullptr ? 1U : 0U) + (plan.draft_model != nullptr ? 1U : 0U) +
                               (plan.stages != nullptr ? 1U : 0U) + (plan.proposals.empty() ? 0U : 1U);
   if (sources > 1)

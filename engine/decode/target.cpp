@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "decode/target.h"
 
+#include <draftscope/base/to_size.h>
 #include <draftscope/engine/strategy.h>
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -56,16 +58,29 @@ Target::Target(Backend& backend, const DecodeRequest& request, Chooser& chooser)
   best_.reserve(static_cast<std::size_t>(backend.max_verified_rows()));
 }
 
-Result<std::int32_t> Target::prefill() {
+/// Cuts what a next-token layer has of an earlier request to the tokens that this one shares with it. States
+/// that it has never seen, since another strategy decoded them, are zeros.
+void Target::begin_states(DraftModel& layer) const {
+  layer.valid = std::min(layer.valid, request_.cached_tokens);
+  layer.states.resize(to_size(request_.cached_tokens - layer.valid) * to_size(backend_.shape().d_model));
+}
+
+Result<std::int32_t> Target::prefill(DraftModel* layer, Drafter& drafter) {
   const auto length = static_cast<std::int32_t>(request_.prompt.size());
+  const std::array boundary{n_layers_};
+  if (layer != nullptr) begin_states(*layer);
   for (std::int32_t done = request_.cached_tokens; done < length;) {
     const std::int32_t count = std::min(backend_.max_rows(), length - done);
     rows_.clear();
     for (std::int32_t i = done; i < done + count; ++i)
       rows_.push_back({.token = request_.prompt[static_cast<std::size_t>(i)], .hidden = -1, .position = i});
-    const Wanted wanted = done + count == length ? head_wanted(count - 1) : Wanted{};
+    Wanted wanted = done + count == length ? head_wanted(count - 1) : Wanted{};
+    if (layer != nullptr) wanted.hidden_after = boundary;
     DRAFTSCOPE_TRY(backend_.forward(chain(done, {0, n_layers_}, wanted), outputs_));
     done += count;
+    if (layer == nullptr) continue;
+    layer->states.insert(layer->states.end(), outputs_.hidden.begin(), outputs_.hidden.end());
+    DRAFTSCOPE_TRY(drafter.read_states(*layer, request_.prompt));
   }
   if (repetition_.is_on()) penalise({}, {}, request_.prompt);
   if (!has_distribution(outputs_.top[0])) return tl::unexpected(non_finite(backend_, {request_.prompt}));

@@ -24,9 +24,10 @@ class Target {
   /// Does not own its arguments.
   Target(Backend& backend, const DecodeRequest& request, Chooser& chooser);
 
-  /// Writes the prompt's K/V, pass by pass; returns the text's first token. Fails with the error of
-  /// non_finite() if the logits after the prompt form no distribution.
-  [[nodiscard]] Result<std::int32_t> prefill();
+  /// Writes the prompt's K/V, pass by pass; returns the text's first token. A next-token layer, unless null,
+  /// reads the states of all positions through `drafter`. Fails with the error of non_finite() if the logits
+  /// after the prompt form no distribution.
+  [[nodiscard]] Result<std::int32_t> prefill(DraftModel* layer, Drafter& drafter);
 
   /// Runs the layers of the plan over the root (`text`'s last token), every draft token and every extra row.
   /// Leaves their predictions in best() and top().
@@ -48,6 +49,7 @@ class Target {
   }
 
  private:
+  void begin_states(DraftModel& layer) const;
   [[nodiscard]] Result<void> verify_above(const RoundPlan& plan, const Drafter& drafter,
                                           std::int32_t root_position);
   void penalise(std::size_t row);

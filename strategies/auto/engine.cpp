@@ -18,12 +18,19 @@ using speculation::AutoChoice;
 using speculation::AutoDrafter;
 using speculation::AutoRule;
 
+constexpr std::string_view next_token_name = "next-token layer";
+
 class Auto final : public Strategy {
  public:
-  Auto(const speculation::StrategySpecification& specification, const speculation::ModelShape& shape)
+  Auto(const speculation::StrategySpecification& specification, const speculation::ModelShape& shape,
+       NextTokenLayer layer)
       : specification_(specification),
         n_layers_(shape.n_layers),
-        context_(static_cast<std::size_t>(shape.max_positions)) {}
+        context_(static_cast<std::size_t>(shape.max_positions)),
+        layer_(std::move(layer)),
+        model_{.backend = layer_.backend.get(), .join = layer_.join.get()} {
+    if (model_.join != nullptr) states_.push_back(shape.n_layers);
+  }
 
   /// The formats that the backend makes in addition to the target's and that are narrower.
   std::vector<speculation::WeightFormat> draft_weights(const BackendDescription& target) override {
@@ -56,15 +63,22 @@ class Auto final : public Strategy {
     if (choice_.kind == AutoChoice::Kind::text) {
       for (const std::int32_t token : rule_->guess(round.text, choice_))
         proposals_.push_back({token, static_cast<std::int32_t>(proposals_.size()) - 1});
-      return {.origin = "text", .proposals = proposals_};
+      return {.origin = "text", .proposals = proposals_, .states = states_};
     }
-    if (choice_.kind == AutoChoice::Kind::vanilla) return {.origin = "vanilla"};
+    if (choice_.kind == AutoChoice::Kind::vanilla) return {.origin = "vanilla", .states = states_};
     const AutoDrafter& drafter = drafters_[static_cast<std::size_t>(choice_.drafter)];
+    if (drafter.name == next_token_name)
+      return {.draft_length = choice_.length,
+              .threshold = choice_.threshold,
+              .origin = drafter.name,
+              .draft_model = &model_,
+              .states = states_};
     return {.mask = &drafter.mask,
             .draft_length = choice_.length,
             .threshold = choice_.threshold,
             .weights = drafter.weights,
-            .origin = drafter.name};
+            .origin = drafter.name,
+            .states = states_};
   }
 
   void observe(const RoundOutcome& outcome, DecisionLog* log) override {
@@ -86,11 +100,19 @@ class Auto final : public Strategy {
               .detail = [&] { return detail(outcome.elapsed_ns); }});
   }
 
+  const Backend* own_backend() const override { return layer_.backend.get(); }
+  DraftModel* next_token_layer() override { return model_.join != nullptr ? &model_ : nullptr; }
+
  private:
   void begin(const speculation::HeldTarget& target) {
     // make_auto() has checked that there are no errors.
     if (auto drafters = speculation::auto_drafters(specification_, n_layers_, target))
       drafters_ = *std::move(drafters);
+    if (model_.join != nullptr)
+      drafters_.push_back({std::string(next_token_name),
+                           speculation::SublayerMask(n_layers_),
+                           std::nullopt,
+                           {.acceptance = 0.6, .step_cost = 0.2}});
     const speculation::AutoOptions options = speculation::auto_options(specification_, drafters_);
     proposals_.reserve(static_cast<std::size_t>(options.max_length));
     judged_.reserve(static_cast<std::size_t>(options.max_length));
@@ -115,6 +137,9 @@ class Auto final : public Strategy {
   speculation::StrategySpecification specification_;
   std::int32_t n_layers_;
   std::size_t context_;
+  NextTokenLayer layer_;
+  DraftModel model_;
+  std::vector<std::int32_t> states_;  // boundaries whose states the layer reads
   std::vector<AutoDrafter> drafters_;
   std::optional<AutoRule> rule_;
   AutoChoice choice_;
@@ -127,9 +152,13 @@ class Auto final : public Strategy {
 
 Result<std::unique_ptr<Strategy>> make_auto(const speculation::StrategySpecification& specification,
                                             const speculation::ModelShape& shape,
-                                            const StrategyResources& /*resources*/) {
+                                            const StrategyResources& resources) {
   DRAFTSCOPE_TRY(speculation::auto_drafters(specification, shape.n_layers, {}));
-  return std::make_unique<Auto>(specification, shape);
+  NextTokenLayer layer;
+  if (resources.open_next_token_layer) {
+    DRAFTSCOPE_TRY_ASSIGN(layer, resources.open_next_token_layer());
+  }
+  return std::make_unique<Auto>(specification, shape, std::move(layer));
 }
 
 }  // namespace

@@ -9,7 +9,8 @@ StrategyRows row_of_auto() {
           {.name = "auto",
            .summary = "each round the draft of the most expected tokens for its time: what followed in the "
                       "text before, "
-                      "the model in fewer bits, an early exit, a skip set, or none; never slower than "
+                      "the model in fewer bits, its next-token layer, an early exit, a skip set, or none; "
+                      "never slower than "
                       "vanilla by more "
                       "than a share",
            .source = "renewal reward by Dinkelbach 1967; see strategies/auto/page.md",

@@ -28,6 +28,7 @@ TEST(Catalogue, ListsEveryStrategyThatShipsInOrder) {
                                          "quantised",
                                          "mix",
                                          "two-model",
+                                         "mtp",
                                          "prompt-lookup",
                                          "suffix-decoding",
                                          "token-recycling",

@@ -56,6 +56,12 @@ std::string_view own_name(TensorKind kind) {
       return "post_attention_norm.weight";
     case TensorKind::mlp_output_norm:
       return "post_ffw_norm.weight";
+    case TensorKind::token_norm:
+      return "nextn.enorm.weight";
+    case TensorKind::state_norm:
+      return "nextn.hnorm.weight";
+    case TensorKind::projection:
+      return "nextn.eh_proj.weight";
   }
   return {};
 }

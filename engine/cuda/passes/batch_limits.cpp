@@ -76,9 +76,14 @@ Result<void> check_limits(const Batch& batch, const BackendLimits& limits) {
   if (batch.weights && rows > max_decode_rows)
     return fail("batch.weights is given for {} rows, expected at most {} on this device", rows,
                 max_decode_rows);
-  if (!batch.wanted.hidden_after.empty() && rows > max_decode_rows)
-    return fail("batch.wanted.hidden_after is given for {} rows, expected at most {} on this device", rows,
-                max_decode_rows);
+  const auto& states = batch.wanted.hidden_after;
+  const bool last_alone =
+      states.size() == 1 && states.front() == batch.layers.end && batch.wanted.keep_at < 0;
+  if (!states.empty() && rows > max_decode_rows && !last_alone)
+    return fail(
+        "batch.wanted.hidden_after is given for {} rows, expected at most {}, or the last layer alone, "
+        "on this device",
+        rows, max_decode_rows);
   return {};
 }
 

@@ -52,7 +52,7 @@ std::set<std::string> specifications() {
   std::set<std::string> all;
   const auto& catalogue = speculation::strategy_catalogue();
   for (const StrategyRow& row : catalogue.strategies())
-    if (!has(row.parameters, "model") && !has(row.parameters, "policy") && !row.chooses_parts)
+    if (!row.drafts_with_other_model && !has(row.parameters, "policy") && !row.chooses_parts)
       add(row.name, row.parameters, all);
   for (const PartRow& part : catalogue.parts())
     for (const char* mask : {"exit", "del"}) {

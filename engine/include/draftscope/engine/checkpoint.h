@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -77,11 +78,19 @@ struct LayerWeights {
   TensorView mlp_output_norm;  ///< [1][d_model]
 };
 
+/// Weights with which a next-token layer joins a token's embedding and a state (engine/next_token.h).
+struct JoinWeights {
+  TensorView token_norm;  ///< [1][d_model]
+  TensorView state_norm;  ///< [1][d_model]
+  TensorView projection;  ///< [d_model][2 · d_model], columns of the state first
+};
+
 struct Weights {
   TensorView embedding;  ///< [vocab][d_model]
   std::vector<LayerWeights> layers;
-  TensorView final_norm;  ///< [1][d_model]
-  TensorView head;        ///< [vocab][d_model]; the embedding when tied
+  TensorView final_norm;            ///< [1][d_model]
+  TensorView head;                  ///< [vocab][d_model]; the embedding when tied
+  std::optional<JoinWeights> join;  ///< of a next-token layer only
 };
 
 class Checkpoint {
@@ -94,6 +103,7 @@ class Checkpoint {
   /// Why a folder's packed layers were widened although they were asked for as they are (cuda_as_stored):
   /// names the first matrix that prevents it; otherwise empty.
   std::string why_widened;
+  bool has_next_token_layer = false;  ///< Whether open_next_token_layer() finds one.
   bool synthetic = false;
   double redundancy = 0.0;  ///< synthetic only
   std::uint64_t seed = 0;   ///< synthetic only
@@ -142,6 +152,12 @@ enum class BlockMatrices : std::uint8_t {
 /// fp8_block.h).
 [[nodiscard]] Result<Checkpoint> load_checkpoint(const std::filesystem::path& folder,
                                                  BlockMatrices blocks = BlockMatrices::widened);
+
+/// Loads the next-token layer of a folder (MTP): one layer that predicts the token after the next, with the
+/// model's own embedding and head, and Weights::join. These are the tensors "model.mtp_layers.0.", in the
+/// form of MiMo-7B. Errors: those of load_checkpoint(); a model without such a layer.
+[[nodiscard]] Result<Checkpoint> open_next_token_layer(const Checkpoint& model,
+                                                       BlockMatrices blocks = BlockMatrices::widened);
 
 /// Loads and checks a GGUF file of version 2 or 3, or all parts of a split one, given its first. Matrices of
 /// one plain type (F32, F16, BF16) are mapped as they are; all others are widened to bf16 in memory, row by

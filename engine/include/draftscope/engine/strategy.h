@@ -9,6 +9,7 @@
 
 #include <draftscope/base/result.h>
 #include <draftscope/engine/backend.h>
+#include <draftscope/engine/next_token.h>
 #include <draftscope/engine/probe.h>
 #include <draftscope/speculation/branch_width.h>
 #include <draftscope/speculation/catalogue/strategy_specification.h>
@@ -29,9 +30,15 @@ namespace draftscope::engine {
 
 /// A second model that drafts, with its own K/V: rows [0, valid) contain the text's first positions. Newer
 /// tokens are fed to it before the next draft. A strategy sets `valid` to 0 when a request begins.
+///
+/// With `join` it is a next-token layer: its row i is made of the target's state at position i and of the
+/// token at i + 1. The strategy then announces it (Strategy::next_token_layer()) and asks for the states
+/// after the target's last layer (RoundPlan::states).
 struct DraftModel {
-  Backend* backend = nullptr;  ///< not owned
-  std::int32_t valid = 0;      ///< number of its K/V rows that contain the text
+  Backend* backend = nullptr;       ///< not owned
+  std::int32_t valid = 0;           ///< number of its K/V rows that contain the text
+  const StateJoin* join = nullptr;  ///< null = a model that reads tokens alone; not owned
+  std::vector<float> states;        ///< [positions from `valid` on][d_model], which it has yet to read
 };
 
 /// The request at its beginning, as a strategy sees it.
@@ -249,6 +256,8 @@ class Strategy {
   [[nodiscard]] virtual bool wants_to_optimise() const { return false; }
   /// Backend of a second model that only this strategy uses; null = none.
   [[nodiscard]] virtual const Backend* own_backend() const { return nullptr; }
+  /// The next-token layer with which it drafts, which reads the target's states of the prompt; null = none.
+  [[nodiscard]] virtual DraftModel* next_token_layer() { return nullptr; }
 };
 
 /// A strategy ready to decode, with its description for a trace.
@@ -261,6 +270,12 @@ struct ConfiguredStrategy {
   std::unique_ptr<Strategy> strategy;
 };
 
+/// A next-token layer, ready to draft.
+struct NextTokenLayer {
+  std::shared_ptr<Backend> backend;
+  std::shared_ptr<const StateJoin> join;
+};
+
 /// Resources that a strategy may need from its caller.
 struct StrategyResources {
   /// Opens a backend of another checkpoint, which keeps alive whatever it reads. Null = a strategy that needs
@@ -269,6 +284,8 @@ struct StrategyResources {
   /// Hash of the target's checkpoint, by which `tuned` notices that its policy comes from another checkpoint.
   /// Empty = unknown.
   std::string checkpoint_hash;
+  /// Opens the target's own next-token layer. Null = a strategy that needs it is refused.
+  std::function<Result<NextTokenLayer>()> open_next_token_layer;
 };
 
 /// Makes the strategy of a checked specification. Errors: a resource it needs, such as a file or a second

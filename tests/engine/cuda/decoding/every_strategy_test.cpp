@@ -20,6 +20,7 @@
 #include "cuda_device.h"
 #include "cuda_shapes.h"
 #include "decoded_text.h"
+#include "next_token_layer.h"
 
 namespace draftscope::engine::test {
 namespace {
@@ -58,10 +59,12 @@ TEST_P(EveryStrategyOnTheDevice, DecodesTheTextOfVanilla) {
   const Checkpoint draft = random_checkpoint(smaller, dtype, random());
   const auto backend = backend_on_device(checkpoint, {.cache_rows = cache_rows});
   const auto draft_backend = std::shared_ptr<Backend>(backend_on_device(draft, {.cache_rows = cache_rows}));
-  const StrategyResources resources{
-      .open_draft_model = [&](const std::string&) -> Result<std::shared_ptr<Backend>> {
+  const StrategyResources resources = with_next_token_layer(
+      checkpoint,
+      [](const Checkpoint& layer) { return backend_on_device(layer, {.cache_rows = cache_rows}); },
+      {.open_draft_model = [&](const std::string&) -> Result<std::shared_ptr<Backend>> {
         return draft_backend;
-      }};
+      }});
   // Only one model has prompts beyond the limit of a decode kernel, since every strategy decodes each of them
   // again.
   const std::vector<std::int32_t> prompt = random_prompt(random, shape.vocab, trial == 0 ? 90 : 20);

@@ -14,6 +14,7 @@
 #include "cuda_shapes.h"
 #include "decoded_text.h"
 #include "every_strategy.h"
+#include "next_token_layer.h"
 #include "same_bits.h"
 #include "stored_formats.h"
 
@@ -117,8 +118,9 @@ TEST_P(StoredWeights, DecodeTheTextOfTheWidenedFile) {
   const CudaOptions options{.cache_rows = cache_rows};
   const Checkpoint other = random_checkpoint(shape, DType::bf16, random_());
   const auto draft = std::shared_ptr<Backend>(backend_on_device(other, options));
-  const StrategyResources resources{
-      .open_draft_model = [&](const std::string&) -> Result<std::shared_ptr<Backend>> { return draft; }};
+  const StrategyResources resources = with_next_token_layer(
+      other, [&](const Checkpoint& layer) { return backend_on_device(layer, options); },
+      {.open_draft_model = [&](const std::string&) -> Result<std::shared_ptr<Backend>> { return draft; }});
   const std::vector<std::int32_t> prompt = random_prompt(random_, shape.vocab, 12);
   struct Text {
     PackedModel model;

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A next-token layer drafts: the text is vanilla's, and each draft begins with what the layer computes from
+// the whole text at once.
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "../backend/next_token_layer.h"
+#include "decoded.h"
+
+namespace draftscope::engine {
+namespace {
+
+constexpr std::int32_t cache_rows = 200;
+
+StrategyResources resources_of(const Checkpoint& model) {
+  return test::with_next_token_layer(
+      model, [](const Checkpoint& layer) { return cpu_backend(layer, 1, cache_rows); });
+}
+
+struct Counts final : DecodeListener {
+  std::int64_t drafted = 0, accepted = 0;
+  void on_round(const RoundReport& report) override {
+    drafted += report.round.drafted;
+    accepted += report.round.accepted;
+  }
+};
+
+/// The strategy of a specification on a model, ready to decode several requests.
+struct Decoding {
+  Checkpoint model;
+  std::unique_ptr<Backend> backend;
+  ConfiguredStrategy strategy;
+  Counts counts;
+
+  Decoding(const Checkpoint& checkpoint, const std::string& specification)
+      : model(checkpoint), backend(cpu_backend(checkpoint, 2, cache_rows)) {
+    auto made = make_strategy(specification, model.shape, resources_of(model));
+    EXPECT_TRUE(made) << made.error().message;
+    strategy = std::move(made).value();
+  }
+  DecodeResult decode(const DecodeRequest& request, std::uint64_t seed) {
+    SeededChooser chooser(seed, 1);
+    auto result = engine::decode(*backend, *strategy.strategy, request, chooser, counts);
+    EXPECT_TRUE(result) << result.error().message;
+    return std::move(result).value();
+  }
+};
+
+Checkpoint model_of(std::mt19937& random) {
+  Checkpoint model = random_checkpoint(random);
+  while (model.shape.n_layers < 3 || model.redundancy < 0.5) model = random_checkpoint(random);
+  return model;
+}
+
+TEST(NextTokenLayer, TextsEqualVanillaWhateverWasCachedBefore) {
+  std::mt19937 random(41);
+  Counts all;
+  for (int trial = 0; trial < 30; ++trial) {
+    const Checkpoint model = model_of(random);
+    const std::string specification = fmt::format("mtp:gamma={},threshold=0.{}", random() % 6, random() % 3);
+    Decoding speculative(model, specification);
+    Decoding vanilla(model, "vanilla");
+    SamplingOptions sampling;
+    if (trial % 2 == 1) sampling = {.temperature = 0.7, .top_p = 0.95, .coupled = true};
+    auto prompt = random_tokens(random, 1 + random() % 40, model.shape.vocab);
+    std::int32_t cached = 0;
+    const std::uint64_t seed = random();
+    // The second request goes on from the first one's K/V, or from a part of it.
+    for (int turn = 0; turn < 3; ++turn) {
+      const DecodeRequest request{
+          .prompt = prompt, .cached_tokens = cached, .max_new_tokens = 25, .sampling = sampling};
+      const DecodeResult found = speculative.decode(request, seed);
+      const DecodeResult expected = vanilla.decode(request, seed);
+      ASSERT_EQ(found.tokens, expected.tokens) << trial << ' ' << specification << " turn " << turn;
+      cached = std::min(found.cached_tokens, expected.cached_tokens);
+      prompt.insert(prompt.end(), found.tokens.begin(), found.tokens.end());
+      if (turn == 1 && prompt.size() > 10) prompt.resize(prompt.size() - random() % 10);
+      cached = std::min(cached, static_cast<std::int32_t>(prompt.size()) - 1);
+    }
+    all.drafted += speculative.counts.drafted;
+    all.accepted += speculative.counts.accepted;
+  }
+  EXPECT_GT(all.accepted, 200);
+  EXPECT_GT(all.drafted - all.accepted, 200);
+}
+
+/// Checks each draft's first token against a pass of the layer over all of the text.
+struct CheckFirstTokens final : DecodeListener {
+  const Checkpoint& model;
+  std::vector<std::int32_t> text;
+  std::unique_ptr<Backend> target, layer;
+  StateJoin join;
+  int checked = 0;
+
+  CheckFirstTokens(const Checkpoint& checkpoint, std::vector<std::int32_t> prompt)
+      : model(checkpoint),
+        text(std::move(prompt)),
+        target(cpu_backend(checkpoint, 1, cache_rows)),
+        layer(cpu_backend(test::next_token_layer_of(checkpoint), 1, cache_rows)),
+        join(StateJoin::make(checkpoint, test::next_token_layer_of(checkpoint)).value()) {}
+
+  void on_first_token(std::int32_t token) override { text.push_back(token); }
+  void on_round(const RoundReport& report) override {
+    if (!report.draft_tokens.empty()) {
+      EXPECT_EQ(report.draft_tokens.front().token, layer_after(text));
+      ++checked;
+    }
+    text.insert(text.end(), report.emitted.begin(), report.emitted.end());
+  }
+
+  std::int32_t layer_after(const std::vector<std::int32_t>& tokens) {
+    std::vector<Row> rows;
+    const auto n = static_cast<std::int32_t>(tokens.size()) - 1;
+    for (std::int32_t i = 0; i < n; ++i)
+      rows.push_back({.token = tokens[static_cast<std::size_t>(i)], .hidden = -1, .position = i});
+    const std::vector<std::int32_t> boundary{model.shape.n_layers};
+    Outputs states;
+    EXPECT_TRUE(target->forward(
+        {.rows = rows, .layers = {0, model.shape.n_layers}, .wanted = {.hidden_after = boundary}}, states));
+    std::vector<float> inputs;
+    join.join(std::span(tokens).subspan(1), states.hidden, StateFrom::target, inputs);
+    for (std::int32_t i = 0; i < n; ++i) rows[static_cast<std::size_t>(i)] = {-1, i, i};
+    Outputs outputs;
+    EXPECT_TRUE(layer->forward({.rows = rows,
+                                .hidden = inputs,
+                                .layers = {0, 1},
+                                .wanted = {.head_from = n - 1, .head = true, .top_k = 1}},
+                               outputs));
+    return outputs.top.front().token;
+  }
+};
+
+TEST(NextTokenLayer, DraftsBeginWithWhatTheLayerMakesOfTheWholeText) {
+  std::mt19937 random(42);
+  int checked = 0;
+  for (int trial = 0; trial < 8; ++trial) {
+    const Checkpoint model = model_of(random);
+    Decoding decoding(model, "mtp:gamma=3");
+    const auto prompt = random_tokens(random, 1 + random() % 20, model.shape.vocab);
+    CheckFirstTokens check(model, prompt);
+    SeededChooser chooser(1, 1);
+    ASSERT_TRUE(engine::decode(*decoding.backend, *decoding.strategy.strategy,
+                               {.prompt = prompt, .max_new_tokens = 20}, chooser, check));
+    checked += check.checked;
+  }
+  EXPECT_GT(checked, 40);
+}
+
+TEST(NextTokenLayer, IsRefusedWhereThereIsNone) {
+  std::mt19937 random(43);
+  const Checkpoint model = model_of(random);
+  const auto made = make_strategy("mtp", model.shape);
+  ASSERT_FALSE(made);
+  EXPECT_EQ(made.error().message,
+            "strategy mtp: no next-token layer, expected a folder with the tensors of model.mtp_layers.0");
+}
+
+}  // namespace
+}  // namespace draftscope::engine
