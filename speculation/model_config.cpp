@@ -59,6 +59,20 @@ constexpr std::array<ForeignTrait, 12> foreign_traits{{
     {"text_config", "several kinds of input", 0},
 }};
 
+/// Architectures that people ask for, and what of them is not computed.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 10> missing_traits{{
+    {"ArceeForCausalLM", "an MLP without a gate"},
+    {"NemotronForCausalLM", "an MLP without a gate"},
+    {"ApertusForCausalLM", "an MLP without a gate and a learnt activation"},
+    {"CohereForCausalLM", "attention and MLP side by side"},
+    {"Cohere2ForCausalLM", "attention and MLP side by side"},
+    {"GlmForCausalLM", "rotation of neighbouring dimensions"},
+    {"Glm4ForCausalLM", "rotation of neighbouring dimensions"},
+    {"OlmoForCausalLM", "norms without weights"},
+    {"Lfm2ForCausalLM", "convolutions"},
+    {"InternLM2ForCausalLM", "tensors in an order of their own"},
+}};
+
 /// The decoder's part of a file: the whole file or `text_config`.
 Result<JsonField> decoder_of(const JsonField& config, const ModelFamily* family) {
   if (family == nullptr || !family->nested || config["text_config"].is_null()) return config;
@@ -86,8 +100,12 @@ Result<const ModelFamily*> supported_family(const JsonField& config) {
   if (architectures.value().empty())
     return fail("{}: architectures is missing and model_type is {}, expected {}", config.file(),
                 quote(config["model_type"].text_or("").value()), known_families());
-  return fail("{} names {}, expected that of {}", architectures.name(),
-              quote(architectures.value().front().get<std::string>()), known_families());
+  const auto name = architectures.value().front().get<std::string>();
+  for (const auto& [architecture, missing] : missing_traits)
+    if (name == architecture)
+      return fail("{} names {}, which has {}, expected that of {}", architectures.name(), quote(name),
+                  missing, known_families());
+  return fail("{} names {}, expected that of {}", architectures.name(), quote(name), known_families());
 }
 
 /// Reads the sizes under Llama's keys and checks that they fit together.

@@ -30,6 +30,22 @@ constexpr ModelFamily gemma3(std::string_view architecture, std::string_view mod
                      .embedding_multiplier = 0.0}};
 }
 
+/// A row of Ministral 3: its text model by itself, or with a model of images.
+constexpr ModelFamily ministral3(std::string_view architecture, std::string_view model_type, bool nested) {
+  return {.architecture = architecture,
+          .model_type = model_type,
+          .heads = 32,
+          .kv_heads = 8,
+          .head_dim = 128,
+          .vocab = 131072,
+          .max_positions = 262144,
+          .bos_token = 1,
+          .eos_token = 2,
+          .rms_epsilon = 1e-5,
+          .rope_key = "llama_4_scaling_beta",
+          .nested = nested};
+}
+
 // Sources: the configuration and modelling files of Hugging Face transformers, one folder per model_type.
 constexpr std::array families{
     ModelFamily{.architecture = "LlamaForCausalLM",
@@ -99,6 +115,43 @@ constexpr std::array families{
                            .embedding_multiplier = 0.0}},
     gemma3("Gemma3ForCausalLM", "gemma3_text", false),
     gemma3("Gemma3ForConditionalGeneration", "gemma3", true),
+    ModelFamily{
+        .architecture = "Olmo3ForCausalLM",
+        .model_type = "olmo3",
+        .max_positions = 2048,
+        .eos_token = 50279,
+        .rms_epsilon = 1e-5,
+        .theta = 5e5,
+        .scales_full_layers = true,
+        .traits = {.norm_place = NormPlace::after, .qk_norm = QkNorm::whole, .full_attention_interval = 4}},
+    ModelFamily{.architecture = "Exaone4ForCausalLM",
+                .model_type = "exaone4",
+                .kv_heads = 32,
+                .max_positions = 2048,
+                .bos_token = 0,
+                .eos_token = 2,
+                .rms_epsilon = 1e-5,
+                .traits = {.norm_place = NormPlace::after,
+                           .qk_norm = QkNorm::heads,
+                           .full_attention_interval = 4,
+                           .no_rope_interval = 4}},
+    ModelFamily{.architecture = "SeedOssForCausalLM",
+                .model_type = "seed_oss",
+                .kv_heads = 8,
+                .head_dim = 128,
+                .max_positions = 524288,
+                .bos_token = 0,
+                .eos_token = 2},
+    ModelFamily{.architecture = "HunYuanDenseV1ForCausalLM",
+                .model_type = "hunyuan_v1_dense",
+                .max_positions = 2048,
+                .bos_token = 1,
+                .eos_token = 2,
+                .rms_epsilon = 1e-5,
+                .rope_key = "alpha",
+                .traits = {.qk_norm = QkNorm::rotated_heads}},
+    ministral3("Ministral3ForCausalLM", "ministral3", false),
+    ministral3("Mistral3ForConditionalGeneration", "mistral3", true),
 };
 
 }  // namespace

@@ -184,6 +184,54 @@ Result<void> read_gemma(const JsonField& config, const ModelFamily& family, Mode
   return {};
 }
 
+/// Reads the window, which layer_types or every `interval`-th layer limits.
+Result<void> read_window(const JsonField& config, std::int32_t interval, ModelShape& shape) {
+  const JsonField field = config["sliding_window"];
+  if (field.is_null() && !field.is_missing()) return read_layer_types(config, 0, 0, shape);
+  DRAFTSCOPE_TRY_ASSIGN(const std::int32_t window, field.integer_or(positions_range, default_window));
+  return read_layer_types(config, window, interval, shape);
+}
+
+/// Reads EXAONE 4. Layers without a window do not rotate, unless no layer has one.
+Result<void> read_exaone4(const JsonField& config, const ModelFamily& family, ModelShape& shape) {
+  const JsonField pattern = config["sliding_window_pattern"];
+  std::int32_t interval = family.traits.full_attention_interval;
+  if (pattern.value().is_string()) {
+    const auto text = pattern.value().get<std::string>();
+    interval = static_cast<std::int32_t>(text.size());
+    if (text.empty() || text.find('G') + 1 != text.size() ||
+        text.find_first_not_of("LG") != std::string::npos)
+      return pattern.wrong("a number, or letters L before one G");
+  } else {
+    DRAFTSCOPE_TRY_ASSIGN(interval, pattern.integer_or(Range<std::int32_t>{1, 1 << 20}, interval));
+  }
+  DRAFTSCOPE_TRY(read_window(config, interval, shape));
+  const JsonField window = config["sliding_window"];
+  const bool has_window = window.is_missing() || !window.is_null();
+  shape.traits.no_rope_interval = !has_window                 ? 0
+                                  : shape.sliding_window == 0 ? 1
+                                                              : shape.traits.full_attention_interval;
+  return {};
+}
+
+Result<void> read_seed_oss(const JsonField& config, ModelShape& shape) {
+  DRAFTSCOPE_TRY_ASSIGN(shape.qkv_bias, config["attention_bias"].boolean_or(true));
+  DRAFTSCOPE_TRY_ASSIGN(shape.output_bias, config["attention_out_bias"].boolean_or(false));
+  return read_mlp_bias(config, shape);
+}
+
+Result<void> read_hunyuan(const JsonField& config, ModelShape& shape) {
+  DRAFTSCOPE_TRY_ASSIGN(const bool has_norms, config["use_qk_norm"].boolean_or(true));
+  if (!has_norms)
+    return config["use_qk_norm"].wrong("true: queries and keys without norms are not supported");
+  return read_biases(config, shape);
+}
+
+Result<void> read_ministral3(const JsonField& config, ModelShape& shape) {
+  DRAFTSCOPE_TRY_ASSIGN(const std::int32_t window, config["sliding_window"].integer_or(positions_range, 0));
+  return read_layer_types(config, window, 0, shape);
+}
+
 Result<void> read_activation(const JsonField& config, const ModelFamily& family) {
   const bool is_silu = family.traits.activation == Activation::silu;
   const std::string expected = is_silu ? "silu" : "gelu_pytorch_tanh";
@@ -210,6 +258,14 @@ Result<void> read_particulars(const JsonField& config, const ModelFamily& family
   if (type == "smollm3") return read_smollm3(config, shape);
   if (type == "granite") return read_granite(config, shape);
   if (type == "olmo2") return read_biases(config, shape);
+  if (type == "olmo3") {
+    DRAFTSCOPE_TRY(read_biases(config, shape));
+    return read_window(config, family.traits.full_attention_interval, shape);
+  }
+  if (type == "exaone4") return read_exaone4(config, family, shape);
+  if (type == "seed_oss") return read_seed_oss(config, shape);
+  if (type == "hunyuan_v1_dense") return read_hunyuan(config, shape);
+  if (family.rope_key == "llama_4_scaling_beta") return read_ministral3(config, shape);
   if (type == "phi3") return read_phi3(config, shape);
   if (type.starts_with("gemma")) return read_gemma(config, family, shape);
   DRAFTSCOPE_TRY(read_biases(config, shape));

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "rope_config.h"
 
+#include <algorithm>
 #include <array>
+#include <cmath>
+#include <span>
 #include <utility>
 
 #include "size_ranges.h"
@@ -13,6 +16,43 @@ constexpr Range<double> theta_range{1.0 + 1e-9, 1e12};
 constexpr Range<double> factor_range{1.0, 1e6};
 constexpr Range<double> frequency_range{1e-6, 1e6};
 constexpr Range<double> scale_range{1e-6, 1e6};
+
+/// Keys of rope_scaling and rope_parameters. One that the kind of scaling has no use for is passed over, as
+/// in transformers.
+constexpr std::array<std::string_view, 18> rope_keys{"rope_type",
+                                                     "type",
+                                                     "rope_theta",
+                                                     "factor",
+                                                     "original_max_position_embeddings",
+                                                     "max_position_embeddings",
+                                                     "partial_rotary_factor",
+                                                     "low_freq_factor",
+                                                     "high_freq_factor",
+                                                     "beta_fast",
+                                                     "beta_slow",
+                                                     "attention_factor",
+                                                     "mscale",
+                                                     "mscale_all_dim",
+                                                     "truncate",
+                                                     "short_factor",
+                                                     "long_factor",
+                                                     "finetuned"};
+
+/// Keys of rope_parameters where kinds of layers differ, as transformers 5 writes them.
+constexpr std::array<std::string_view, 2> layer_kinds{"full_attention", "sliding_attention"};
+
+/// Fails on a key that is neither among `known` nor `own`: what is not understood may change the model.
+Result<void> check_keys(const JsonField& fields, std::span<const std::string_view> known,
+                        std::string_view own) {
+  if (fields.is_null()) return {};
+  DRAFTSCOPE_TRY(fields.object());
+  for (const auto& [key, value] : fields.value().items())
+    if (key != own && !value.is_null() && std::find(known.begin(), known.end(), key) == known.end())
+      return fields[key].wrong(known.size() == layer_kinds.size()
+                                   ? "full_attention and sliding_attention alone"
+                                   : "a key that is known, such as rope_type, rope_theta or factor");
+  return {};
+}
 
 Result<RopeKind> parse_kind(const JsonField& fields, const ModelFamily& family) {
   constexpr std::array<std::pair<std::string_view, RopeKind>, 6> kinds{{{"default", RopeKind::standard},
@@ -105,32 +145,39 @@ Result<std::int32_t> parse_rotated(const JsonField& config, const JsonField& fie
   return rotated;
 }
 
-/// Reads the base of layers with a window, which have no scaling.
-Result<double> parse_local_theta(const JsonField& config, const JsonField& local, const ModelFamily& family) {
-  if (family.local_theta == 0.0) return 0.0;
-  if (local.is_null()) return config["rope_local_base_freq"].number_or(theta_range, family.local_theta);
-  DRAFTSCOPE_TRY_ASSIGN(const RopeKind kind, parse_kind(local, family));
-  if (kind != RopeKind::standard)
-    return local["rope_type"].wrong("default: scaled layers with a window are not supported");
-  return local["rope_theta"].number_or(theta_range, family.local_theta);
+/// Reads Hunyuan's `alpha`, which stretches the base once for all positions.
+Result<void> parse_alpha(const JsonField& fields, std::int32_t head_dim, RopeScaling& rope) {
+  DRAFTSCOPE_TRY_ASSIGN(const double alpha, fields["alpha"].number_or({0.0, 1e12}, 0.0));
+  if (rope.kind != RopeKind::dynamic || alpha == 0.0) return {};
+  if (head_dim < 4) return fields["alpha"].wrong("none for heads of 2 dimensions");
+  rope.kind = RopeKind::standard;
+  rope.theta *= std::pow(alpha, head_dim / (head_dim - 2.0));
+  if (!(rope.theta >= theta_range.min && rope.theta <= theta_range.max))
+    return fields["alpha"].wrong(fmt::format("one that keeps the base within {}", theta_range.max));
+  return {};
 }
 
-}  // namespace
+/// Reads the scale of queries, which counts in original contexts.
+Result<void> parse_query_scale(const JsonField& fields, RopeScaling& rope) {
+  DRAFTSCOPE_TRY_ASSIGN(rope.query_beta, fields["llama_4_scaling_beta"].number_or({0.0, 100.0}, 0.0));
+  if (rope.query_beta == 0.0) return {};
+  DRAFTSCOPE_TRY_ASSIGN(rope.original_max_positions,
+                        fields["original_max_position_embeddings"].integer(positions_range));
+  return {};
+}
 
-Result<RopeScaling> parse_rope(const JsonField& config, const ModelFamily& family, const ModelShape& shape) {
+/// Reads the rotation of one kind of layers, whose base is `theta` where the fields name none.
+Result<RopeScaling> parse_layers(const JsonField& config, const JsonField& fields, const ModelFamily& family,
+                                 const ModelShape& shape, double theta) {
   RopeScaling rope;
   const std::int32_t max_positions = shape.max_positions;
-  DRAFTSCOPE_TRY_ASSIGN(rope.theta, config["rope_theta"].number_or(theta_range, family.theta));
-  const JsonField scaling = config[config["rope_scaling"].is_null() ? "rope_parameters" : "rope_scaling"];
-  if (!scaling.is_null()) DRAFTSCOPE_TRY(scaling.object());
-  // transformers 5 writes one object per kind of layer where they differ.
-  const bool by_kind = family.local_theta > 0.0 && scaling.has("full_attention");
-  const JsonField fields = by_kind ? scaling["full_attention"] : scaling;
-  DRAFTSCOPE_TRY_ASSIGN(rope.local_theta, parse_local_theta(config, scaling["sliding_attention"], family));
+  DRAFTSCOPE_TRY(check_keys(fields, rope_keys, family.rope_key));
   DRAFTSCOPE_TRY_ASSIGN(rope.rotated_dimensions, parse_rotated(config, fields, family, shape.head_dim));
+  rope.theta = theta;
   if (fields.is_null()) return rope;
-  DRAFTSCOPE_TRY_ASSIGN(rope.theta, fields["rope_theta"].number_or(theta_range, rope.theta));
+  DRAFTSCOPE_TRY_ASSIGN(rope.theta, fields["rope_theta"].number_or(theta_range, theta));
   DRAFTSCOPE_TRY_ASSIGN(rope.kind, parse_kind(fields, family));
+  if (family.rope_key == "alpha") DRAFTSCOPE_TRY(parse_alpha(fields, shape.head_dim, rope));
   switch (rope.kind) {
     case RopeKind::standard:
       break;
@@ -154,6 +201,57 @@ Result<RopeScaling> parse_rope(const JsonField& config, const ModelFamily& famil
                                     rope));
       break;
   }
+  if (family.rope_key == "llama_4_scaling_beta") DRAFTSCOPE_TRY(parse_query_scale(fields, rope));
+  return rope;
+}
+
+/// The scaling of Ministral 3's class, where config.json has none.
+RopeScaling ministral3_rope() {
+  return {.kind = RopeKind::yarn,
+          .theta = 1e6,
+          .factor = 16.0,
+          .original_max_positions = 16384,
+          .mscale = 1.0,
+          .mscale_all_dim = 1.0,
+          .query_beta = 0.1};
+}
+
+/// Reads the base of layers with a window, which have no scaling; 0 = they rotate as the others do. `local`
+/// is their own object, if there is one.
+Result<double> parse_local_theta(const JsonField& config, const JsonField& local, const ModelFamily& family,
+                                 const ModelShape& shape, const RopeScaling& full, double theta) {
+  if (local.is_null()) {
+    if (family.scales_full_layers) return full.kind == RopeKind::standard ? 0.0 : theta;
+    if (family.local_theta == 0.0) return 0.0;
+    return config["rope_local_base_freq"].number_or(theta_range, family.local_theta);
+  }
+  const double by_default = family.local_theta > 0.0 ? family.local_theta : theta;
+  DRAFTSCOPE_TRY_ASSIGN(const RopeScaling own, parse_layers(config, local, family, shape, by_default));
+  if (own == full && family.local_theta == 0.0) return 0.0;
+  if (own.kind != RopeKind::standard)
+    return local["rope_type"].wrong("default: scaled layers with a window are not supported");
+  if (own.rotated_dimensions != full.rotated_dimensions)
+    return local["partial_rotary_factor"].wrong("that of full_attention");
+  return own.theta;
+}
+
+}  // namespace
+
+Result<RopeScaling> parse_rope(const JsonField& config, const ModelFamily& family, const ModelShape& shape) {
+  DRAFTSCOPE_TRY_ASSIGN(const double theta, config["rope_theta"].number_or(theta_range, family.theta));
+  const JsonField scaling = config[config["rope_scaling"].is_null() ? "rope_parameters" : "rope_scaling"];
+  if (!scaling.is_null()) DRAFTSCOPE_TRY(scaling.object());
+  DRAFTSCOPE_TRY_ASSIGN(const std::string model_type,
+                        config["model_type"].text_or(std::string(family.model_type)));
+  if (scaling.is_null() && model_type == "ministral3") return ministral3_rope();
+  const JsonField local = scaling["sliding_attention"];
+  const bool by_kind = scaling.has("full_attention") || !local.is_null();
+  if (by_kind) DRAFTSCOPE_TRY(check_keys(scaling, layer_kinds, {}));
+  // A model whose layers are all of one kind may name that kind alone.
+  const JsonField full = by_kind && !scaling["full_attention"].is_null() ? scaling["full_attention"] : local;
+  DRAFTSCOPE_TRY_ASSIGN(RopeScaling rope,
+                        parse_layers(config, by_kind ? full : scaling, family, shape, theta));
+  DRAFTSCOPE_TRY_ASSIGN(rope.local_theta, parse_local_theta(config, local, family, shape, rope, theta));
   return rope;
 }
 

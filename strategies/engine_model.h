@@ -24,9 +24,11 @@ class DraftsWithModel final : public Strategy {
   };
 
   /// `join` is that of a next-token layer of a target with `target_layers`; null = a model of its own.
-  DraftsWithModel(NextTokenLayer drafter, std::int32_t target_layers, const Rules& rules)
+  DraftsWithModel(OpenedDraftModel drafter, std::int32_t target_layers, const Rules& rules)
       : drafter_(std::move(drafter)),
-        model_{.backend = drafter_.backend.get(), .join = drafter_.join.get()},
+        model_{.backend = drafter_.backend.get(),
+               .shared_tokens = drafter_.shared_tokens.get(),
+               .join = drafter_.join.get()},
         length_(rules.length),
         threshold_(rules.threshold),
         acceptance_(rules.acceptance) {
@@ -55,7 +57,7 @@ class DraftsWithModel final : public Strategy {
   DraftModel* next_token_layer() override { return model_.join != nullptr ? &model_ : nullptr; }
 
  private:
-  NextTokenLayer drafter_;
+  OpenedDraftModel drafter_;
   DraftModel model_;
   std::vector<std::int32_t> states_;  // boundaries whose states the layer reads
   LengthByRule length_;

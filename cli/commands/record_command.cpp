@@ -44,15 +44,15 @@ using DraftModelShapes = std::map<std::string, speculation::ModelShape>;
 engine::StrategyResources noting_shapes(engine::StrategyResources resources, DraftModelShapes& into) {
   if (!resources.open_draft_model) return resources;
   resources.open_draft_model = [open = std::move(resources.open_draft_model),
-                                &into](const std::string& model) -> Result<std::shared_ptr<engine::Backend>> {
-    DRAFTSCOPE_TRY_ASSIGN(std::shared_ptr<engine::Backend> backend, open(model));
-    into.insert_or_assign(model, backend->shape());
-    return backend;
+                                &into](const std::string& model) -> Result<engine::OpenedDraftModel> {
+    DRAFTSCOPE_TRY_ASSIGN(engine::OpenedDraftModel opened, open(model));
+    into.insert_or_assign(model, opened.backend->shape());
+    return opened;
   };
   if (!resources.open_next_token_layer) return resources;
   resources.open_next_token_layer = [open = std::move(resources.open_next_token_layer),
-                                     &into]() -> Result<engine::NextTokenLayer> {
-    DRAFTSCOPE_TRY_ASSIGN(engine::NextTokenLayer layer, open());
+                                     &into]() -> Result<engine::OpenedDraftModel> {
+    DRAFTSCOPE_TRY_ASSIGN(engine::OpenedDraftModel layer, open());
     into.insert_or_assign("next-token layer", layer.backend->shape());
     return layer;
   };

@@ -78,7 +78,7 @@ StrategyOnModel on_model(const speculation::StrategyRow& strategy, const engine:
   // Nothing decodes with the layer here.
   engine::StrategyResources resources;
   if (checkpoint.has_next_token_layer)
-    resources.open_next_token_layer = [] { return Result<engine::NextTokenLayer>(); };
+    resources.open_next_token_layer = [] { return Result<engine::OpenedDraftModel>(); };
   if (const auto made = engine::make_strategy(*specification, shape, resources); !made)
     row.lacks = without_name(made.error().message, strategy.name);
   describe_draft(*specification, shape, weight_bits, row);

@@ -70,8 +70,11 @@ class LayerSlots {
     }
     if (shape_.traits.qk_norm != speculation::QkNorm::none) {
       const bool whole = shape_.traits.qk_norm == speculation::QkNorm::whole;
-      add("self_attn.q_norm.weight", TensorKind::q_norm, layer_.q_norm, 1, whole ? query : shape_.head_dim);
-      add("self_attn.k_norm.weight", TensorKind::k_norm, layer_.k_norm, 1, whole ? key : shape_.head_dim);
+      const bool rotated = shape_.traits.qk_norm == speculation::QkNorm::rotated_heads;
+      add(rotated ? "self_attn.query_layernorm.weight" : "self_attn.q_norm.weight", TensorKind::q_norm,
+          layer_.q_norm, 1, whole ? query : shape_.head_dim);
+      add(rotated ? "self_attn.key_layernorm.weight" : "self_attn.k_norm.weight", TensorKind::k_norm,
+          layer_.k_norm, 1, whole ? key : shape_.head_dim);
     }
     add("self_attn.o_proj.weight", TensorKind::o, layer_.o, model, query);
     if (shape_.output_bias) add("self_attn.o_proj.bias", TensorKind::o_bias, layer_.o_bias, 1, model);

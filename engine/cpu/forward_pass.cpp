@@ -208,6 +208,12 @@ ForwardPass::Angles ForwardPass::angles_of(std::int32_t layer) const {
   return {workspace_.cosine, workspace_.sine};
 }
 
+/// Angles of queries and keys after their norm; none if they were rotated before it.
+ForwardPass::Angles ForwardPass::angles_to_come(std::int32_t layer) const {
+  if (shape_.traits.qk_norm == speculation::QkNorm::rotated_heads) return {nullptr, nullptr};
+  return angles_of(layer);
+}
+
 void ForwardPass::turn(float* head, Angles angles, std::int32_t row) const {
   if (angles.cosine == nullptr) return;
   const std::int32_t width = shape_.rotary_width();
@@ -291,7 +297,8 @@ void ForwardPass::project_qkv(std::int32_t thread, std::int32_t layer, const std
   }
 }
 
-/// Normalises queries and keys in place, head by head or a row's whole projection.
+/// Normalises queries and keys in place, head by head (rotated before, where the model does so) or a row's
+/// whole projection.
 void ForwardPass::normalise_heads(std::int32_t thread, std::int32_t layer) {
   const speculation::QkNorm kind = shape_.traits.qk_norm;
   if (kind == speculation::QkNorm::none) return;
@@ -307,6 +314,7 @@ void ForwardPass::normalise_heads(std::int32_t thread, std::int32_t layer) {
         whole ? (is_query ? 0 : shape_.q_width()) : std::int64_t{part} * shape_.head_dim;
     const std::int64_t n = whole ? (is_query ? shape_.q_width() : shape_.kv_width()) : shape_.head_dim;
     float* values = workspace_.qkv + task / parts * width + first;
+    if (kind == speculation::QkNorm::rotated_heads) turn(values, angles_of(layer), task / parts);
     engine_.kernels.rms_norm(values, is_query ? weights.q_norm : weights.k_norm, n, epsilon_, values);
   }
   engine_.team.barrier();
@@ -315,7 +323,7 @@ void ForwardPass::normalise_heads(std::int32_t thread, std::int32_t layer) {
 /// Rotates keys and stores them with the values, head by head; queries are rotated where they are used.
 void ForwardPass::rotate_and_store(std::int32_t thread, std::int32_t layer) {
   const std::int64_t width = shape_.q_width() + 2 * std::int64_t{shape_.kv_width()};
-  const Angles angles = angles_of(layer);
+  const Angles angles = angles_to_come(layer);
   const Share heads = share_of(shape_.n_kv_heads, 1, thread);
   for (auto head = static_cast<std::int32_t>(heads.begin); head < heads.end; ++head)
     for (std::int32_t row = 0; row < rows_; ++row) {
@@ -351,8 +359,8 @@ void ForwardPass::attend_one(std::int32_t thread, std::int32_t layer, std::int32
   const std::int32_t stride = engine_.cache.head_stride();
   const std::int32_t group = shape_.n_heads / shape_.n_kv_heads;
   const std::int64_t first_column = std::int64_t{kv_head} * group * head_dim;
-  const float scale = attention_scale(shape_);
-  const Angles angles = angles_of(layer);
+  const float scale = attention_scale(shape_) * query_scale(shape_.rope, batch_.rows[to_size(row)].position);
+  const Angles angles = angles_to_come(layer);
 
   const float* source = workspace_.qkv + row * width + first_column;
   for (std::int32_t head = 0; head < group; ++head) {

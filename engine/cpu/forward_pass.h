@@ -98,6 +98,7 @@ class ForwardPass {
     const float* sine;
   };
   [[nodiscard]] Angles angles_of(std::int32_t layer) const;
+  [[nodiscard]] Angles angles_to_come(std::int32_t layer) const;
   void turn(float* head, Angles angles, std::int32_t row) const;
   /// The last product of a sublayer, its input and the following norm.
   struct LastProduct {

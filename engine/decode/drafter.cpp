@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 
 #include "decode/acceptance.h"
 
@@ -58,8 +59,9 @@ Result<void> Drafter::draft(const RoundPlan& plan, std::span<const std::int32_t>
     }
     const profiler::ScopedSpan span(recorder_, profiler::Level::layers, step_name_id_);
     DRAFTSCOPE_TRY(forward_step(plan, text, k));
-    if (repetition_.is_on()) penalise(text);
-    if (!has_distribution(outputs_.top[0])) {
+    const bool goes_on = plan.draft_model == nullptr || keep_shared(*plan.draft_model);
+    if (goes_on && repetition_.is_on()) penalise(text);
+    if (!goes_on || !has_distribution(outputs_.top[0])) {
       stop = DraftStop::threshold;
       break;
     }
@@ -81,6 +83,28 @@ Result<void> Drafter::draft(const RoundPlan& plan, std::span<const std::int32_t>
     }
   }
   return {};
+}
+
+/// Leaves the tokens that target and draft model share: others have probability 0, and the logits get the
+/// target's rows. Returns false where the best token is none of them, which ends the draft.
+bool Drafter::keep_shared(const DraftModel& model) {
+  if (model.shared_tokens == nullptr) return true;
+  const std::vector<bool>& shared = *model.shared_tokens;
+  const auto is_shared = [&shared](std::size_t token) { return token < shared.size() && shared[token]; };
+  constexpr float never = -std::numeric_limits<float>::infinity();
+  if (!outputs_.logits.empty()) {
+    outputs_.logits.resize(to_size(backend_.shape().vocab), never);
+    for (std::size_t token = 0; token < outputs_.logits.size(); ++token)
+      if (!is_shared(token)) outputs_.logits[token] = never;
+  }
+  if (!is_shared(to_size(outputs_.top[0].token))) return false;
+  std::erase_if(outputs_.top, [&](const TopToken& top) { return !is_shared(to_size(top.token)); });
+  return true;
+}
+
+/// The token as the draft model reads it: of one beyond its rows it reads its last.
+std::int32_t Drafter::read_by(const DraftModel& model, std::int32_t token) {
+  return std::min(token, model.backend->shape().vocab - 1);
 }
 
 /// Penalises the step's logits by the text and by the earlier steps' tokens.
@@ -107,7 +131,8 @@ Result<void> Drafter::catch_up(DraftModel& model, std::span<const std::int32_t> 
     const std::int32_t count = std::min(model.backend->max_rows(), root_position - model.valid);
     rows_.clear();
     for (std::int32_t i = model.valid; i < model.valid + count; ++i)
-      rows_.push_back({.token = text[static_cast<std::size_t>(i)], .hidden = -1, .position = i});
+      rows_.push_back(
+          {.token = read_by(model, text[static_cast<std::size_t>(i)]), .hidden = -1, .position = i});
     DRAFTSCOPE_TRY(model.backend->forward(
         {.rows = rows_, .committed = model.valid, .first_row = model.valid, .layers = {0, layers}},
         outputs_));
@@ -182,6 +207,7 @@ Result<void> Drafter::forward_step(const RoundPlan& plan, std::span<const std::i
   Batch batch{.rows = rows_, .committed = position, .first_row = position, .wanted = wanted};
   if (plan.draft_model != nullptr) {
     Backend& model = *plan.draft_model->backend;
+    rows_[0].token = read_by(*plan.draft_model, rows_[0].token);
     batch.layers = {0, model.shape().n_layers};
     batch.wanted.top_k = std::min(batch.wanted.top_k, model.shape().vocab);
     if (plan.draft_model->join != nullptr) return step_next_token_layer(*plan.draft_model, batch, step);

@@ -64,6 +64,8 @@ class Drafter {
  private:
   [[nodiscard]] Result<void> forward_step(const RoundPlan& plan, std::span<const std::int32_t> text,
                                           std::int32_t step);
+  [[nodiscard]] bool keep_shared(const DraftModel& model);
+  [[nodiscard]] static std::int32_t read_by(const DraftModel& model, std::int32_t token);
   void penalise(std::span<const std::int32_t> text);
   void list_boundaries(const RoundPlan& plan);
   [[nodiscard]] Result<void> catch_up(DraftModel& model, std::span<const std::int32_t> text);

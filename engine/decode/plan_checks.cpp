@@ -67,7 +67,8 @@ Result<void> check_plan(const RoundPlan& plan, const speculation::ModelShape& sh
     return fail("round plan: found {} sources of a draft, expected a mask, a draft model, stages or guesses",
                 sources);
   DRAFTSCOPE_TRY(check_proposals(plan.proposals, shape.vocab));
-  if (plan.draft_model != nullptr && plan.draft_model->backend->shape().vocab != shape.vocab)
+  if (plan.draft_model != nullptr && plan.draft_model->shared_tokens == nullptr &&
+      plan.draft_model->backend->shape().vocab != shape.vocab)
     return fail("draft model: found a vocabulary of {}, expected the target's {}",
                 plan.draft_model->backend->shape().vocab, shape.vocab);
   if (plan.verification == Verification::above_exit && plan.weights)

@@ -117,6 +117,12 @@ double attention_factor(const speculation::RopeScaling& scaling) {
   return is_longrope ? longrope_attention_factor(scaling) : yarn_attention_factor(scaling);
 }
 
+float query_scale(const speculation::RopeScaling& scaling, std::int32_t position) {
+  if (scaling.query_beta == 0.0) return 1.0F;
+  const std::int32_t contexts = position / scaling.original_max_positions;
+  return static_cast<float>(1.0 + scaling.query_beta * std::log(1.0 + contexts));
+}
+
 speculation::ModelShape with_local_rope(speculation::ModelShape shape) {
   if (shape.rope.local_theta <= 0.0) return shape;
   const double theta = shape.rope.local_theta;

@@ -32,6 +32,9 @@ class Rope {
 /// Factor of cos and sin: given or derived for yarn and longrope, 1 for the other kinds.
 [[nodiscard]] double attention_factor(const speculation::RopeScaling& scaling);
 
+/// Factor of a row's queries (RopeScaling::query_beta); 1 without one.
+[[nodiscard]] float query_scale(const speculation::RopeScaling& scaling, std::int32_t position);
+
 /// The shape with the rotation of layers that have a sliding window.
 [[nodiscard]] speculation::ModelShape with_local_rope(speculation::ModelShape shape);
 

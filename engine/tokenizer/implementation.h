@@ -34,6 +34,8 @@ class Tokenizer::Implementation {
   std::vector<bool> special;        ///< by token
   tokenizer::TokenIds token_ids;    ///< tokens of the model and added ones
   tokenizer::ChatTemplate chat;
+  std::int32_t model_vocab_size = 0;  ///< Tokenizer::model_vocab_size(); 0 = all are the model's
+  std::vector<std::string> notes;
 };
 
 namespace tokenizer {

@@ -167,6 +167,22 @@ std::int32_t Tokenizer::vocab_size() const {
   return static_cast<std::int32_t>(implementation_->pieces.size());
 }
 
+std::int32_t Tokenizer::model_vocab_size() const {
+  const std::int32_t size = implementation_->model_vocab_size;
+  return size > 0 ? size : vocab_size();
+}
+
+std::span<const std::string> Tokenizer::notes() const {
+  return implementation_->notes;
+}
+
+std::optional<std::string_view> Tokenizer::piece(std::int32_t token) const {
+  if (token < 0 || token >= vocab_size()) return std::nullopt;
+  const std::string& text = implementation_->pieces[static_cast<std::size_t>(token)];
+  if (text.empty() && token_id(text) != token) return std::nullopt;
+  return text;
+}
+
 std::optional<std::int32_t> Tokenizer::token_id(std::string_view piece) const {
   const auto it = implementation_->token_ids.find(piece);
   if (it == implementation_->token_ids.end()) return std::nullopt;

@@ -1,16 +1,22 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A tokenizer.json as a whole.
 
+#include <draftscope/base/quote.h>
+#include <draftscope/base/to_size.h>
+
+#include <algorithm>
+
 #include "tokenizer/implementation.h"
 
 namespace draftscope::engine::tokenizer {
 namespace {
 
-// Fails on truncation and padding, which would change every prompt.
-Result<void> expect_no_length_rules(const JsonField& root) {
+// Lengths are a matter of each call: Hugging Face's default call neither cuts nor fills up, whatever the file
+// says.
+void pass_over_length_rules(const JsonField& root, Tokenizer::Implementation& it) {
   for (const char* name : {"truncation", "padding"})
-    if (!root[name].is_null()) return fail("{} is not implemented, expected null", root[name].name());
-  return {};
+    if (!root[name].is_null())
+      it.notes.push_back(fmt::format("{} is ignored: texts keep their length", root[name].name()));
 }
 
 Result<void> expect_version(const JsonField& root) {
@@ -20,38 +26,60 @@ Result<void> expect_version(const JsonField& root) {
   return {};
 }
 
-// Numbers tokens from 0 to n - 1 without gaps or repeated numbers; Hugging Face silently renumbers other
-// tokens.
-Result<void> number_tokens(const JsonField& root, const std::vector<AddedToken>& added,
-                           Tokenizer::Implementation& it) {
-  const JsonField vocabulary = root["model"]["vocab"];
-  const JsonField added_field = root["added_tokens"];
-  it.token_ids = it.model.token_ids();
-  for (std::size_t i = 0; i < added.size(); ++i) {
-    const auto [known, is_new] = it.token_ids.emplace(added[i].content, added[i].id);
-    if (!is_new && known->second != added[i].id)
-      return fail("{}[{}].id: '{}' is {} here, expected {} as before", added_field.name(), i,
-                  added[i].content, added[i].id, known->second);
+/// Numbers added tokens as Hugging Face does: one that is no piece of the model gets the next free number,
+/// whatever its own.
+void number_added_tokens(const JsonField& field, std::vector<AddedToken>& added,
+                         Tokenizer::Implementation& it) {
+  auto next = static_cast<std::int32_t>(it.token_ids.size());
+  std::size_t renumbered = 0;
+  std::string first;
+  for (AddedToken& token : added) {
+    const auto [place, is_new] = it.token_ids.emplace(token.content, next);
+    const std::int32_t id = place->second;
+    if (is_new) ++next;
+    if (id != token.id && renumbered++ == 0)
+      first = fmt::format("{} has id {} in the file and becomes {}", quote(token.content), token.id, id);
+    token.id = id;
   }
-  const std::size_t count = it.token_ids.size();
-  it.pieces.resize(count);
-  it.special.resize(count);
-  std::vector<bool> taken(count);
-  const auto place_of = [&](const std::string& piece) {
-    return it.model.token_ids().contains(piece) ? vocabulary.name() : added_field.name();
-  };
+  if (renumbered > 0)
+    it.notes.push_back(fmt::format("{}: {} of {} tokens are renumbered as Hugging Face does; {}",
+                                   field.name(), renumbered, added.size(), first));
+}
+
+/// Lists the pieces by id. Errors: an id that two have, no piece at all.
+Result<void> place_tokens(const std::string& vocabulary, Tokenizer::Implementation& it) {
+  std::int32_t count = 0;
+  for (const auto& [piece, id] : it.token_ids) count = std::max(count, id + 1);
+  if (count == 0) return fail("{} is empty, expected at least one piece", vocabulary);
+  it.pieces.resize(to_size(count));
+  it.special.resize(to_size(count));
+  std::vector<bool> taken(to_size(count));
   for (const auto& [piece, id] : it.token_ids) {
-    const auto index = static_cast<std::size_t>(id);
-    if (index >= count)
-      return fail("{}: '{}' has id {}, expected ids 0 to {} without holes", place_of(piece), piece, id,
-                  count - 1);
+    const std::size_t index = to_size(id);
     if (taken[index])
-      return fail("{}: '{}' and '{}' both have id {}", place_of(piece), it.pieces[index], piece, id);
+      return fail("{}: {} and {} both have id {}, expected ids of their own", vocabulary,
+                  quote(it.pieces[index]), quote(piece), id);
     taken[index] = true;
     it.pieces[index] = piece;
   }
-  if (count == 0) return fail("{} is empty, expected at least one piece", vocabulary.name());
   return {};
+}
+
+/// Numbers all tokens. Ids may have holes, but not many: a table has one row for each id.
+Result<void> number_tokens(const JsonField& root, std::vector<AddedToken>& added,
+                           Tokenizer::Implementation& it) {
+  const std::string vocabulary = root["model"]["vocab"].name();
+  it.token_ids = it.model.token_ids();
+  constexpr std::size_t max_holes = std::size_t{1} << 16U;
+  const std::size_t limit = it.token_ids.size() + max_holes;
+  for (const auto& [piece, id] : it.token_ids) {
+    if (to_size(id) >= limit)
+      return fail("{}: {} has id {}, expected at most {} for {} pieces", vocabulary, quote(piece), id,
+                  limit - 1, it.token_ids.size());
+    it.model_vocab_size = std::max(it.model_vocab_size, id + 1);
+  }
+  number_added_tokens(root["added_tokens"], added, it);
+  return place_tokens(vocabulary, it);
 }
 
 }  // namespace
@@ -74,8 +102,8 @@ Result<void> parse_tokenizer(std::string_view text, const std::string& label, To
   const JsonField root(document, label);
   DRAFTSCOPE_TRY(root.object());
   DRAFTSCOPE_TRY(expect_version(root));
-  DRAFTSCOPE_TRY(expect_no_length_rules(root));
-  DRAFTSCOPE_TRY_ASSIGN(const auto added, parse_added_tokens(root["added_tokens"]));
+  pass_over_length_rules(root, it);
+  DRAFTSCOPE_TRY_ASSIGN(auto added, parse_added_tokens(root["added_tokens"]));
   DRAFTSCOPE_TRY_ASSIGN(it.normalizer, Normalizer::parse(root["normalizer"]));
   DRAFTSCOPE_TRY_ASSIGN(it.pre_tokenizer, PreTokenizer::parse(root["pre_tokenizer"]));
   DRAFTSCOPE_TRY_ASSIGN(it.model, BpeModel::parse(root["model"]));

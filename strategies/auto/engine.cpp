@@ -23,7 +23,7 @@ constexpr std::string_view next_token_name = "next-token layer";
 class Auto final : public Strategy {
  public:
   Auto(const speculation::StrategySpecification& specification, const speculation::ModelShape& shape,
-       NextTokenLayer layer)
+       OpenedDraftModel layer)
       : specification_(specification),
         n_layers_(shape.n_layers),
         context_(static_cast<std::size_t>(shape.max_positions)),
@@ -137,7 +137,7 @@ class Auto final : public Strategy {
   speculation::StrategySpecification specification_;
   std::int32_t n_layers_;
   std::size_t context_;
-  NextTokenLayer layer_;
+  OpenedDraftModel layer_;
   DraftModel model_;
   std::vector<std::int32_t> states_;  // boundaries whose states the layer reads
   std::vector<AutoDrafter> drafters_;
@@ -154,7 +154,7 @@ Result<std::unique_ptr<Strategy>> make_auto(const speculation::StrategySpecifica
                                             const speculation::ModelShape& shape,
                                             const StrategyResources& resources) {
   DRAFTSCOPE_TRY(speculation::auto_drafters(specification, shape.n_layers, {}));
-  NextTokenLayer layer;
+  OpenedDraftModel layer;
   if (resources.open_next_token_layer) {
     DRAFTSCOPE_TRY_ASSIGN(layer, resources.open_next_token_layer());
   }

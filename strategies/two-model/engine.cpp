@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Classic speculative decoding: a separate, smaller model of the same vocabulary drafts. Sources: Leviathan
+// Classic speculative decoding: a separate, smaller model with the same tokens drafts. Sources: Leviathan
 // et al. 2023, Chen et al. 2023; transformers' assisted generation for the schedules and the confidence
 // threshold (page.md).
 
@@ -22,12 +22,11 @@ Result<std::unique_ptr<Strategy>> make_two_model(const speculation::StrategySpec
     return fail("strategy two-model: model is missing, expected a folder, a GGUF file or synthetic:NAME");
   if (!resources.open_draft_model)
     return fail("strategy two-model: no second model can be opened here, expected record or generate");
-  DRAFTSCOPE_TRY_ASSIGN(std::shared_ptr<Backend> backend, resources.open_draft_model(model));
-  if (backend->shape().vocab != shape.vocab)
+  DRAFTSCOPE_TRY_ASSIGN(OpenedDraftModel opened, resources.open_draft_model(model));
+  if (opened.shared_tokens == nullptr && opened.backend->shape().vocab != shape.vocab)
     return fail("strategy two-model: {} has a vocabulary of {}, expected the target's {}", model,
-                backend->shape().vocab, shape.vocab);
-  return std::make_unique<DraftsWithModel>(NextTokenLayer{std::move(backend), nullptr}, shape.n_layers,
-                                           rules_of_model(specification));
+                opened.backend->shape().vocab, shape.vocab);
+  return std::make_unique<DraftsWithModel>(std::move(opened), shape.n_layers, rules_of_model(specification));
 }
 
 }  // namespace

@@ -29,7 +29,7 @@ std::optional<ThresholdRule> threshold_of_two(const StrategySpecification& strat
 StrategyRows row_of_two_model() {
   return {.strategies = {
               {.name = "two-model",
-               .summary = "another, smaller model of the same vocabulary drafts",
+               .summary = "another, smaller model with the same tokens drafts",
                .source = "Leviathan et al. 2023; Chen et al. 2023",
                .parameters = {text("model", "", "folder", "the draft's checkpoint, as --model takes it"),
                               integer("gamma", "5", "0", longest_draft, "tokens",

@@ -27,6 +27,8 @@ constexpr std::array architectures{
     Row{.name = "phi3", .architecture = "Phi3ForCausalLM", .turn_end = "<|end|>"},
     Row{.name = "gemma2", .architecture = "Gemma2ForCausalLM", .turn_end = "<end_of_turn>"},
     Row{.name = "gemma3", .architecture = "Gemma3ForCausalLM", .turn_end = "<end_of_turn>"},
+    Row{.name = "exaone4", .architecture = "Exaone4ForCausalLM"},
+    Row{.name = "hunyuan-dense", .architecture = "HunYuanDenseV1ForCausalLM"},
 };
 
 std::string known_names() {

@@ -22,13 +22,13 @@ struct ForeignKey {
   std::string_view key;  ///< key without the architecture's name
   double neutral;
   std::string_view trait;
-  std::array<std::string_view, 3> readers = {};  ///< architectures that support it; empty after the last
+  std::array<std::string_view, 4> readers = {};  ///< architectures that support it; empty after the last
 };
 
 constexpr std::array foreign_keys{
     ForeignKey{"expert_count", 0.0, "a mixture of experts"},
     ForeignKey{"nextn_predict_layers", 0.0, "layers that predict further tokens"},
-    ForeignKey{"attention.sliding_window", 0.0, "a sliding window", {"gemma2", "gemma3", "phi3"}},
+    ForeignKey{"attention.sliding_window", 0.0, "a sliding window", {"gemma2", "gemma3", "phi3", "exaone4"}},
     ForeignKey{"attention.clamp_kqv", 0.0, "a limit of queries, keys and values"},
     ForeignKey{"attention.max_alibi_bias", 0.0, "a bias by distance"},
     ForeignKey{"attention.scale", 0.0, "a multiplier of attention", {"granite", "gemma2", "gemma3"}},
@@ -125,6 +125,21 @@ Result<void> read_gemma(const Metadata& metadata, const Architecture& architectu
   return {};
 }
 
+/// Reads windows of EXAONE 4. Layers without one do not rotate, unless no layer has one.
+Result<void> read_exaone4(const Metadata& metadata, const Architecture& architecture, ModelShape& shape) {
+  auto& traits = shape.traits;
+  DRAFTSCOPE_TRY_ASSIGN(const auto window,
+                        metadata.integer_or(architecture.key("attention.sliding_window"), window_range, 0));
+  DRAFTSCOPE_TRY_ASSIGN(
+      const auto interval,
+      read_window_interval(metadata, architecture.key("attention.sliding_window_pattern"), shape));
+  traits.no_rope_interval = window > 0 ? interval : 0;
+  const bool has_window = window > 0 && interval != 1;
+  shape.sliding_window = has_window ? window : 0;
+  traits.full_attention_interval = has_window ? interval : 0;
+  return {};
+}
+
 }  // namespace
 
 Result<void> read_particulars(const Metadata& metadata, const Architecture& architecture, ModelShape& shape) {
@@ -132,6 +147,7 @@ Result<void> read_particulars(const Metadata& metadata, const Architecture& arch
   if (architecture.name == "granite") return read_granite(metadata, architecture, shape);
   if (architecture.name == "gemma2" || architecture.name == "gemma3")
     return read_gemma(metadata, architecture, shape);
+  if (architecture.name == "exaone4") return read_exaone4(metadata, architecture, shape);
   if (architecture.name == "phi3") {
     DRAFTSCOPE_TRY_ASSIGN(shape.sliding_window,
                           metadata.integer_or(architecture.key("attention.sliding_window"), window_range, 0));

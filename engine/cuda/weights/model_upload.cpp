@@ -218,6 +218,9 @@ std::optional<std::string_view> missing_trait(const speculation::ModelShape& sha
       {traits.norm_weight != llama.norm_weight, "norm weights that one is added to"},
       {traits.full_attention_interval != 0, "a sliding window in some layers"},
       {traits.activation != llama.activation, "a GELU activation"},
+      {traits.qk_norm == speculation::QkNorm::rotated_heads, "norms of rotated queries and keys"},
+      {shape.rope.query_beta != 0.0, "queries scaled by their position"},
+      {shape.rope.local_theta > 0.0 && shape.sliding_window > 0, "a rotation of its own within windows"},
   };
   for (const auto& [departs, name] : missing)
     if (departs) return name;

@@ -48,10 +48,10 @@ using MakeBackend = std::function<std::unique_ptr<Backend>(const Checkpoint&)>;
                                                              StrategyResources others = {}) {
   const auto layer = std::make_shared<const Checkpoint>(next_token_layer_of(model));
   auto join = StateJoin::make(model, *layer);
-  const NextTokenLayer opened{std::shared_ptr<Backend>(make_backend(*layer)),
-                              std::make_shared<const StateJoin>(std::move(join).value())};
+  const OpenedDraftModel opened{std::shared_ptr<Backend>(make_backend(*layer)), nullptr,
+                                std::make_shared<const StateJoin>(std::move(join).value())};
   // The layer must outlive its backend.
-  others.open_next_token_layer = [opened, layer]() -> Result<NextTokenLayer> { return opened; };
+  others.open_next_token_layer = [opened, layer]() -> Result<OpenedDraftModel> { return opened; };
   return others;
 }
 

@@ -108,6 +108,22 @@ Oracle::Heads Oracle::heads_of(const Eigen::VectorXd& x, std::int32_t position, 
   return heads;
 }
 
+Oracle::Heads Oracle::turned(const Eigen::VectorXd& x, const TensorView& norm, std::int32_t position,
+                             std::int32_t layer) const {
+  if (shape_.traits.qk_norm != speculation::QkNorm::rotated_heads)
+    return heads_of(normalised_parts(x, norm), position, layer, true);
+  Heads heads = heads_of(x, position, layer, true);
+  for (Eigen::VectorXd& head : heads) head = normalised(head, norm);
+  return heads;
+}
+
+double Oracle::query_scale(std::int32_t position) const {
+  const speculation::RopeScaling& rope = shape_.rope;
+  if (rope.query_beta == 0.0) return 1.0;
+  return 1.0 + rope.query_beta *
+                   std::log(1.0 + std::floor(static_cast<double>(position) / rope.original_max_positions));
+}
+
 std::int32_t Oracle::window_of(std::int32_t layer) const {
   const std::int32_t full = shape_.traits.full_attention_interval;
   return full > 0 && (layer + 1) % full == 0 ? 0 : shape_.sliding_window;
@@ -190,10 +206,9 @@ Oracle::Result Oracle::forward(const Batch& batch) {
         const Eigen::VectorXd normal =
             layer.attention_norm.present() ? normalised(x[i], layer.attention_norm) : x[i];
         const std::int32_t position = batch.rows[i].position;
-        const auto query = normalised_parts(product(layer.q, layer.q_bias, normal), layer.q_norm);
-        const auto key = normalised_parts(product(layer.k, layer.k_bias, normal), layer.k_norm);
-        queries.push_back(heads_of(query, position, l, true));
-        CacheRow row{position, heads_of(key, position, l, true),
+        queries.push_back(turned(product(layer.q, layer.q_bias, normal), layer.q_norm, position, l));
+        for (Eigen::VectorXd& query : queries.back()) query *= query_scale(position);
+        CacheRow row{position, turned(product(layer.k, layer.k_bias, normal), layer.k_norm, position, l),
                      heads_of(product(layer.v, layer.v_bias, normal), position, l, false)};
         for (Heads* heads : {&row.keys, &row.values})
           for (Eigen::VectorXd& head : *heads)

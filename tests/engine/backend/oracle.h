@@ -38,6 +38,10 @@ class Oracle {
   void add(const Eigen::VectorXd& output, const TensorView& norm, Eigen::VectorXd& x) const;
   [[nodiscard]] double activated(double x) const;
   [[nodiscard]] std::int32_t window_of(std::int32_t layer) const;
+  /// Queries or keys, normalised and rotated in the architecture's order.
+  [[nodiscard]] Heads turned(const Eigen::VectorXd& x, const TensorView& norm, std::int32_t position,
+                             std::int32_t layer) const;
+  [[nodiscard]] double query_scale(std::int32_t position) const;
   [[nodiscard]] Heads heads_of(const Eigen::VectorXd& x, std::int32_t position, std::int32_t layer,
                                bool rotated) const;
   [[nodiscard]] std::vector<std::int32_t> keys_of(const Batch& batch, std::int32_t row) const;

@@ -110,7 +110,11 @@ speculation::ModelShape of_family(speculation::ModelShape shape, const speculati
   }
   if (family.rotates_partly && shape.head_dim > 2)
     shape.rope.rotated_dimensions = 2 * pick(random, 1, shape.head_dim / 2 - 1);
-  if (family.local_theta > 0.0) shape.rope.local_theta = 100.0;
+  if (family.local_theta > 0.0 || family.scales_full_layers) shape.rope.local_theta = 100.0;
+  if (family.rope_key == "llama_4_scaling_beta") {
+    shape.rope.query_beta = 0.7;
+    shape.rope.original_max_positions = 5;
+  }
   return shape;
 }
 

@@ -181,7 +181,16 @@ TEST(ModelFamilies, WhatNobodyKnowsIsRefusedWithTheSupportedOnes) {
   EXPECT_EQ(
       parse_config(config).error().message,
       "config.json: architectures names 'GPT2LMHeadModel', expected that of llama, mistral, qwen2, qwen3, "
-      "smollm3, granite, olmo2, phi3, gemma2, gemma3_text or gemma3");
+      "smollm3, granite, olmo2, phi3, gemma2, gemma3_text, gemma3, olmo3, exaone4, seed_oss, "
+      "hunyuan_v1_dense, ministral3 or mistral3");
+}
+
+TEST(ModelFamilies, WhatIsAskedForIsRefusedWithWhatIsMissing) {
+  auto config = tiny::tiny_config();
+  config["architectures"] = {"ArceeForCausalLM"};
+  EXPECT_THAT(parse_config(config).error().message,
+              testing::StartsWith("config.json: architectures names 'ArceeForCausalLM', which has an MLP "
+                                  "without a gate, expected that of llama, "));
 }
 
 struct Refusal {
@@ -224,6 +233,20 @@ TEST(ModelFamilies, WhatContradictsItselfOrIsNotSupportedIsRefusedInALineWithKey
       {"gemma3_text",
        R"({"rope_parameters": {"full_attention": {}, "sliding_attention": {"rope_type": "yarn"}}})",
        "rope_parameters.sliding_attention.rope_type is 'yarn', expected default"},
+      {"qwen3", R"({"rope_parameters": {"rope_type": "default", "theta": 500000}})",
+       "rope_parameters.theta is 500000, expected a key that is known, such as rope_type, rope_theta"},
+      {"llama", R"({"rope_scaling": {"base": 5}})", "rope_scaling.base is 5, expected a key that is known"},
+      {"llama", R"({"rope_parameters": {"full_attention": {"base": 5}}})",
+       "rope_parameters.full_attention.base is 5, expected a key that is known"},
+      {"llama", R"({"rope_parameters": {"full_attention": {}, "rope_theta": 5}})",
+       "rope_parameters.rope_theta is 5, expected full_attention and sliding_attention alone"},
+      {"llama", R"({"rope_parameters": {"rope_type": "default", "llama_4_scaling_beta": 0.1}})",
+       "rope_parameters.llama_4_scaling_beta is 0.1, expected a key that is known"},
+      {"ministral3", R"({"rope_parameters": {"rope_type": "default", "llama_4_scaling_beta": 0.1}})",
+       "rope_parameters.original_max_position_embeddings is missing, expected an integer"},
+      {"exaone4", R"({"sliding_window_pattern": "LGL"})",
+       "sliding_window_pattern is 'LGL', expected a number, or letters L before one G"},
+      {"hunyuan_v1_dense", R"({"use_qk_norm": false})", "use_qk_norm is false, expected true"},
       {"qwen3", R"({"num_experts": 8})", "num_experts is 8: the model has a mixture of experts"},
   };
   for (const Refusal& refusal : refusals) {
@@ -273,6 +296,21 @@ TEST(Config, RopeParametersTakePrecedenceOverRopeTheta) {
   config["rope_theta"] = 5.0;
   config["rope_parameters"] = {{"rope_type", "default"}, {"rope_theta", 7.0}};
   EXPECT_EQ(parse_config(config)->rope.theta, 7.0);
+}
+
+TEST(Config, RopeParametersMayBeWrittenByKindOfLayer) {
+  auto config = tiny::tiny_config();
+  config["architectures"] = {"Qwen3ForCausalLM"};
+  const nlohmann::json wide = {{"rope_type", "default"}, {"rope_theta", 1e6}};
+  const nlohmann::json narrow = {{"rope_type", "default"}, {"rope_theta", 2e4}};
+  for (const char* kind : {"full_attention", "sliding_attention"}) {
+    config["rope_parameters"] = {{kind, wide}};
+    EXPECT_EQ(parse_config(config)->rope, (speculation::RopeScaling{.theta = 1e6})) << kind;
+  }
+  config["rope_parameters"] = {{"full_attention", wide}, {"sliding_attention", wide}};
+  EXPECT_EQ(parse_config(config)->rope, (speculation::RopeScaling{.theta = 1e6}));
+  config["rope_parameters"]["sliding_attention"] = narrow;
+  EXPECT_EQ(parse_config(config)->rope, (speculation::RopeScaling{.theta = 1e6, .local_theta = 2e4}));
 }
 
 TEST(Config, YarnWithANullFactorStretchesToTheWholeContext) {

@@ -11,10 +11,13 @@ import sys
 from pathlib import Path
 
 import torch
-from transformers import (AutoModelForCausalLM, Gemma2Config, Gemma2ForCausalLM, Gemma3ForCausalLM,
-                          Gemma3TextConfig, GraniteConfig, GraniteForCausalLM, LlamaConfig, LlamaForCausalLM, MistralConfig, MistralForCausalLM,
-                          Olmo2Config, Olmo2ForCausalLM, Phi3Config, Phi3ForCausalLM, Qwen2Config, Qwen2ForCausalLM,
-                          Qwen3Config, Qwen3ForCausalLM, SmolLM3Config, SmolLM3ForCausalLM)
+from transformers import (AutoModelForCausalLM, Exaone4Config, Exaone4ForCausalLM, Gemma2Config, Gemma2ForCausalLM,
+                          Gemma3ForCausalLM, Gemma3TextConfig, GraniteConfig, GraniteForCausalLM, HunYuanDenseV1Config,
+                          HunYuanDenseV1ForCausalLM, LlamaConfig, LlamaForCausalLM, Ministral3Config,
+                          Ministral3ForCausalLM, MistralConfig, MistralForCausalLM, Olmo2Config, Olmo2ForCausalLM,
+                          Olmo3Config, Olmo3ForCausalLM, Phi3Config, Phi3ForCausalLM, Qwen2Config, Qwen2ForCausalLM,
+                          Qwen3Config, Qwen3ForCausalLM, SeedOssConfig, SeedOssForCausalLM, SmolLM3Config,
+                          SmolLM3ForCausalLM)
 
 COMMON = dict(vocab_size=40, hidden_size=24, intermediate_size=40, num_hidden_layers=2, num_attention_heads=4,
               num_key_value_heads=2, max_position_embeddings=64, attn_implementation="eager", rms_norm_eps=1e-5,
@@ -76,6 +79,23 @@ CASES = {
     "phi3-blocks": (Phi3Config, Phi3ForCausalLM,
                     dict(SMALL, hidden_size=32, intermediate_size=32, num_hidden_layers=1, partial_rotary_factor=0.75),
                     torch.bfloat16),
+    "olmo3": (Olmo3Config, Olmo3ForCausalLM,
+              dict(SMALL, num_hidden_layers=4, sliding_window=5,
+                   rope_parameters=dict(full_attention=dict(rope_type="yarn", rope_theta=5e5, factor=4.0,
+                                                            original_max_position_embeddings=16),
+                                        sliding_attention=dict(rope_type="default", rope_theta=5e5))),
+              torch.float32),
+    "exaone4": (Exaone4Config, Exaone4ForCausalLM, dict(SMALL, num_hidden_layers=4, sliding_window=5), torch.float32),
+    "seed-oss": (SeedOssConfig, SeedOssForCausalLM, dict(SMALL, head_dim=8), torch.float32),
+    "hunyuan": (HunYuanDenseV1Config, HunYuanDenseV1ForCausalLM,
+                dict(SMALL, head_dim=8, rope_parameters=dict(rope_type="dynamic", rope_theta=10000.0, alpha=1000.0,
+                                                             factor=1.0, beta_fast=32, beta_slow=1, mscale=1.0,
+                                                             mscale_all_dim=1.0)), torch.float32),
+    "ministral3": (Ministral3Config, Ministral3ForCausalLM,
+                   dict(SMALL, head_dim=8, rope_parameters=dict(rope_type="yarn", rope_theta=1e6, factor=16.0,
+                                                                original_max_position_embeddings=8, beta_fast=32.0,
+                                                                beta_slow=1.0, mscale=1.0, mscale_all_dim=1.0,
+                                                                llama_4_scaling_beta=0.4)), torch.float32),
 }
 # An adapter's folder, of another golden's checkpoint, with expected.bin for the two together.
 ADAPTERS = {

@@ -43,9 +43,12 @@ inline speculation::ModelShape tiny_cuda_shape() {
   return shape;
 }
 
-/// Whether the CUDA kernels compute all differences of a family from Llama; only Gemma's are not.
+/// Whether the CUDA kernels compute all differences of a family from Llama.
 inline bool computed_by_cuda(const speculation::ModelFamily& family) {
-  return family.traits.activation == speculation::Activation::silu;
+  return family.traits.activation == speculation::Activation::silu &&
+         family.traits.full_attention_interval == 0 &&
+         family.traits.qk_norm != speculation::QkNorm::rotated_heads &&
+         family.rope_key != "llama_4_scaling_beta";
 }
 
 }  // namespace draftscope::engine::test

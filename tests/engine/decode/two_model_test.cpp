@@ -10,10 +10,12 @@
 namespace draftscope::engine {
 namespace {
 
-/// A second toy model as the draft. With the target's seed and few layers it is often right.
-StrategyResources toys(const ToyBackend::Options& options) {
-  return {[options](const std::string& /*model*/) -> Result<std::shared_ptr<Backend>> {
-    return std::make_shared<ToyBackend>(options);
+/// A second toy model as the draft. With the target's seed and few layers it is often right. `shared` says by
+/// id which tokens both name; empty = the tables have the same rows.
+StrategyResources toys(const ToyBackend::Options& options, const std::vector<bool>& shared = {}) {
+  return {[options, shared](const std::string& /*model*/) -> Result<OpenedDraftModel> {
+    return OpenedDraftModel(std::make_shared<ToyBackend>(options),
+                            shared.empty() ? nullptr : std::make_shared<std::vector<bool>>(shared));
   }};
 }
 
@@ -24,7 +26,13 @@ TEST(TwoModels, GreedyTextEqualsVanilla) {
   std::int64_t rejected = 0;
   struct Count : DecodeListener {
     std::int64_t accepted = 0, drafted = 0;
+    std::vector<bool> shared;
     void on_round(const RoundReport& report) override {
+      for (const traces::DraftToken& node : report.draft_tokens)
+        if (!shared.empty()) {
+          ASSERT_LT(static_cast<std::size_t>(node.token), shared.size());
+          ASSERT_TRUE(shared[static_cast<std::size_t>(node.token)]);
+        }
       accepted += report.round.accepted;
       drafted += report.round.drafted;
     }
@@ -40,6 +48,13 @@ TEST(TwoModels, GreedyTextEqualsVanilla) {
     draft.n_layers = 1;
     draft.cache_rows = pick(4, 100);
     draft.max_rows = pick(1, 16);
+    // Every other draft has a table of its own height, and tokens that the target does not name so.
+    std::vector<bool> shared;
+    if (trial % 2 == 1) {
+      draft.vocab = std::max(2, target.vocab + pick(-3, 3));
+      for (int token = 0; token < std::min(draft.vocab, target.vocab); ++token)
+        shared.push_back(pick(0, 9) > 0);
+    }
     std::vector<std::int32_t> prompt(static_cast<std::size_t>(pick(1, 8)));
     for (std::int32_t& token : prompt) token = pick(0, target.vocab - 1);
     const std::string specification = "two-model:model=toy,gamma=" + std::to_string(pick(0, 8)) +
@@ -49,7 +64,7 @@ TEST(TwoModels, GreedyTextEqualsVanilla) {
     const auto text = [&](const std::string& which, Count& count) {
       std::vector<std::int32_t> all;
       ToyBackend backend(target);
-      auto strategy = make_strategy(which, backend.shape(), toys(draft));
+      auto strategy = make_strategy(which, backend.shape(), toys(draft, shared));
       EXPECT_TRUE(strategy) << strategy.error().message;
       // Decode twice: a request begins with an empty draft cache.
       for (int request = 0; request < 2; ++request) {
@@ -62,6 +77,7 @@ TEST(TwoModels, GreedyTextEqualsVanilla) {
       return all;
     };
     Count speculative;
+    speculative.shared = shared;
     Count plain;
     ASSERT_EQ(text(specification, speculative), text("vanilla", plain)) << trial << ' ' << specification;
     accepted += speculative.accepted;
@@ -86,6 +102,32 @@ TEST(TwoModels, SampledTextHasExactlyTheTargetsLaw) {
       },
       sampling, eos);
   EXPECT_LT(total_variation(found, expected), 1e-9);
+}
+
+// A row without a token has probability 0 in the draft, however likely its model thinks it.
+TEST(TwoModels, SampledTextHasTheTargetsLawWhateverTokensTheyShare) {
+  const ToyBackend::Options target{.vocab = 3, .n_layers = 3, .seed = 2, .agreement = 0.3};
+  const std::vector<std::int32_t> eos{2};
+  for (const auto& [rows, shared] : std::vector<std::pair<int, std::vector<bool>>>{
+           {5, {true, true, true}}, {2, {true, true}}, {4, {false, true, true}}, {3, {true, false, true}}}) {
+    ToyBackend::Options draft = target;
+    draft.vocab = rows;
+    draft.seed = 9;
+    draft.n_layers = 1;
+    for (const SamplingOptions& sampling :
+         {SamplingOptions{.temperature = 0.9, .top_p = 0.95},
+          SamplingOptions{.temperature = 0.7, .top_k = 2, .repetition_penalty = 1.3}}) {
+      const Law expected = law_of(target, "vanilla", sampling, eos);
+      const StrategyResources resources = toys(draft, shared);
+      const Law found = law_of(
+          target,
+          [&](const speculation::ModelShape& shape) {
+            return std::move(make_strategy("two-model:model=toy,gamma=2", shape, resources)->strategy);
+          },
+          sampling, eos);
+      EXPECT_LT(total_variation(found, expected), 1e-9) << rows;
+    }
+  }
 }
 
 TEST(TwoModels, RefuseWhatCannotDraft) {

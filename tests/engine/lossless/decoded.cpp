@@ -66,13 +66,19 @@ Checkpoint random_checkpoint(std::mt19937& random, const speculation::ModelFamil
   }
   if (traits.no_rope_interval > 0) traits.no_rope_interval = 2;
   if (family.rotates_partly) shape.rope.rotated_dimensions = shape.head_dim / 2;
-  shape.rope.local_theta = family.local_theta;
+  shape.rope.local_theta = family.scales_full_layers ? 100.0 : family.local_theta;
+  if (family.rope_key == "llama_4_scaling_beta") {
+    shape.rope.query_beta = 0.7;
+    shape.rope.original_max_positions = 5;
+  }
   if (family.model_type == "granite") {
     traits.embedding_multiplier = 12.0;
     traits.residual_multiplier = 0.22;
     traits.logit_multiplier = 0.125;
   }
-  const auto checkpoint = make_synthetic(shape, 0.7, random());
+  // Norms of rotated heads make these layers so alike that drafts would always be right.
+  const bool alike = traits.qk_norm == speculation::QkNorm::rotated_heads;
+  const auto checkpoint = make_synthetic(shape, alike ? 0.3 : 0.7, random());
   EXPECT_TRUE(checkpoint) << checkpoint.error().message;
   return *checkpoint;
 }

@@ -24,6 +24,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace draftscope::engine {
@@ -35,10 +36,26 @@ namespace draftscope::engine {
 /// token at i + 1. The strategy then announces it (Strategy::next_token_layer()) and asks for the states
 /// after the target's last layer (RoundPlan::states).
 struct DraftModel {
-  Backend* backend = nullptr;       ///< not owned
-  std::int32_t valid = 0;           ///< number of its K/V rows that contain the text
+  Backend* backend = nullptr;  ///< not owned
+  std::int32_t valid = 0;      ///< number of its K/V rows that contain the text
+  /// Whether a token may be drafted, by id (shared_tokens.h); not owned. Null = all, with the target's rows.
+  const std::vector<bool>* shared_tokens = nullptr;
   const StateJoin* join = nullptr;  ///< null = a model that reads tokens alone; not owned
   std::vector<float> states;        ///< [positions from `valid` on][d_model], which it has yet to read
+};
+
+/// A second model, opened for a strategy.
+struct OpenedDraftModel {
+  // NOLINTNEXTLINE(google-explicit-constructor): A backend alone is a model whose rows are the target's.
+  OpenedDraftModel(std::shared_ptr<Backend> opened = nullptr,
+                   std::shared_ptr<const std::vector<bool>> shared = nullptr,
+                   std::shared_ptr<const StateJoin> joins = nullptr)
+      : backend(std::move(opened)), shared_tokens(std::move(shared)), join(std::move(joins)) {}
+
+  std::shared_ptr<Backend> backend;  ///< keeps alive whatever it reads
+  /// DraftModel::shared_tokens; null = no tokenizer says what rows mean, and both models must have as many.
+  std::shared_ptr<const std::vector<bool>> shared_tokens;
+  std::shared_ptr<const StateJoin> join;  ///< DraftModel::join
 };
 
 /// The request at its beginning, as a strategy sees it.
@@ -270,22 +287,15 @@ struct ConfiguredStrategy {
   std::unique_ptr<Strategy> strategy;
 };
 
-/// A next-token layer, ready to draft.
-struct NextTokenLayer {
-  std::shared_ptr<Backend> backend;
-  std::shared_ptr<const StateJoin> join;
-};
-
 /// Resources that a strategy may need from its caller.
 struct StrategyResources {
-  /// Opens a backend of another checkpoint, which keeps alive whatever it reads. Null = a strategy that needs
-  /// one is refused.
-  std::function<Result<std::shared_ptr<Backend>>(const std::string& model)> open_draft_model;
+  /// Opens another checkpoint. Null = a strategy that needs one is refused.
+  std::function<Result<OpenedDraftModel>(const std::string& model)> open_draft_model;
   /// Hash of the target's checkpoint, by which `tuned` notices that its policy comes from another checkpoint.
   /// Empty = unknown.
   std::string checkpoint_hash;
   /// Opens the target's own next-token layer. Null = a strategy that needs it is refused.
-  std::function<Result<NextTokenLayer>()> open_next_token_layer;
+  std::function<Result<OpenedDraftModel>()> open_next_token_layer;
 };
 
 /// Makes the strategy of a checked specification. Errors: a resource it needs, such as a file or a second

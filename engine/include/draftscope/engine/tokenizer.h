@@ -52,7 +52,14 @@ class Tokenizer {
   /// Text of one token after other text; U+FFFD for a part of a character. A special token gives its name.
   [[nodiscard]] std::string text_of(std::int32_t token) const;
 
+  /// Highest id of a token, plus 1.
   [[nodiscard]] std::int32_t vocab_size() const;
+  /// Highest id of a piece that is no added token, plus 1. A model's table may lack rows of added tokens.
+  [[nodiscard]] std::int32_t model_vocab_size() const;
+  /// Sentences about what the file holds and is not used, for display. Valid as long as the tokenizer.
+  [[nodiscard]] std::span<const std::string> notes() const;
+  /// The token as its file writes it; none = no token has this id. Valid as long as the tokenizer.
+  [[nodiscard]] std::optional<std::string_view> piece(std::int32_t token) const;
   [[nodiscard]] std::optional<std::int32_t> token_id(std::string_view piece) const;
   [[nodiscard]] bool is_special(std::int32_t token) const;
   /// Name of the kind for display: "byte-level BPE", "BPE with byte fallback", "BPE", "bytes".

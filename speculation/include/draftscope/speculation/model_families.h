@@ -27,6 +27,10 @@ struct ModelFamily {
   double theta = 10000.0;          ///< Default where the key is absent.
   double local_theta = 0.0;  ///< Default for layers with a window where the key is absent; 0 = as the others.
   bool rotates_partly = false;  ///< Whether its config.json may have partly rotated heads.
+  /// Whether scaled frequencies concern only layers without a window.
+  bool scales_full_layers = false;
+  /// A key of its own in rope_scaling or rope_parameters; empty = none.
+  std::string_view rope_key = {};
   /// Whether the decoder is one part of several: its fields are in `text_config`, its tensors have a prefix.
   bool nested = false;
   /// Traits of the class; an interval, cap or multiplier applies where config.json has none.

@@ -40,6 +40,8 @@ struct RopeScaling {
   std::vector<double> short_factors, long_factors;
   /// Base of the layers with a sliding window, whose frequencies are not scaled; 0 = theta for all layers.
   double local_theta = 0.0;
+  /// Weight β of Llama 4's scale of queries, 1 + β · log(1 + ⌊position / original_max_positions⌋); 0 = none.
+  double query_beta = 0.0;
   /// Rotated dimensions per head, from its first on; 0 = all of them.
   std::int32_t rotated_dimensions = 0;
 
@@ -56,8 +58,9 @@ enum class NormWeight : std::uint8_t { plain, plus_one };
 /// both.
 enum class NormPlace : std::uint8_t { before, after, around };
 
-/// Norm of queries and keys before they are rotated: of each head separately, or of a row's whole projection.
-enum class QkNorm : std::uint8_t { none, heads, whole };
+/// Norm of queries and keys: of each head separately or of a row's whole projection, before they are rotated;
+/// or of each head after that.
+enum class QkNorm : std::uint8_t { none, heads, whole, rotated_heads };
 
 /// Traits in which an architecture departs from Llama's. The defaults are Llama's.
 struct ArchitectureTraits {

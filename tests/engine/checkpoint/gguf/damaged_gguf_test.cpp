@@ -76,8 +76,8 @@ INSTANTIATE_TEST_SUITE_P(
         {"NoArchitecture", [](GgufParts& parts) { parts.remove("general.architecture"); },
          "general.architecture is missing, expected a string"},
         {"OtherArchitecture", set("general.architecture", "mamba"),
-         "general.architecture is 'mamba', expected llama, qwen2, qwen3, olmo2, granite, smollm3, phi3, gemma2 or "
-         "gemma3"},
+         "general.architecture is 'mamba', expected llama, qwen2, qwen3, olmo2, granite, smollm3, phi3, gemma2, "
+         "gemma3, exaone4 or hunyuan-dense"},
         {"ArchitectureIsNumber", set("general.architecture", 3U),
          "general.architecture is 3, expected a string"},
         {"NoLayers", [](GgufParts& parts) { parts.remove("llama.block_count"); },

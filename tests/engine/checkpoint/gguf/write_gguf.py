@@ -18,7 +18,8 @@ from gguf.quants import quantize
 ARCHITECTURES = {"LlamaForCausalLM": MODEL_ARCH.LLAMA, "Qwen2ForCausalLM": MODEL_ARCH.QWEN2, "Qwen3ForCausalLM": MODEL_ARCH.QWEN3,
                  "Olmo2ForCausalLM": MODEL_ARCH.OLMO2, "GraniteForCausalLM": MODEL_ARCH.GRANITE,
                  "SmolLM3ForCausalLM": MODEL_ARCH.SMOLLM3, "Phi3ForCausalLM": MODEL_ARCH.PHI3,
-                 "Gemma2ForCausalLM": MODEL_ARCH.GEMMA2, "Gemma3ForCausalLM": MODEL_ARCH.GEMMA3}
+                 "Gemma2ForCausalLM": MODEL_ARCH.GEMMA2, "Gemma3ForCausalLM": MODEL_ARCH.GEMMA3,
+                 "Exaone4ForCausalLM": MODEL_ARCH.EXAONE4, "HunYuanDenseV1ForCausalLM": MODEL_ARCH.HUNYUAN_DENSE}
 PAIRED = {MODEL_ARCH.LLAMA, MODEL_ARCH.GRANITE, MODEL_ARCH.SMOLLM3}
 ADDS_ONE = {MODEL_ARCH.GEMMA2, MODEL_ARCH.GEMMA3}  # to norms' weights
 WINDOW_INTERVAL = {MODEL_ARCH.GEMMA2: 2, MODEL_ARCH.GEMMA3: 6}  # of readers, where a file says nothing
@@ -87,6 +88,9 @@ def add_rope(writer, config, head_dim):
         writer.add_rope_freq_base_swa(rope["sliding_attention"]["rope_theta"])
     rope = {"rope_theta": config.get("rope_theta", 10000.0), **rope.get("full_attention", rope)}
     kind = rope.get("rope_type", rope.get("type", "default"))
+    if rope.get("alpha"):
+        kind = "default"
+        rope["rope_theta"] *= rope["alpha"] ** (head_dim / (head_dim - 2))
     writer.add_rope_freq_base(rope["rope_theta"])
     writer.add_rope_dimension_count(int(rope.get("partial_rotary_factor", 1.0) * head_dim))
     if kind == "llama3":
@@ -110,6 +114,9 @@ def add_particulars(writer, config, architecture, head_dim):
         writer.add_logit_scale(config["logits_scaling"])
     elif architecture == MODEL_ARCH.PHI3:
         writer.add_sliding_window(config["sliding_window"] or 0)
+    elif architecture == MODEL_ARCH.EXAONE4:
+        writer.add_sliding_window(config["sliding_window"])
+        writer.add_sliding_window_pattern([kind == "sliding_attention" for kind in config["layer_types"]])
     elif architecture in ADDS_ONE:
         writer.add_sliding_window(config["sliding_window"])
         windows = [kind == "sliding_attention" for kind in config["layer_types"]]
