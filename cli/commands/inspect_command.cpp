@@ -11,6 +11,7 @@
 
 #include "report/model_report.h"
 #include "report/report_json.h"
+#include "terminal/messages.h"
 #include "terminal/numbers.h"
 #include "terminal/table.h"
 
@@ -125,6 +126,7 @@ Result<int> inspect_model(const InspectOptions& options) {
     return fail(
         "validate: given for a model, expected it for a trace (generate --check-weights reads weights)");
   DRAFTSCOPE_TRY_ASSIGN(const ModelReport report, describe_model(options.file));
+  for (const std::string& note : report.notes) print_note(fmt::format("{}: {}", options.file, note));
   return print_out(options.json ? model_json(report) : model_text(report));
 }
 

@@ -6,6 +6,7 @@
 #include <draftscope/engine/checkpoint.h>
 #include <draftscope/engine/cpu_backend.h>
 #include <draftscope/engine/cuda_backend.h>
+#include <draftscope/engine/opening_notes.h>
 #include <draftscope/engine/shared_tokens.h>
 #include <draftscope/speculation/weight_format.h>
 #include <draftscope/traces/record_help.h>
@@ -128,9 +129,11 @@ void add_colour_options(CLI::App& command, std::string& colour, bool& quiet) {
 
 Result<LoadedModel> load_model(const ModelOptions& options) {
   using enum engine::SyntheticMatrices;
+  std::vector<std::string> notes;
   DRAFTSCOPE_TRY_ASSIGN(engine::Checkpoint checkpoint,
                         engine::open_model(options.model, options.device == "cpu" ? in_memory : by_backend,
-                                           block_matrices(options)));
+                                           block_matrices(options), notes));
+  for (const std::string& note : notes) print_note(fmt::format("{}: {}", options.model, note));
   if (!checkpoint.why_widened.empty())
     print_error(fmt::format("{}: packed layers are widened to {}, for {}", options.model,
                             engine::dtype_name(checkpoint.weights.embedding.dtype), checkpoint.why_widened));

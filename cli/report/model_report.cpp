@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "report/model_report.h"
 
+#include <draftscope/engine/opening_notes.h>
 #include <draftscope/engine/strategy.h>
 #include <draftscope/engine/tokenizer.h>
 #include <draftscope/speculation/catalogue/strategy_specification.h>
@@ -106,8 +107,9 @@ void describe_tokenizer(ModelReport& report) {
 
 Result<ModelReport> describe_model(std::string_view argument) {
   ModelReport report;
-  DRAFTSCOPE_TRY_ASSIGN(report.checkpoint, engine::open_model(argument, engine::SyntheticMatrices::by_backend,
-                                                              engine::BlockMatrices::as_stored));
+  DRAFTSCOPE_TRY_ASSIGN(report.checkpoint,
+                        engine::open_model(argument, engine::SyntheticMatrices::by_backend,
+                                           engine::BlockMatrices::as_stored, report.notes));
   const engine::Checkpoint& checkpoint = report.checkpoint;
   const ModelShape& shape = checkpoint.shape;
   if (!checkpoint.synthetic) {

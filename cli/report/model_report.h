@@ -33,7 +33,8 @@ struct StrategyOnModel {
 
 struct ModelReport {
   engine::Checkpoint checkpoint;
-  std::uintmax_t file_bytes = 0;  ///< Total of the weight files; 0 for a synthetic model.
+  std::vector<std::string> notes;  ///< Lines about tensors that opening left out, copied or converted.
+  std::uintmax_t file_bytes = 0;   ///< Total of the weight files; 0 for a synthetic model.
   std::size_t kv_bytes_per_token = 0;
   double head_in_layers = 0.0;
   std::string tokenizer;  ///< Kind of the tokenizer; empty if `tokenizer_problem` says why there is none.

@@ -20,17 +20,18 @@ constexpr std::int64_t integer_rows = 128;
 /// without a branch inside, so that the compiler makes vector code that reads at memory speed.
 template <typename Bits>
 std::optional<std::int64_t> find(const TensorView& tensor, Bits exponent) {
-  const std::span<const Bits> elements(reinterpret_cast<const Bits*>(tensor.data),
-                                       static_cast<std::size_t>(tensor.rows * tensor.columns));
+  const auto elements = static_cast<std::size_t>(tensor.rows * tensor.columns);
+  const auto is_found = [&](std::size_t element) {
+    const auto bits = load_unaligned<Bits>(tensor.data + element * sizeof(Bits));
+    return (bits & exponent) == exponent;
+  };
   constexpr std::size_t block = 4096;
-  for (std::size_t begin = 0; begin < elements.size(); begin += block) {
-    const auto part = elements.subspan(begin, std::min(block, elements.size() - begin));
+  for (std::size_t begin = 0; begin < elements; begin += block) {
+    const std::size_t end = std::min(elements, begin + block);
     Bits found = 0;
-    for (const Bits bits : part) found |= static_cast<Bits>((bits & exponent) == exponent ? 1 : 0);
-    if (found == 0) continue;
-    const auto place =
-        std::find_if(part.begin(), part.end(), [=](Bits bits) { return (bits & exponent) == exponent; });
-    return static_cast<std::int64_t>(begin) + (place - part.begin());
+    for (std::size_t i = begin; i < end; ++i) found |= static_cast<Bits>(is_found(i) ? 1 : 0);
+    for (std::size_t i = begin; found != 0 && i < end; ++i)
+      if (is_found(i)) return static_cast<std::int64_t>(i);
   }
   return std::nullopt;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/base/number.h>
 #include <draftscope/base/quote.h>
 #include <draftscope/base/text_file.h>
+#include <draftscope/engine/opening_notes.h>
 #include <draftscope/speculation/model_config.h>
 #include <draftscope/speculation/model_families.h>
 #include <algorithm>
@@ -12,6 +12,8 @@
 #include "checkpoint_hash.h"
 #include "element_bits.h"
 #include "file_watch.h"
+#include "left_out.h"
+#include "plain_tensors.h"
 #include "quantised/bind_quantised.h"
 #include "quantised/fp8_block.h"
 #include "quantised/int4.h"
@@ -32,54 +34,38 @@ struct Storage {
   Shards shards;
   std::optional<Mapping> memory;
   std::vector<QuantisedMatrix> kept;
+
+  /// The bytes of a view into `memory`.
+  [[nodiscard]] std::byte* writable(const TensorView& view) {
+    return memory->writable_bytes().data() + (view.data - memory->bytes().data());
+  }
 };
 
-std::string expected_extents(const TensorSlot& slot) {
-  return slot.is_vector() ? fmt::format("[{}]", slot.columns)
-                          : fmt::format("[{}, {}]", slot.rows_in_file(), slot.columns);
+/// Fails if a norm or bias holds a number that is not finite.
+Result<void> check_vector(const PlainTensor& tensor) {
+  const auto element = first_non_finite(*tensor.slot->view);
+  if (!element) return {};
+  return fail("{}: tensor {}: element {} is not finite, expected finite numbers", tensor.file,
+              tensor.slot->name, *element);
 }
 
-Result<TensorView> view_of(const TensorSlot& slot, const FileTensor& place) {
-  const auto& [shard, entry] = place;
-  const auto& extents = entry->shape;
-  const auto rows = static_cast<std::uint64_t>(slot.rows_in_file());
-  const auto columns = static_cast<std::uint64_t>(slot.columns);
-  const bool matches = slot.is_vector() ? extents.size() == 1 && extents[0] == columns
-                                        : extents.size() == 2 && extents[0] == rows && extents[1] == columns;
-  if (!matches)
-    return fail("{}: tensor {}: shape is [{}], expected {}", shard->file, slot.name, fmt::join(extents, ", "),
-                expected_extents(slot));
-  DRAFTSCOPE_TRY_ASSIGN(const auto dtype, parse_dtype(place));
-  const auto skipped = static_cast<std::size_t>(slot.first_row * slot.columns) * dtype_bytes(dtype);
-  return TensorView{place.data() + skipped, dtype, slot.rows, slot.columns};
-}
-
-Result<void> check_vector(const TensorSlot& slot, const std::string& file) {
-  const auto element = first_non_finite(*slot.view);
-  if (element)
-    return fail("{}: tensor {}: element {} is not finite, expected finite numbers", file, slot.name,
-                *element);
-  return {};
-}
-
-/// Fails on a tensor that the model's layers do not use, such as a bias that config.json denies, or a norm of
-/// queries and keys. It would mean another architecture than config.json says. Other tensors may exist
-/// elsewhere in the file, and in layers from n_layers on.
-Result<void> check_nothing_unknown(const FileTensors& places, const std::unordered_set<std::string>& known,
-                                   const std::optional<QuantisationConfig>& quantisation,
-                                   const speculation::ModelShape& shape) {
+/// Names of the tensors that no slot has. Fails on one that is not left_out(), such as a bias that
+/// config.json denies, or a norm of queries and keys: it would mean another architecture than config.json
+/// says.
+Result<std::vector<std::string>> unused_tensors(const FileTensors& places,
+                                                const std::unordered_set<std::string>& known,
+                                                const std::optional<QuantisationConfig>& quantisation,
+                                                const speculation::ModelShape& shape) {
+  std::vector<std::string> unused;
   std::vector<std::string> unknown;
-  constexpr std::string_view prefix = "model.layers.";
   for (const auto& [name, place] : places) {
-    // Old exports carry the rotary frequencies, which config.json gives.
-    if (!name.starts_with(prefix) || known.contains(name) || name.ends_with(".rotary_emb.inv_freq")) continue;
-    const auto digits = name.substr(prefix.size(), name.find('.', prefix.size()) - prefix.size());
-    const auto layer = parse_number<std::int32_t>(digits);
-    if (!layer || *layer < 0 || *layer >= shape.n_layers) continue;
+    if (known.contains(name)) continue;
+    // Old exports carry the rotary frequencies, which config.json gives, and a tied head twice.
+    if (name.ends_with(".rotary_emb.inv_freq") || name == "lm_head.weight") continue;
     if (quantisation && is_bias_of_zeros(name, place)) continue;
-    unknown.push_back(name);
+    (left_out(name, shape) ? unused : unknown).push_back(name);
   }
-  if (unknown.empty()) return {};
+  if (unknown.empty()) return unused;
   const auto first = *std::min_element(unknown.begin(), unknown.end());
   return fail("{}: found tensor {}, expected those of {} as config.json describes it",
               places.at(first).shard->file, quote(first), shape.architecture);
@@ -104,29 +90,42 @@ class Binding {
     places_ = tensors_of(shards, family != nullptr && family->nested);
   }
 
-  Result<void> bind(const std::vector<TensorSlot>& slots) {
+  /// Appends to `notes` what the model is computed without.
+  Result<void> bind(const std::vector<TensorSlot>& slots, std::vector<std::string>& notes) {
     for (const TensorSlot& slot : slots) DRAFTSCOPE_TRY(bind_slot(slot));
     if (is_next_token_) return {};
     if (quantisation_ && packed_.empty())
       return fail("{}: found no packed matrices, expected those of {} as config.json says",
                   shards_.by_name.begin()->second.file, quantisation_->name());
-    return check_nothing_unknown(places_, known_, quantisation_, shape_);
+    DRAFTSCOPE_TRY_ASSIGN(std::vector<std::string> unused,
+                          unused_tensors(places_, known_, quantisation_, shape_));
+    for (std::string& line : left_out_lines(std::move(unused), shape_)) notes.push_back(std::move(line));
+    return {};
   }
 
   [[nodiscard]] bool has(const std::string& name) const { return places_.contains(name); }
 
-  /// Writes the packed matrices as numbers of the plain ones' type, in memory owned by `storage`. The layers'
-  /// matrices stay as in the files if that is asked for and all of them can.
-  Result<void> place_packed(BlockMatrices blocks, const std::string& file, Storage& storage,
-                            std::string& why_widened) const {
-    if (packed_.empty()) return {};
-    for (const auto& [name, shard] : shards_.by_name) shard.mapping.expect(Access::streamed);
-    const bool as_stored = blocks == BlockMatrices::cuda_as_stored;
-    const DType dtype = plain_ == nullptr ? DType::bf16 : plain_->view->dtype;
+  /// Points the views at the files' numbers where backends can read them, and writes the others in memory
+  /// owned by `storage`: packed matrices as numbers of the matrices' type, and plain_tensors.h's copies. The
+  /// layers' packed matrices stay as in the files if that is asked for and all of them can.
+  Result<void> place(BlockMatrices blocks, const std::string& file, Storage& storage,
+                     std::string& why_widened, std::vector<std::string>& notes) const {
+    if (!packed_.empty())
+      for (const auto& [name, shard] : shards_.by_name) shard.mapping.expect(Access::streamed);
+    const DType dtype = type_of_matrices();
+    std::vector<PlainCopy> copies;
+    std::vector<TensorView*> views;
+    for (const PlainTensor& tensor : plain_) {
+      const TensorSlot& slot = *tensor.slot;
+      *slot.view = {tensor.data, slot.is_vector() ? tensor.dtype : dtype, slot.rows, slot.columns};
+      if (tensor.is_usable_as(slot.view->dtype)) continue;
+      copies.push_back({tensor, nullptr});
+      views.push_back(slot.view);
+    }
+    const bool as_stored = blocks == BlockMatrices::cuda_as_stored && !packed_.empty();
     const IsPackedSo is_kept = as_stored ? kept_format(dtype) : nullptr;
     if (as_stored && is_kept == nullptr) why_widened = what_is_widened(dtype);
     std::vector<WidenedMatrix> widened;
-    std::vector<TensorView*> views;
     storage.kept.reserve(packed_.size());
     for (const PackedSlot& packed : packed_) {
       const auto& [slot, matrix] = packed;
@@ -142,7 +141,25 @@ class Binding {
       slot->view->quantised = &kept;
       slot->view->first_row = slot->first_row;
     }
-    if (widened.empty()) return {};
+    DRAFTSCOPE_TRY(allocate(views, file, storage));
+    for (std::size_t i = 0; i < copies.size(); ++i) copies[i].out = storage.writable(*views[i]);
+    for (std::size_t i = 0; i < widened.size(); ++i)
+      widened[i].out = storage.writable(*views[copies.size() + i]);
+    widen(widened);
+    DRAFTSCOPE_TRY(write_copies(copies));
+    for (const PlainTensor& tensor : plain_)
+      if (tensor.slot->is_vector()) DRAFTSCOPE_TRY(check_vector(tensor));
+    for (std::string& line : copy_lines(copies)) notes.push_back(std::move(line));
+    return {};
+  }
+
+ private:
+  using IsPackedSo = bool (*)(const PackedSlot&);
+
+  /// Points the views at new memory, one after the other.
+  static Result<void> allocate(const std::vector<TensorView*>& views, const std::string& file,
+                               Storage& storage) {
+    if (views.empty()) return {};
     const auto bytes_of = [](const TensorView& view) {
       return (view.bytes() + matrix_alignment - 1) / matrix_alignment * matrix_alignment;
     };
@@ -150,18 +167,20 @@ class Binding {
     for (const TensorView* view : views) bytes += bytes_of(*view);
     auto memory = Mapping::allocate(bytes);
     if (!memory) return fail("{}: {}", file, memory.error().message);
-    std::byte* out = memory->writable_bytes().data();
-    for (std::size_t i = 0; i < widened.size(); ++i) {
-      views[i]->data = widened[i].out = out;
-      out += bytes_of(*views[i]);
+    const std::byte* out = memory->bytes().data();
+    for (TensorView* view : views) {
+      view->data = out;
+      out += bytes_of(*view);
     }
-    widen(widened);
     storage.memory = *std::move(memory);
     return {};
   }
-
- private:
-  using IsPackedSo = bool (*)(const PackedSlot&);
+  /// The type of all matrices: that of plain ones, or else that of the first packed matrix's scales.
+  [[nodiscard]] DType type_of_matrices() const {
+    const bool has_plain = std::any_of(plain_.begin(), plain_.end(),
+                                       [](const PlainTensor& tensor) { return !tensor.slot->is_vector(); });
+    return has_plain || packed_.empty() ? matrix_type(plain_) : packed_.front().matrix.plain_type();
+  }
 
   /// Whether a matrix stays as in its file. Matrices of layers all stay, or none without `is_kept`; a head
   /// stays if it is packed likewise, but not in fp8.
@@ -193,7 +212,8 @@ class Binding {
   }
   /// Names the first matrix that prevents a kept_format().
   [[nodiscard]] std::string what_is_widened(DType dtype) const {
-    if (plain_layer_ != nullptr) return plain_layer_->name + " is plain";
+    for (const PlainTensor& tensor : plain_)
+      if (tensor.slot->layer >= 0 && !tensor.slot->is_vector()) return tensor.slot->name + " is plain";
     for (const PackedSlot& packed : packed_)
       if (packed.slot->layer >= 0 && !is_in_int4(packed) &&
           !(dtype == DType::bf16 && is_in_fp8_block(packed)))
@@ -207,21 +227,14 @@ class Binding {
     if (quantisation_) {
       DRAFTSCOPE_TRY_ASSIGN(const auto matrix, find_quantised(slot, shards_, places_, *quantisation_));
       if (matrix) {
-        for (std::string& name : quantised_names(slot, matrix->form)) known_.insert(std::move(name));
+        for (std::string& name : quantised_names(slot, *quantisation_)) known_.insert(std::move(name));
         packed_.push_back({&slot, *matrix});
         return {};
       }
     }
     const auto place = places_.find(slot.name);
     if (place == places_.end()) return missing_tensor(shards_, slot.name, expected_extents(slot));
-    DRAFTSCOPE_TRY_ASSIGN(*slot.view, view_of(slot, place->second));
-    const auto& file = place->second.shard->file;
-    if (slot.is_vector()) return check_vector(slot, file);
-    if (plain_ == nullptr) plain_ = &slot;
-    if (plain_layer_ == nullptr && slot.layer >= 0) plain_layer_ = &slot;
-    if (slot.view->dtype != plain_->view->dtype)
-      return fail("{}: tensor {}: dtype is {}, expected {} as {} has", file, slot.name,
-                  dtype_name(slot.view->dtype), dtype_name(plain_->view->dtype), plain_->name);
+    DRAFTSCOPE_TRY_ASSIGN(plain_.emplace_back(), plain_tensor(slot, place->second));
     return {};
   }
 
@@ -233,9 +246,21 @@ class Binding {
   std::unordered_set<std::string> known_;
   std::vector<PackedSlot> packed_;
   std::ptrdiff_t layer_matrices_ = 0;
-  const TensorSlot* plain_ = nullptr;        ///< the first plain matrix
-  const TensorSlot* plain_layer_ = nullptr;  ///< the first plain matrix of a layer
+  std::vector<PlainTensor> plain_;
 };
+
+/// How the matrices are packed, according to config.json or, if that says nothing, ModelOpt's own file.
+Result<std::optional<QuantisationConfig>> read_quantisation(const std::filesystem::path& folder,
+                                                            std::string_view config_text,
+                                                            std::string_view config_file) {
+  DRAFTSCOPE_TRY_ASSIGN(auto quantisation, parse_quantisation_config(config_text, config_file));
+  const auto path = folder / "hf_quant_config.json";
+  std::error_code error;
+  if (quantisation || !std::filesystem::exists(path, error)) return quantisation;
+  DRAFTSCOPE_TRY_ASSIGN(const auto text, read_text_file(path, max_config_bytes));
+  DRAFTSCOPE_TRY_ASSIGN(quantisation, parse_modelopt_config(text, path.string()));
+  return quantisation;
+}
 
 std::string folder_name(const std::filesystem::path& folder) {
   std::error_code error;
@@ -246,7 +271,7 @@ std::string folder_name(const std::filesystem::path& folder) {
 
 /// Loads a folder's model, or its next-token layer if `join` has a value.
 Result<Checkpoint> load(const std::filesystem::path& folder, BlockMatrices blocks,
-                        std::optional<JoinWeights> join) {
+                        std::optional<JoinWeights> join, std::vector<std::string>& notes) {
   std::error_code error;
   if (!std::filesystem::is_directory(folder, error))
     return fail("{}: expected a folder with config.json and model.safetensors, or a GGUF file",
@@ -270,15 +295,15 @@ Result<Checkpoint> load(const std::filesystem::path& folder, BlockMatrices block
   checkpoint.path = folder;
   checkpoint.weights.join = join;
   if (join) checkpoint.shape.n_layers = 1;
-  DRAFTSCOPE_TRY_ASSIGN(const auto quantisation, parse_quantisation_config(config_text, config_file));
+  DRAFTSCOPE_TRY_ASSIGN(const auto quantisation, read_quantisation(folder, config_text, config_file));
   const auto storage = std::make_shared<Storage>();
   DRAFTSCOPE_TRY_ASSIGN(storage->shards, open_shards(folder));
   const Shards& shards = storage->shards;
   Weights& weights = checkpoint.weights;
   const auto slots = tensor_slots(checkpoint.shape, weights);
   Binding binding(shards, checkpoint, quantisation);
-  DRAFTSCOPE_TRY(binding.bind(slots));
-  DRAFTSCOPE_TRY(binding.place_packed(blocks, folder.string(), *storage, checkpoint.why_widened));
+  DRAFTSCOPE_TRY(binding.bind(slots, notes));
+  DRAFTSCOPE_TRY(binding.place(blocks, folder.string(), *storage, checkpoint.why_widened, notes));
   if (checkpoint.shape.tied_embeddings) weights.head = weights.embedding;
   checkpoint.has_next_token_layer = binding.has("model.mtp_layers.0.input_proj.weight");
   checkpoint.stored_as = "safetensors " + (quantisation ? quantisation->name()
@@ -298,15 +323,17 @@ Result<Checkpoint> load(const std::filesystem::path& folder, BlockMatrices block
 
 }  // namespace
 
-Result<Checkpoint> load_checkpoint(const std::filesystem::path& folder, BlockMatrices blocks) {
-  return load(folder, blocks, std::nullopt);
+Result<Checkpoint> load_checkpoint(const std::filesystem::path& folder, BlockMatrices blocks,
+                                   std::vector<std::string>& notes) {
+  return load(folder, blocks, std::nullopt, notes);
 }
 
 Result<Checkpoint> open_next_token_layer(const Checkpoint& model, BlockMatrices blocks) {
   if (!model.has_next_token_layer)
     return fail("model {} has no next-token layer, expected a folder with the tensors of model.mtp_layers.0",
                 model.shape.name);
-  return load(model.path, blocks, JoinWeights{});
+  std::vector<std::string> notes;  // Opening the model has said what is left out.
+  return load(model.path, blocks, JoinWeights{}, notes);
 }
 
 }  // namespace draftscope::engine

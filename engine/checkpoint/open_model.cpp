@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/engine/checkpoint.h>
+#include <draftscope/engine/opening_notes.h>
 
 #include <set>
 
@@ -44,13 +44,29 @@ Result<void> apply(std::string_view setting, SyntheticOptions& options, std::set
 
 }  // namespace
 
+Result<Checkpoint> load_checkpoint(const std::filesystem::path& folder, BlockMatrices blocks) {
+  std::vector<std::string> unread;
+  return load_checkpoint(folder, blocks, unread);
+}
+
+Result<Checkpoint> load_gguf(const std::filesystem::path& path, BlockMatrices blocks) {
+  std::vector<std::string> unread;
+  return load_gguf(path, blocks, unread);
+}
+
 Result<Checkpoint> open_model(std::string_view argument, SyntheticMatrices matrices, BlockMatrices blocks) {
+  std::vector<std::string> unread;
+  return open_model(argument, matrices, blocks, unread);
+}
+
+Result<Checkpoint> open_model(std::string_view argument, SyntheticMatrices matrices, BlockMatrices blocks,
+                              std::vector<std::string>& notes) {
   constexpr std::string_view prefix = "synthetic:";
   if (!argument.starts_with(prefix)) {
     const std::filesystem::path path(argument);
     std::error_code error;
-    return std::filesystem::is_regular_file(path, error) ? load_gguf(path, blocks)
-                                                         : load_checkpoint(path, blocks);
+    return std::filesystem::is_regular_file(path, error) ? load_gguf(path, blocks, notes)
+                                                         : load_checkpoint(path, blocks, notes);
   }
   argument.remove_prefix(prefix.size());
   SyntheticOptions options;

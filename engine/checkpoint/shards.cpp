@@ -3,10 +3,12 @@
 
 #include <draftscope/base/json_field.h>
 #include <draftscope/base/json_text.h>
+#include <draftscope/base/number.h>
 #include <draftscope/base/quote.h>
 #include <draftscope/base/text_file.h>
 #include <array>
 #include <optional>
+#include <unordered_set>
 #include <utility>
 
 #include "tensor_slots.h"
@@ -52,6 +54,63 @@ Result<void> open_index(const std::filesystem::path& folder, const std::filesyst
   return {};
 }
 
+/// Name of a part of a set of files.
+struct PartName {
+  std::string set;  ///< what the names of all parts begin with
+  std::int32_t number = 0;
+  std::int32_t count = 0;
+
+  [[nodiscard]] std::string file(std::int32_t part) const {
+    return fmt::format("{}-{:05}-of-{:05}.safetensors", set, part, count);
+  }
+};
+
+/// Parses "NAME-00001-of-0000N.safetensors"; none if a file is called otherwise.
+std::optional<PartName> parse_part_name(std::string_view name) {
+  constexpr std::string_view ending = "-00001-of-00001.safetensors";
+  if (name.size() <= ending.size()) return std::nullopt;
+  const std::string_view own = name.substr(name.size() - ending.size());
+  const auto number = parse_number<std::int32_t>(own.substr(1, 5));
+  const auto count = parse_number<std::int32_t>(own.substr(10, 5));
+  if (!number || !count) return std::nullopt;
+  PartName part{std::string(name.substr(0, name.size() - ending.size())), *number, *count};
+  if (part.file(*number) != name) return std::nullopt;
+  return part;
+}
+
+/// Opens the parts of the only set of a folder without an index.
+Result<void> open_parts(const std::filesystem::path& folder, Shards& shards) {
+  std::map<std::string, PartName> parts;
+  std::error_code error;
+  for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    if (const auto part = parse_part_name(name)) parts.emplace(name, *part);
+  }
+  if (error) return fail("{}: cannot be listed: {}", folder.string(), error.message());
+  if (parts.empty())
+    return fail("{}: found no weights, expected model.safetensors or model.safetensors.index.json",
+                folder.string());
+  const PartName& set = parts.begin()->second;
+  for (const auto& [name, part] : parts)
+    if (part.set != set.set || part.count != set.count)
+      return fail("{}: found parts of two sets, {} and {}, expected model.safetensors.index.json to choose",
+                  folder.string(), parts.begin()->first, name);
+  std::unordered_set<std::string_view> tensors;
+  for (std::int32_t i = 1; i <= set.count; ++i) {
+    const std::string name = set.file(i);
+    if (!parts.contains(name))
+      return fail("{}: {} is missing, expected all {} parts without an index", folder.string(), name,
+                  set.count);
+    DRAFTSCOPE_TRY(add_shard(folder, name, shards));
+    const Shard& shard = shards.by_name.at(name);
+    for (const SafetensorsEntry& entry : shard.header.entries)
+      if (!tensors.insert(entry.name).second)
+        return fail("{}: tensor {} is in another part, too, expected it once", shard.file, quote(entry.name));
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<Shards> open_shards(const std::filesystem::path& folder) {
@@ -63,8 +122,7 @@ Result<Shards> open_shards(const std::filesystem::path& folder) {
   } else if (std::filesystem::exists(index, error)) {
     DRAFTSCOPE_TRY(open_index(folder, index, shards));
   } else {
-    return fail("{}: found no weights, expected model.safetensors or model.safetensors.index.json",
-                folder.string());
+    DRAFTSCOPE_TRY(open_parts(folder, shards));
   }
   return shards;
 }
@@ -89,10 +147,6 @@ Result<DType> parse_dtype(const FileTensor& tensor) {
   if (!dtype)
     return fail("{}: tensor {}: dtype is {}, expected F32, BF16 or F16", tensor.shard->file, entry.name,
                 entry.dtype);
-  // The mapping begins at a page, so the position in the file decides the alignment.
-  if (entry.begin % dtype_bytes(*dtype) != 0)
-    return fail("{}: tensor {}: data begins at byte {} of the file, expected a multiple of {} for {}",
-                tensor.shard->file, entry.name, entry.begin, dtype_bytes(*dtype), entry.dtype);
   return *dtype;
 }
 

@@ -42,15 +42,15 @@ struct FileTensor {
 /// The tensors, by the names they have in a file that contains only the decoder.
 using FileTensors = std::unordered_map<std::string, FileTensor>;
 
-/// Opens the files in Hugging Face's order: a single file first, then the index of several.
+/// Opens the files in Hugging Face's order: a single file first, then the index of several. Without either,
+/// all parts "NAME-00001-of-0000N.safetensors" of one set, which must be complete.
 [[nodiscard]] Result<Shards> open_shards(const std::filesystem::path& folder);
 
 /// The tensor of each name; tensors in a file other than the one the index gives are ignored. `nested`: the
 /// decoder is a part of a larger model.
 [[nodiscard]] FileTensors tensors_of(const Shards& shards, bool nested);
 
-/// The plain type of a tensor. Errors: it has another type, or does not begin at a multiple of its size, as
-/// the kernels require.
+/// The plain type of a tensor, which may begin at any byte. Errors: it has another type.
 [[nodiscard]] Result<DType> parse_dtype(const FileTensor& tensor);
 
 /// The error for a missing tensor. `extents` are the expected ones: "[12, 8]".

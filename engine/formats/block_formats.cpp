@@ -9,6 +9,7 @@
 #include <array>
 #include <bit>
 
+#include "checkpoint/quantised/e4m3.h"
 #include "numbers/bf16.h"
 
 namespace draftscope::engine::gguf {
@@ -173,6 +174,66 @@ struct MXFP4 {
   }
 };
 
+/// A block has 4 unsigned e4m3 scales, then 8 bytes for each 16 weights: the low nibbles of these are the
+/// first 8 weights, the high ones the others. w = s · fp4. The one code that e4m3 has no number for is 0
+/// here.
+struct NVFP4 {
+  static constexpr std::uint32_t weights = 64, bytes = 36;
+  static void unpack(const std::byte* block, float* out) {
+    for (std::size_t part = 0; part < 4; ++part) {
+      const unsigned code = byte_at(block + part);
+      const auto magnitude = static_cast<std::uint8_t>(code & 0x7FU);
+      const float scale = magnitude != e4m3_nan ? e4m3_value(magnitude) : code == e4m3_nan ? 0.0F : 480.0F;
+      const std::byte* const nibbles = block + 4 + part * 8;
+      for (std::size_t i = 0; i < 16; ++i)
+        out[part * 16 + i] = scale * 0.5F * doubled_fp4[bits_of(nibbles + i % 8, i / 8 * 4, 4)];
+    }
+  }
+};
+
+// Types of 2 and 3 bits; unpack() widens a block. Weight i of a half h of 128 has its low bits in byte
+// 32 h + i mod 32, from bit 2 (i / 32) on.
+
+unsigned two_bits(const std::byte* low, std::size_t weight) {
+  return bits_of(low + weight / 128 * 32 + weight % 32, weight % 128 / 32 * 2, 2);
+}
+
+/// A block has 16 bytes with a scale s (low half) and a minimum m (high half) for each 16 weights, 64 bytes
+/// of quants, 2 bytes d, 2 bytes e: w = (d · s) · q − (e · m).
+struct Q2_K {
+  static constexpr std::uint32_t weights = 256, bytes = 84;
+  static void unpack(const std::byte* block, float* out) {
+    const float scale = f16_to_float(half_at(block + 80));
+    const float minimum = f16_to_float(half_at(block + 82));
+    for (std::size_t i = 0; i < weights; ++i) {
+      const std::byte* const own = block + i / 16;
+      const float step = scale * static_cast<float>(bits_of(own, 0, 4));
+      out[i] = step * static_cast<float>(two_bits(block + 16, i)) -
+               minimum * static_cast<float>(bits_of(own, 4, 4));
+    }
+  }
+};
+
+/// A block has 32 bytes of third bits (bit i / 32 of byte i mod 32; a clear one subtracts 4), 64 bytes of
+/// quants, 12 bytes of 16 scales s, 2 bytes d. Bytes 0–7 of the scales have the low 4 bits of s₀–s₇ in their
+/// low halves and of s₈–s₁₅ in their high ones. Byte 8 + k mod 4 has the upper 2 bits of sₖ from bit 2 (k /
+/// 4) on. w = (d · (s − 32)) · q.
+struct Q3_K {
+  static constexpr std::uint32_t weights = 256, bytes = 110;
+  static void unpack(const std::byte* block, float* out) {
+    const float scale = f16_to_float(half_at(block + 108));
+    const std::byte* const scales = block + 96;
+    for (std::size_t i = 0; i < weights; ++i) {
+      const std::size_t k = i / 16;
+      const unsigned own = bits_of(scales + k % 8, k / 8 * 4, 4) | bits_of(scales + 8 + k % 4, k / 4 * 2, 2)
+                                                                       << 4U;
+      const int lower = bits_of(block + i % 32, i / 32, 1) == 0 ? 4 : 0;
+      out[i] = scale * static_cast<float>(static_cast<int>(own) - 32) *
+               static_cast<float>(static_cast<int>(two_bits(block + 32, i)) - lower);
+    }
+  }
+};
+
 // Builders of table rows.
 
 /// A row for a type whose weights are plain numbers, read one by one.
@@ -238,7 +299,8 @@ constexpr BlockFormat named(std::uint32_t id, std::string_view name) {
   return {id, name, 0, 0, nullptr, std::nullopt};
 }
 
-// Ids and names are ggml's, as in the gguf package.
+// Ids and names are ggml's, as in the gguf package. Types that today's ggml has no longer say so.
+#define DRAFTSCOPE_OLD ", made by builds of 2024 and before"
 constexpr std::array formats{
     plain<DType::f32, f32_at>(0, "F32"),
     plain<DType::f16, f16_at>(1, "F16"),
@@ -254,10 +316,11 @@ constexpr std::array formats{
     widened<IQ4_NL>(20, "IQ4_NL"),
     widened<IQ4_XS>(23, "IQ4_XS"),
     widened<MXFP4>(39, "MXFP4"),
+    widened<NVFP4>(40, "NVFP4"),
+    widened<Q2_K>(10, "Q2_K"),
+    widened<Q3_K>(11, "Q3_K"),
     // These types are refused by name.
     named(9, "Q8_1"),
-    named(10, "Q2_K"),
-    named(11, "Q3_K"),
     named(15, "Q8_K"),
     named(16, "IQ2_XXS"),
     named(17, "IQ2_XS"),
@@ -273,9 +336,18 @@ constexpr std::array formats{
     named(29, "IQ1_M"),
     named(34, "TQ1_0"),
     named(35, "TQ2_0"),
-    named(40, "NVFP4"),
     named(41, "Q1_0"),
+    named(42, "Q2_0"),
+    named(4, "Q4_2" DRAFTSCOPE_OLD),
+    named(5, "Q4_3" DRAFTSCOPE_OLD),
+    named(31, "Q4_0_4_4" DRAFTSCOPE_OLD),
+    named(32, "Q4_0_4_8" DRAFTSCOPE_OLD),
+    named(33, "Q4_0_8_8" DRAFTSCOPE_OLD),
+    named(36, "IQ4_NL_4_4" DRAFTSCOPE_OLD),
+    named(37, "IQ4_NL_4_8" DRAFTSCOPE_OLD),
+    named(38, "IQ4_NL_8_8" DRAFTSCOPE_OLD),
 };
+#undef DRAFTSCOPE_OLD
 
 }  // namespace
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/base/quote.h>
+#include <draftscope/engine/opening_notes.h>
 #include <draftscope/speculation/weight_format.h>
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <optional>
 #include <set>
@@ -12,6 +14,7 @@
 #include "checkpoint/element_bits.h"
 #include "checkpoint/file_watch.h"
 #include "checkpoint/gguf/shape.h"
+#include "checkpoint/left_out.h"
 #include "gguf_file.h"
 #include "tensor_names.h"
 #include "widen.h"
@@ -34,6 +37,7 @@ struct Storage {
 struct BoundSlot {
   const TensorSlot* slot;
   GgufModel::TensorPlace place;
+  float scale = 1.0F;  ///< factor of all weights, beside those of their blocks
 
   /// The slot's rows in the file. Rows are whole in every format, so the rows of a fused tensor's part are
   /// contiguous.
@@ -55,7 +59,34 @@ Result<void> check_extents(const TensorSlot& slot, const GgufModel::TensorPlace&
               slot.is_vector() ? fmt::format("[{}]", columns) : fmt::format("[{}, {}]", columns, rows));
 }
 
-Result<std::vector<BoundSlot>> bind(const GgufModel& model, const std::vector<TensorSlot>& slots) {
+/// The tensor "NAME.scale" beside a "NAME.weight" of a type that is only widened; null if there is none.
+const GgufModel::TensorPlace* scale_of(const GgufModel& model, const GgufModel::TensorPlace& weights) {
+  const gguf::BlockFormat& format = *weights.tensor->format;
+  constexpr std::string_view suffix = "weight";
+  if (format.plain || format.multiplied || !weights.tensor->name.ends_with(suffix)) return nullptr;
+  std::string name(weights.tensor->name);
+  name.replace(name.size() - suffix.size(), suffix.size(), "scale");
+  const auto found = model.tensors.find(name);
+  return found == model.tensors.end() ? nullptr : &found->second;
+}
+
+Result<float> read_scale(const GgufModel::TensorPlace& place) {
+  const gguf::StoredTensor& tensor = *place.tensor;
+  if (tensor.format->plain != DType::f32 || tensor.extents != std::vector<std::uint64_t>{1})
+    return fail("{}: tensor {}: type {} and shape [{}], expected F32 and [1]", place.file->path, tensor.name,
+                tensor.format->name, fmt::join(tensor.extents, ", "));
+  float scale = 0.0F;
+  tensor.format->unpack(tensor.data(place.file->mapping.bytes()), 1, &scale);
+  if (!std::isfinite(scale))
+    return fail("{}: tensor {} is {}, expected a finite number", place.file->path, tensor.name, scale);
+  return scale;
+}
+
+/// Binds the slots to tensors. The file must have no others, except those of blocks up to `block_count`,
+/// which predict further tokens, and scales of activations; `notes` counts these.
+Result<std::vector<BoundSlot>> bind_tensors(const GgufModel& model, const std::vector<TensorSlot>& slots,
+                                            const speculation::ModelShape& shape, std::int32_t block_count,
+                                            std::vector<std::string>& notes) {
   std::vector<BoundSlot> bound;
   std::unordered_set<std::string_view> used{gguf::frequency_divisors_name, gguf::long_factors_name,
                                             gguf::short_factors_name};
@@ -71,12 +102,27 @@ Result<std::vector<BoundSlot>> bind(const GgufModel& model, const std::vector<Te
       return fail("{}: tensor {}: type {}, expected F32, F16 or BF16", place.file->path, name,
                   place.tensor->format->name);
     used.insert(place.tensor->name);
-    bound.push_back({&slot, place});
+    BoundSlot& one = bound.emplace_back(BoundSlot{&slot, place});
+    if (const GgufModel::TensorPlace* const scale = scale_of(model, place)) {
+      DRAFTSCOPE_TRY_ASSIGN(one.scale, read_scale(*scale));
+      used.insert(scale->tensor->name);
+    }
   }
   // An unused tensor would mean other layers than the metadata says.
   std::optional<std::string_view> unknown;
-  for (const auto& [name, place] : model.tensors)
-    if (!used.contains(name) && !gguf::is_redundant(name) && (!unknown || name < *unknown)) unknown = name;
+  std::map<LeftOut, std::set<std::string_view>> unused;
+  for (const auto& [name, place] : model.tensors) {
+    if (used.contains(name) || gguf::is_redundant(name)) continue;
+    const std::int32_t layer = gguf::layer_of(name);
+    if (layer >= shape.n_layers && layer < block_count) {
+      unused[LeftOut::further_tokens].insert(name);
+    } else if (name.ends_with(".input_scale")) {
+      unused[LeftOut::activation_scales].insert(name);
+    } else if (!unknown || name < *unknown) {
+      unknown = name;
+    }
+  }
+  for (const auto& [kind, names] : unused) notes.push_back(left_out_line(kind, names.size(), *names.begin()));
   if (unknown)
     return fail("{}: found tensor {}, expected those of the architecture and the metadata alone",
                 model.tensors.at(*unknown).file->path, quote(*unknown));
@@ -86,7 +132,7 @@ Result<std::vector<BoundSlot>> bind(const GgufModel& model, const std::vector<Te
 /// The type of all matrices, if they are plain numbers of one type; otherwise bf16.
 DType matrix_type(const std::vector<BoundSlot>& bound) {
   std::optional<DType> shared;
-  for (const auto& [slot, place] : bound) {
+  for (const auto& [slot, place, scale] : bound) {
     if (slot->is_vector()) continue;
     const auto plain = place.tensor->format->plain;
     if (!plain || (shared && shared != plain)) return DType::bf16;
@@ -131,7 +177,7 @@ const gguf::BlockFormat* kept_format_on_gpu(const std::vector<BoundSlot>& bound)
   const gguf::BlockFormat* shared = nullptr;
   const gguf::BlockFormat* mixed = nullptr;
   bool is_shared = true;
-  for (const auto& [slot, place] : bound) {
+  for (const auto& [slot, place, scale] : bound) {
     if (slot->is_vector() || slot->layer < 0) continue;
     const gguf::BlockFormat* const format = place.tensor->format;
     is_shared = is_shared && is_multiplied_by_cuda(*format) && (shared == nullptr || shared == format);
@@ -184,7 +230,7 @@ std::vector<bool> kept_blocks(const std::vector<BoundSlot>& bound, BlockMatrices
 /// The formats in which the matrices are stored, largest share first: "gguf Q4_K, Q6_K".
 std::string stored_types(const std::vector<BoundSlot>& bound) {
   std::map<std::string_view, std::int64_t> weights;
-  for (const auto& [slot, place] : bound)
+  for (const auto& [slot, place, scale] : bound)
     if (!slot->is_vector()) weights[place.tensor->format->name] += slot->rows * slot->columns;
   std::vector<std::pair<std::string_view, std::int64_t>> order(weights.begin(), weights.end());
   std::stable_sort(order.begin(), order.end(),
@@ -204,7 +250,7 @@ Result<std::optional<Mapping>> place_weights(const std::vector<BoundSlot>& bound
   std::vector<TensorView*> views;
   std::size_t bytes = 0;
   for (std::size_t i = 0; i < bound.size(); ++i) {
-    const auto& [slot, place] = bound[i];
+    const auto& [slot, place, scale] = bound[i];
     const auto& format = *place.tensor->format;
     const std::byte* const packed = bound[i].stored();
     const DType dtype = slot->is_vector() ? *format.plain : matrices;
@@ -214,7 +260,7 @@ Result<std::optional<Mapping>> place_weights(const std::vector<BoundSlot>& bound
     // The elements of a vector form one row.
     const bool vector = slot->is_vector();
     widened.push_back({packed, &format, vector ? slot->columns : slot->rows, vector ? 1 : slot->columns,
-                       moves ? head_dim : 0, dtype, nullptr, kept[i]});
+                       moves ? head_dim : 0, dtype, nullptr, kept[i], scale});
     views.push_back(slot->view);
     offsets.push_back(bytes);
     bytes += (slot->view->bytes() + tensor_alignment - 1) / tensor_alignment * tensor_alignment;
@@ -231,7 +277,7 @@ Result<std::optional<Mapping>> place_weights(const std::vector<BoundSlot>& bound
 }
 
 Result<void> check_vectors(const std::vector<BoundSlot>& bound) {
-  for (const auto& [slot, place] : bound) {
+  for (const auto& [slot, place, scale] : bound) {
     if (!slot->is_vector()) continue;
     if (const auto element = first_non_finite(*slot->view))
       return fail("{}: tensor {}: element {} is not finite, expected finite numbers", place.file->path,
@@ -255,7 +301,8 @@ bool uses_files(const std::vector<BoundSlot>& bound) {
 
 }  // namespace
 
-Result<Checkpoint> load_gguf(const std::filesystem::path& path, BlockMatrices blocks) {
+Result<Checkpoint> load_gguf(const std::filesystem::path& path, BlockMatrices blocks,
+                             std::vector<std::string>& notes) {
   const auto storage = std::make_shared<Storage>();
   DRAFTSCOPE_TRY_ASSIGN(storage->model, gguf::open_gguf(path));
   const GgufModel& model = *storage->model;
@@ -267,7 +314,9 @@ Result<Checkpoint> load_gguf(const std::filesystem::path& path, BlockMatrices bl
   checkpoint.path = path;
 
   const auto slots = tensor_slots(checkpoint.shape, checkpoint.weights);
-  DRAFTSCOPE_TRY_ASSIGN(const auto bound, bind(model, slots));
+  DRAFTSCOPE_TRY_ASSIGN(const auto block_count,
+                        model.metadata().integer<std::int32_t>(architecture.key("block_count")));
+  DRAFTSCOPE_TRY_ASSIGN(const auto bound, bind_tensors(model, slots, checkpoint.shape, block_count, notes));
   DRAFTSCOPE_TRY_ASSIGN(storage->memory, place_weights(bound, blocks, architecture.paired_rows,
                                                        checkpoint.shape.head_dim, file));
   DRAFTSCOPE_TRY(check_vectors(bound));

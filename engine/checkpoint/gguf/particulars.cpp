@@ -27,7 +27,6 @@ struct ForeignKey {
 
 constexpr std::array foreign_keys{
     ForeignKey{"expert_count", 0.0, "a mixture of experts"},
-    ForeignKey{"nextn_predict_layers", 0.0, "layers that predict further tokens"},
     ForeignKey{"attention.sliding_window", 0.0, "a sliding window", {"gemma2", "gemma3", "phi3", "exaone4"}},
     ForeignKey{"attention.clamp_kqv", 0.0, "a limit of queries, keys and values"},
     ForeignKey{"attention.max_alibi_bias", 0.0, "a bias by distance"},

@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
+
+#include "checkpoint/gguf/tensor_names.h"
 
 namespace draftscope::engine::gguf {
 
@@ -43,6 +46,7 @@ class ShapeReader {
 
   Result<void> read_sizes() {
     DRAFTSCOPE_TRY_ASSIGN(shape_.n_layers, metadata_.integer(key("block_count"), size_range));
+    DRAFTSCOPE_TRY(leave_out_further_layers());
     DRAFTSCOPE_TRY_ASSIGN(shape_.max_positions, metadata_.integer(key("context_length"), size_range));
     DRAFTSCOPE_TRY_ASSIGN(shape_.d_model, metadata_.integer(key("embedding_length"), size_range));
     DRAFTSCOPE_TRY_ASSIGN(shape_.d_ff, metadata_.shared_integer(key("feed_forward_length"), size_range));
@@ -58,6 +62,27 @@ class ShapeReader {
     DRAFTSCOPE_TRY_ASSIGN(shape_.head_dim,
                           metadata_.integer_or(head_name, size_range, shape_.d_model / shape_.n_heads));
     return expect_head_dim("attention.value_length");
+  }
+
+  /// Leaves out the last blocks if they predict further tokens. Each must be absent or be known by its
+  /// tensors "nextn.…"; a whole layer without these would be one of the decoder's.
+  Result<void> leave_out_further_layers() {
+    const std::string name = key("nextn_predict_layers");
+    DRAFTSCOPE_TRY_ASSIGN(const auto further,
+                          metadata_.integer_or<std::int32_t>(name, {0, shape_.n_layers - 1}, 0));
+    const std::int32_t end = std::exchange(shape_.n_layers, shape_.n_layers - further);
+    for (std::int32_t layer = shape_.n_layers; layer < end; ++layer) {
+      bool is_present = false;
+      bool is_further = false;
+      for (const auto& [tensor, place] : model_.tensors) {
+        if (layer_of(tensor) != layer) continue;
+        is_present = true;
+        is_further = is_further || tensor.find(".nextn.") != std::string_view::npos;
+      }
+      if (is_present && !is_further)
+        return metadata_.wrong(name, fmt::format("fewer: blk.{} has no tensor 'nextn.…'", layer));
+    }
+    return {};
   }
 
   /// Checks an optional key that repeats the head size.

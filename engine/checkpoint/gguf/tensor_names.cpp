@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tensor_names.h"
 
+#include <draftscope/base/number.h>
 #include <fmt/format.h>
 
 namespace draftscope::engine::gguf {
@@ -76,6 +77,13 @@ std::string_view fused_name(TensorKind kind) {
 std::string tensor_name(const TensorSlot& slot) {
   if (slot.layer < 0) return std::string(own_name(slot.kind));
   return fmt::format("blk.{}.{}", slot.layer, slot.is_fused() ? fused_name(slot.kind) : own_name(slot.kind));
+}
+
+std::int32_t layer_of(std::string_view name) {
+  constexpr std::string_view prefix = "blk.";
+  if (!name.starts_with(prefix)) return -1;
+  const auto digits = name.substr(prefix.size(), name.find('.', prefix.size()) - prefix.size());
+  return parse_number<std::int32_t>(digits).value_or(-1);
 }
 
 bool is_redundant(std::string_view name) {

@@ -3,6 +3,7 @@
 
 // Names of tensors in GGUF files.
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -19,6 +20,9 @@ inline constexpr std::string_view short_factors_name = "rope_factors_short.weigh
 /// Name of the tensor that contains the slot: "blk.3.attn_q.weight", or "blk.3.attn_qkv.weight" if it is
 /// fused.
 [[nodiscard]] std::string tensor_name(const TensorSlot& slot);
+
+/// Number of the layer that a tensor belongs to: 3 of "blk.3.attn_q.weight"; −1 if it belongs to none.
+[[nodiscard]] std::int32_t layer_of(std::string_view name);
 
 /// Whether it is a tensor of old exports that is not needed: frequencies that the metadata gives.
 [[nodiscard]] bool is_redundant(std::string_view name);

@@ -28,6 +28,8 @@ void widen_row(const WidenedTensor& tensor, const std::byte* packed, std::byte* 
     const std::size_t blocks = count / format.weights;
     format.unpack(packed, blocks, wide.data());
     packed += blocks * format.bytes;
+    if (tensor.scale != 1.0F)
+      for (float& weight : std::span(wide).first(count)) weight *= tensor.scale;
     store_values(std::span(wide).first(count), tensor.dtype, out + begin * dtype_bytes(tensor.dtype));
   }
 }

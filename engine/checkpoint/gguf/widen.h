@@ -24,6 +24,7 @@ struct WidenedTensor {
   DType dtype = DType::bf16;  ///< type to write: the format's own, or bf16 or f32
   std::byte* out = nullptr;   ///< rows · columns numbers, or as many blocks
   bool keeps_blocks = false;  ///< whether its own format is written: rows are only moved
+  float scale = 1.0F;         ///< factor of all weights, if they are widened
 };
 
 /// Rows of a tensor in blocks, as numbers of its type.

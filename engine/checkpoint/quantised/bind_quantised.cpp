@@ -2,7 +2,9 @@
 #include "bind_quantised.h"
 
 #include <algorithm>
+#include <cmath>
 #include <span>
+#include <utility>
 
 #include "checkpoint/element_bits.h"
 #include "numbers/bf16.h"
@@ -161,28 +163,151 @@ Result<std::optional<QuantisedMatrix>> find_fp8(const TensorSlot& slot, const Sh
   return matrix;
 }
 
+/// Takes the codes of a layout's scales, or its plain scales; none may be a NaN.
+Result<void> take_row_scales(const FileTensor& scales, QuantisedMatrix& matrix) {
+  const ScaleCode code = matrix.layout->scale_code;
+  if (code == ScaleCode::plain) return take_scales(scales, matrix);
+  if (code == ScaleCode::e4m3 || scales.entry->dtype != "U8")
+    DRAFTSCOPE_TRY(check_dtype(scales, code == ScaleCode::e4m3 ? "F8_E4M3" : "F8_E8M0"));
+  matrix.scales = scales.data();
+  matrix.scale_dtype = DType::f32;
+  const std::span codes(matrix.scales, scales.entry->end - scales.entry->begin);
+  const auto nan = std::find_if(codes.begin(), codes.end(), [&](std::byte one) {
+    return code == ScaleCode::e4m3 ? (one & std::byte{0x7f}) == std::byte{0x7f} : one == std::byte{0xff};
+  });
+  if (nan != codes.end())
+    return fail("{}: tensor {}: element {} is not a number, expected finite numbers", scales.shard->file,
+                scales.entry->name, nan - codes.begin());
+  return {};
+}
+
+/// Takes the scale of a whole matrix.
+Result<void> take_global(const FileTensors& tensors, const Shards& shards, const std::string& name,
+                         QuantisedMatrix& matrix) {
+  const auto place = tensors.find(name);
+  if (place == tensors.end()) return missing_tensor(shards, name, "[1]");
+  DRAFTSCOPE_TRY(check_dtype(place->second, "F32"));
+  const Extents& extents = place->second.entry->shape;
+  if (!extents.empty() && extents != Extents{1}) return wrong_shape(place->second, "[] or [1]");
+  matrix.global = load_unaligned<float>(place->second.data());
+  if (std::isfinite(matrix.global) && matrix.global > 0.0F) return {};
+  return fail("{}: tensor {} is {}, expected a finite number above 0", place->second.shard->file,
+              place->second.entry->name, matrix.global);
+}
+
+/// Takes the zero points of a layout of integers: words along the outputs, or bytes like the scales.
+Result<void> take_zeros(const FileTensors& tensors, const Shards& shards, const std::string& name,
+                        const Extents& scale_extents, QuantisedMatrix& matrix) {
+  const std::int64_t each = 32 / matrix.bits;
+  matrix.has_packed_zeros = matrix.layout->values_dtype == "I32" && matrix.block.rows == 1;
+  const Extents packed{as_extent(parts_of(matrix.rows, each)),
+                       as_extent(parts_of(matrix.columns, matrix.block.columns))};
+  const Extents& expected = matrix.has_packed_zeros ? packed : scale_extents;
+  DRAFTSCOPE_TRY_ASSIGN(
+      const FileTensor zeros,
+      expect_tensor(shards, tensors, name, matrix.has_packed_zeros ? "I32" : "I8", expected));
+  matrix.zeros = zeros.data();
+  return {};
+}
+
+/// Checks a tensor that repeats the extents of a matrix.
+Result<void> check_stated_shape(const FileTensor& tensor, const QuantisedMatrix& matrix) {
+  DRAFTSCOPE_TRY(check_dtype(tensor, "I64"));
+  if (tensor.entry->shape != Extents{2}) return wrong_shape(tensor, "[2]");
+  const auto rows = load_unaligned<std::int64_t>(tensor.data());
+  const auto columns = load_unaligned<std::int64_t>(tensor.data() + 8);
+  if (rows == matrix.rows && columns == matrix.columns) return {};
+  return fail("{}: tensor {} is [{}, {}], expected [{}, {}]", tensor.shard->file, tensor.entry->name, rows,
+              columns, matrix.rows, matrix.columns);
+}
+
+/// Finds a matrix in one of row_layouts.h's forms.
+Result<std::optional<QuantisedMatrix>> find_rows(const TensorSlot& slot, const Shards& shards,
+                                                 const FileTensors& tensors,
+                                                 const QuantisationConfig& config) {
+  const RowLayout& layout = *config.layout;
+  const std::string prefix = module_prefix(slot);
+  const auto named = [&](std::string_view part) { return prefix + std::string(part); };
+  const auto values = tensors.find(named(layout.values));
+  if (values == tensors.end() || values->second.entry->dtype != layout.values_dtype) return std::nullopt;
+  const auto module = config.modules.find(prefix.substr(0, prefix.size() - 1));
+  const auto [bits, group] =
+      module == config.modules.end() ? std::pair{config.bits, config.group} : module->second;
+  QuantisedMatrix matrix{.form = PackedForm::rows,
+                         .bits = bits,
+                         .rows = slot.rows_in_file(),
+                         .columns = slot.columns,
+                         .layout = &layout};
+  const std::int64_t element_bits = layout.values_dtype.ends_with("32") ? 32 : 8;
+  const std::int64_t row_elements = parts_of(matrix.columns * bits, element_bits);
+  matrix.row_bytes = row_elements * element_bits / 8;
+  DRAFTSCOPE_TRY_ASSIGN(const FileTensor codes,
+                        expect_tensor(shards, tensors, named(layout.values), layout.values_dtype,
+                                      {as_extent(matrix.rows), as_extent(row_elements)}));
+  matrix.values = codes.data();
+  // Codes of pack-quantized are integers with their zero point in the middle.
+  if (layout.values_dtype == "I32") matrix.zero = 1 << (bits - 1);
+  const auto scales = tensors.find(named(layout.scales));
+  if (scales == tensors.end()) return missing_tensor(shards, named(layout.scales), "those of its groups");
+  DRAFTSCOPE_TRY_ASSIGN(
+      matrix.block,
+      scale_block(scales->second, matrix, group == 0 ? std::nullopt : std::optional(ScaleBlock{1, group})));
+  DRAFTSCOPE_TRY(take_row_scales(scales->second, matrix));
+  const Extents& scale_extents = scales->second.entry->shape;
+  if (!layout.global.empty()) DRAFTSCOPE_TRY(take_global(tensors, shards, named(layout.global), matrix));
+  if (config.has_zeros)
+    DRAFTSCOPE_TRY(take_zeros(tensors, shards, named(layout.zeros), scale_extents, matrix));
+  if (!layout.minima.empty()) {
+    DRAFTSCOPE_TRY_ASSIGN(const FileTensor minima, expect_tensor(shards, tensors, named(layout.minima),
+                                                                 scales->second.entry->dtype, scale_extents));
+    matrix.minima = minima.data();
+    if (const auto element = first_non_finite({matrix.minima, matrix.scale_dtype, 1,
+                                               matrix.rows * parts_of(matrix.columns, matrix.block.columns)}))
+      return fail("{}: tensor {}: element {} is not finite, expected finite numbers", minima.shard->file,
+                  minima.entry->name, *element);
+  }
+  if (const auto shape = tensors.find(named(layout.shape)); !layout.shape.empty() && shape != tensors.end())
+    DRAFTSCOPE_TRY(check_stated_shape(shape->second, matrix));
+  const std::string order = prefix + "weight_g_idx";
+  if (config.has_group_order && !tensors.contains(order))
+    return missing_tensor(shards, order, fmt::format("[{}]", matrix.columns));
+  if (config.has_group_order)
+    DRAFTSCOPE_TRY(
+        take_groups(tensors, shards, order, parts_of(matrix.columns, matrix.block.columns), matrix));
+  return matrix;
+}
+
 }  // namespace
 
 Result<std::optional<QuantisedMatrix>> find_quantised(const TensorSlot& slot, const Shards& shards,
                                                       const FileTensors& tensors,
                                                       const QuantisationConfig& config) {
   if (slot.is_vector()) return std::nullopt;
+  if (config.form == PackedForm::rows) return find_rows(slot, shards, tensors, config);
   return config.form == PackedForm::fp8 ? find_fp8(slot, shards, tensors, config)
                                         : find_integers(slot, shards, tensors, config);
 }
 
-std::vector<std::string> quantised_names(const TensorSlot& slot, PackedForm form) {
+std::vector<std::string> quantised_names(const TensorSlot& slot, const QuantisationConfig& config) {
   const std::string prefix = module_prefix(slot);
-  switch (form) {
+  switch (config.form) {
     case PackedForm::awq:
       return {prefix + "qweight", prefix + "qzeros", prefix + "scales"};
     case PackedForm::gptq:
       return {prefix + "qweight", prefix + "qzeros", prefix + "scales", prefix + "g_idx"};
+    case PackedForm::rows: {
+      const RowLayout& layout = *config.layout;
+      std::vector<std::string> names;
+      for (const std::string_view part : {layout.values, layout.scales, layout.global, layout.minima,
+                                          layout.shape, config.has_zeros ? layout.zeros : std::string_view(),
+                                          std::string_view(config.has_group_order ? "weight_g_idx" : "")})
+        if (!part.empty()) names.push_back(prefix + std::string(part));
+      return names;
+    }
     case PackedForm::fp8:
       break;
   }
-  return {prefix + "weight_scale", prefix + "weight_scale_inv", prefix + "input_scale",
-          prefix + "activation_scale"};
+  return {prefix + "weight_scale", prefix + "weight_scale_inv"};
 }
 
 bool is_bias_of_zeros(const std::string& name, const FileTensor& tensor) {

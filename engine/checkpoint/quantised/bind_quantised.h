@@ -22,9 +22,9 @@ namespace draftscope::engine {
                                                                     const FileTensors& tensors,
                                                                     const QuantisationConfig& config);
 
-/// Names that the tensors of a packed matrix may have besides the slot's name, including those that serve
-/// only to round activations.
-[[nodiscard]] std::vector<std::string> quantised_names(const TensorSlot& slot, PackedForm form);
+/// Names that the tensors of a packed matrix may have besides the slot's name.
+[[nodiscard]] std::vector<std::string> quantised_names(const TensorSlot& slot,
+                                                       const QuantisationConfig& config);
 
 /// Whether a tensor is a bias of zeros, which GPTQ's packer writes for each of a model's linear modules.
 [[nodiscard]] bool is_bias_of_zeros(const std::string& name, const FileTensor& tensor);

@@ -116,7 +116,7 @@ void unpack_fp8(const QuantisedMatrix& matrix, std::int64_t first_row, std::int6
 }  // namespace
 
 std::string QuantisedMatrix::text() const {
-  const QuantisationConfig config{.form = form, .bits = bits};
+  const QuantisationConfig config{.form = form, .bits = bits, .layout = layout};
   return fmt::format("{} [{}, {}] with scales of [{}, {}] in {}{}", config.name(), rows, columns,
                      std::min(block.rows, rows), std::min(block.columns, columns), dtype_name(scale_dtype),
                      groups == nullptr ? "" : ", out of order");
@@ -147,6 +147,8 @@ void unpack_numbers(const QuantisedMatrix& matrix, const MatrixPart& part, std::
 void unpack(const QuantisedMatrix& matrix, std::int64_t first_row, std::int64_t rows,
             std::int64_t first_column, std::int64_t columns, float* out) {
   if (matrix.form == PackedForm::fp8) return unpack_fp8(matrix, first_row, rows, first_column, columns, out);
+  if (matrix.form == PackedForm::rows)
+    return unpack_rows(matrix, first_row, rows, first_column, columns, out);
   for (std::int64_t done = 0; done < rows; done += tile_rows)
     unpack_integers(matrix, {first_row + done, std::min(tile_rows, rows - done), first_column, columns},
                     out + done * columns);

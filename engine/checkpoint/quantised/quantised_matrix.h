@@ -14,6 +14,7 @@
 //   fp8   values       e4m3 [outputs][inputs]
 //         scales       [row blocks][col blocks]
 //         zero points  none
+//   rows  (row_layouts.h)
 //
 // A weight is (value − zero) · scale: exact in fp32, except for fp8 with fp32 scales, which rounds once.
 
@@ -23,6 +24,7 @@
 #include <vector>
 
 #include "quantisation_config.h"
+#include "row_layouts.h"
 
 namespace draftscope::engine {
 
@@ -39,9 +41,17 @@ struct QuantisedMatrix {
   ScaleBlock block;  ///< outputs and inputs that share a scale
   const std::byte* zeros = nullptr;
   std::int32_t zero_offset = 0;
+  const RowLayout* layout = nullptr;  ///< form `rows` only, as the next five
+  std::int64_t row_bytes = 0;         ///< bytes from an output's codes to the next one's
+  float global = 1.0F;                ///< the global scale
+  std::int32_t zero = 0;              ///< zero point without `zeros`; with bytes of these, added to them
+  bool has_packed_zeros = false;      ///< whether `zeros` are int32 [outputs / n][groups]; else bytes
+  const std::byte* minima = nullptr;  ///< [outputs][groups]; null = none
   const std::byte* groups = nullptr;  ///< int32 [columns]: the group of each input; null = in order
   bool has_output_scales = false;     ///< whether it stays e4m3 for a device: no output has several scales
 
+  /// Type of the plain numbers if a checkpoint has no others: that of its scales, or bf16 if these are fp32.
+  [[nodiscard]] DType plain_type() const { return scale_dtype == DType::f16 ? DType::f16 : DType::bf16; }
   /// Description for errors: "fp8 [256, 384] with scales of [128, 128] in fp32", "gptq 4-bit [256, 384] with
   /// …, out of order".
   [[nodiscard]] std::string text() const;

@@ -85,12 +85,15 @@ constexpr SplitRule ggml_default{
                     R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S))", R"(\p{N}+)",
                     R"([0-9][0-9][0-9])"}};
 
-constexpr std::array<std::pair<std::string_view, const SplitRule*>, 19> rules{{
+constexpr std::array<std::pair<std::string_view, const SplitRule*>, 22> rules{{
     {"default", &ggml_default},
     {"gpt-2", &gpt2},
     {"llama-bpe", &llama3},
     {"llama3", &llama3},
     {"llama-v3", &llama3},
+    {"falcon3", &llama3},
+    {"midm-2.0", &llama3},
+    {"pixtral", &llama3},
     {"smaug-bpe", &smaug},
     {"dbrx", &dbrx},
     {"qwen2", &qwen2},

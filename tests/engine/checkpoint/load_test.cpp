@@ -434,8 +434,6 @@ std::vector<Damage> damages() {
        "shape is [12, 8], expected [13, 8]"},
       {"ConfigAsksForMoreLayers", config_field("num_hidden_layers", "3"),
        "tensor model.layers.2.input_layernorm.weight is missing"},
-      {"MatricesOfTwoTypes", tensors([](Tensors& t) { tensor_named(t, up).dtype = "F16"; }),
-       "up_proj.weight: dtype is fp16, expected bf16 as model.embed_tokens.weight has"},
       {"MatrixOfOtherType", tensors([](Tensors& t) { tensor_named(t, up).dtype = "I16"; }),
        "dtype is I16, expected F32, BF16 or F16"},
       {"NormNotFinite", tensors([](Tensors& t) { tensor_named(t, norm).bytes.replace(6, 2, "\x80\x7f"); }),
@@ -448,10 +446,6 @@ std::vector<Damage> damages() {
          t.push_back({"model.layers.1.self_attn.q_norm.weight", "BF16", {4}, std::string(8, '\0')});
        }),
        "q_norm.weight', expected those"},
-      {"DataMisaligned", tensors([](Tensors& t) {
-         t.insert(t.begin(), {"byte", "U8", {1}, std::string(1, '\0')});
-       }),
-       "expected a multiple of 2 for BF16"},
       {"IndexIsText", shards([](const Path&, nlohmann::json& index) { index = "x"; }),
        "expected a JSON object"},
       {"IndexWithoutMap", shards([](const Path&, nlohmann::json& index) { index.erase("weight_map"); }),

@@ -18,10 +18,11 @@ HERE = Path(__file__).resolve().parent
 GOLDENS = HERE / "goldens"
 WEIGHTS = 512
 TYPES = [Type.F32, Type.F16, Type.BF16, Type.Q8_0, Type.Q4_0, Type.Q4_1, Type.Q5_0, Type.Q5_1, Type.Q4_K, Type.Q5_K,
-         Type.Q6_K, Type.IQ4_NL, Type.IQ4_XS, Type.MXFP4]
+         Type.Q6_K, Type.IQ4_NL, Type.IQ4_XS, Type.MXFP4, Type.NVFP4, Type.Q2_K, Type.Q3_K]
 # Where a block holds fp16 numbers: everything else may be any bytes.
 HALVES = {Type.Q8_0: [0], Type.Q4_0: [0], Type.Q4_1: [0, 2], Type.Q5_0: [0], Type.Q5_1: [0, 2], Type.Q4_K: [0, 2],
-          Type.Q5_K: [0, 2], Type.Q6_K: [208], Type.IQ4_NL: [0], Type.IQ4_XS: [0], Type.MXFP4: []}
+          Type.Q5_K: [0, 2], Type.Q6_K: [208], Type.IQ4_NL: [0], Type.IQ4_XS: [0], Type.MXFP4: [],
+          Type.NVFP4: [], Type.Q2_K: [80, 82], Type.Q3_K: [108]}
 
 
 def finite_halves(random, shape):

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Tests the windows, caps, multipliers and frequencies of the architectures that have them.
 
-#include <draftscope/engine/checkpoint.h>
+#include <draftscope/engine/opening_notes.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <cmath>
@@ -187,6 +187,68 @@ TEST(GgufParticulars, PhiHasTwoListsOfFactorsForTheDimensionsThatRotate) {
   EXPECT_EQ(shape_of(parts).rope.attention_factor, 1.5);
   parts.set(gguf_key("phi3.rope.scaling.type", "longrope"));
   EXPECT_EQ(shape_of(parts).rope.kind, speculation::RopeKind::longrope);
+}
+
+/// Converters count such layers among the blocks; their tensors may be missing or be a whole layer's.
+TEST(GgufParticulars, LayersThatPredictFurtherTokensAreLeftOut) {
+  const std::string head = "blk.2.nextn.eh_proj.weight";
+  for (const bool has_head : {false, true})
+    for (const bool has_whole_layer : {false, true}) {
+      if (has_whole_layer && !has_head) continue;
+      GgufParts parts = tiny_gguf("llama");
+      if (has_whole_layer) repeat_first_layer(parts, "llama", 3);
+      parts.set(gguf_key("llama.block_count", 3U));
+      parts.set(gguf_key("llama.nextn_predict_layers", 1U));
+      if (has_head) parts.tensors.push_back(gguf_vector(head, std::vector<float>(16, 1.0F)));
+      const TemporaryFolder folder;
+      write_bytes(folder / "model.gguf", parts.file());
+      std::vector<std::string> notes;
+      const auto loaded = load_gguf(folder / "model.gguf", BlockMatrices::widened, notes);
+      ASSERT_TRUE(loaded) << loaded.error().message;
+      EXPECT_EQ(loaded->shape.n_layers, 2);
+      EXPECT_EQ(loaded->weights.layers.size(), 2U);
+      ASSERT_EQ(notes.size(), has_head ? 1U : 0U);
+      if (has_head) EXPECT_THAT(notes[0], testing::HasSubstr("layers that predict further tokens"));
+    }
+}
+
+TEST(GgufParticulars, AScaleBesideNvfp4MultipliesItsWeights) {
+  GgufParts parts = tiny_gguf("llama");
+  const auto down = [&] {
+    const TemporaryFolder folder;
+    write_bytes(folder / "model.gguf", parts.file());
+    const auto loaded = load_gguf(folder / "model.gguf");
+    if (!loaded) throw std::runtime_error(loaded.error().message);
+    const TensorView& view = loaded->weights.layers[0].down;
+    return std::string(reinterpret_cast<const char*>(view.data), view.bytes());
+  };
+  parts.set(gguf_key("llama.feed_forward_length", 64U));
+  for (const char* const layer : {"blk.0.", "blk.1."}) {
+    for (const char* const name : {"ffn_gate.weight", "ffn_up.weight"}) {
+      GgufTensor& tensor = parts.tensor(std::string(layer) + name);
+      tensor.extents = {8, 64};
+      tensor.bytes.resize(8 * 64 * 4, '\0');
+    }
+    GgufTensor& tensor = parts.tensor(std::string(layer) + "ffn_down.weight");
+    tensor.extents = {64, 8};
+    tensor.type = 40;
+    tensor.bytes = std::string(8 * 36, '\x38');  // scales of 1, codes 8 and 3
+  }
+  const std::string plain = down();
+  parts.tensors.push_back(gguf_vector("blk.0.ffn_down.scale", {2.0F}));
+  parts.tensors.push_back(gguf_vector("blk.0.ffn_down.input_scale", {3.0F}));
+  const std::string doubled = down();
+  ASSERT_EQ(doubled.size(), plain.size());
+  // In bf16, doubling adds one to the exponent, which begins at bit 7.
+  for (std::size_t i = 0; i < plain.size(); i += 2) {
+    const auto number = [&](const std::string& bytes) {
+      return static_cast<unsigned>(static_cast<unsigned char>(bytes[i])) |
+             static_cast<unsigned>(static_cast<unsigned char>(bytes[i + 1])) << 8U;
+    };
+    EXPECT_EQ(number(doubled), (number(plain) & 0x7FFFU) == 0 ? number(plain) : number(plain) + 0x80U);
+  }
+  parts.tensors.push_back(gguf_vector("blk.0.ffn_up.scale", {2.0F}));  // beside F32
+  EXPECT_THROW(down(), std::runtime_error);
 }
 
 }  // namespace

@@ -3,7 +3,8 @@
 
     python make_goldens.py          (needs numpy, ml_dtypes, safetensors)
 
-Integers, zero points and scales are drawn here and packed as the packers of AutoAWQ and AutoGPTQ pack them; what a
+Forms of compressed-tensors, ModelOpt and MLX are written from their descriptions; numbers of 4 and 8 bits are those of
+ml_dtypes. Integers, zero points and scales are drawn here and packed as the packers of AutoAWQ and AutoGPTQ pack them; what a
 checkpoint stands for is computed from what was drawn, by numpy in fp64, and rounded by ml_dtypes. So the tests hold the
 reading of words to their writing. fp8 codes are random bytes, read by ml_dtypes.
 """
@@ -15,13 +16,18 @@ import numpy as np
 from safetensors.numpy import save_file
 
 GOLDENS = Path(__file__).resolve().parent / "goldens"
-MODEL, INNER, KEYS, VOCAB = 32, 48, 16, 8
+MODEL, KEYS, VOCAB = 32, 16, 8
 LAYER = "model.layers.0."
-MATRICES = {"self_attn.q_proj": (MODEL, MODEL), "self_attn.k_proj": (KEYS, MODEL), "self_attn.v_proj": (KEYS, MODEL),
-            "self_attn.o_proj": (MODEL, MODEL), "mlp.gate_proj": (INNER, MODEL), "mlp.up_proj": (INNER, MODEL),
-            "mlp.down_proj": (MODEL, INNER)}
+
+
+def matrices(inner):
+    return {"self_attn.q_proj": (MODEL, MODEL), "self_attn.k_proj": (KEYS, MODEL), "self_attn.v_proj": (KEYS, MODEL),
+            "self_attn.o_proj": (MODEL, MODEL), "mlp.gate_proj": (inner, MODEL), "mlp.up_proj": (inner, MODEL),
+            "mlp.down_proj": (MODEL, inner)}
+
+
 CONFIG = {"architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_size": MODEL, "num_hidden_layers": 1,
-          "num_attention_heads": 2, "num_key_value_heads": 1, "intermediate_size": INNER, "vocab_size": VOCAB,
+          "num_attention_heads": 2, "num_key_value_heads": 1, "intermediate_size": 48, "vocab_size": VOCAB,
           "max_position_embeddings": 64, "rms_norm_eps": 1e-5, "rope_theta": 10000.0}
 AWQ_ORDER = [0, 2, 4, 6, 1, 3, 5, 7]
 
@@ -80,9 +86,80 @@ def fp8(random, outputs, inputs, block, scale_name, scale_dtype, scale_shape):
     return {"weight": values, scale_name: stored}, weights
 
 
-def compressed(strategy):
-    weights = {"num_bits": 8, "type": "float", "symmetric": True, "strategy": strategy}
-    return {"quant_method": "compressed-tensors", "format": "float-quantized", "ignore": ["lm_head"],
+def integers(random, outputs, inputs, group, bits, scale_dtype, asymmetric, words=True, shuffled=False):
+    """compressed-tensors: words have what the integers are above the smallest; zero points lie along the outputs."""
+    count, half = inputs // group, 1 << (bits - 1)
+    numbers = random.integers(-half, half, (outputs, inputs))
+    zeros = random.integers(-half, half, (outputs, count)) * asymmetric
+    scales = (random.uniform(0.25, 4, (outputs, count)) / 64).astype(scale_dtype)
+    of = np.arange(inputs) // group
+    if shuffled:
+        random.shuffle(of)
+    weights = (numbers - zeros[:, of]) * scales.astype(np.float64)[:, of]
+    packed = {"weight_scale": scales}
+    if words:
+        packed |= {"weight_packed": pack(numbers + half, bits), "weight_shape": np.array([outputs, inputs], np.int64)}
+    else:
+        packed["weight"] = numbers.astype(np.int8)
+    if asymmetric:
+        packed["weight_zero_point"] = (np.ascontiguousarray(pack((zeros + half).T, bits).T) if words
+                                       else zeros.astype(np.int8))
+    if shuffled:
+        packed["weight_g_idx"] = of.astype(np.int32)
+    return packed, weights
+
+
+def nibbles(codes):
+    return (codes[:, 0::2] | codes[:, 1::2] << 4).astype(np.uint8)
+
+
+def floats(random, outputs, inputs, group, bits, scale_kind, names, factor=None):
+    """Floating-point codes with a coded scale; `factor` makes fp32 scales of those and of the stored global one."""
+    count = inputs // group
+    codes = random.integers(0, 1 << bits, (outputs, inputs), dtype=np.uint8)
+    if bits == 8:
+        codes[(codes & 0x7F) == 0x7F] = 0x38  # not a number
+    scale_codes = (random.integers(0, 0x7F, (outputs, count), dtype=np.uint8) if scale_kind == "e4m3"
+                   else random.integers(110, 130, (outputs, count), dtype=np.uint8))
+    scale_codes[0, 0] = 1 if scale_kind == "e4m3" else 0  # the smallest
+    scales = scale_codes.view(ml_dtypes.float8_e4m3fn if scale_kind == "e4m3" else ml_dtypes.float8_e8m0fnu).astype(np.float32)
+    stored_scales = scale_codes.view(ml_dtypes.float8_e4m3fn) if scale_kind == "e4m3" else scale_codes
+    values, scale, whole = names
+    packed = {scale: stored_scales}
+    if factor:
+        stored, scales = factor(random, scales)
+        packed[whole] = stored
+    numbers = codes.view(ml_dtypes.float4_e2m1fn if bits == 4 else ml_dtypes.float8_e4m3fn).astype(np.float32)
+    packed[values] = nibbles(codes) if bits == 4 else codes.view(ml_dtypes.float8_e4m3fn)
+    return packed, numbers * np.repeat(scales, group, 1)
+
+
+def divided(random, scales):
+    whole = np.array([random.uniform(100, 9000)], np.float32)
+    return whole, scales / whole
+
+
+def multiplied(random, scales):
+    whole = np.array(random.uniform(1e-4, 1e-2), np.float32)
+    return whole, scales * whole
+
+
+def mlx(random, outputs, inputs, group, bits, scale_dtype):
+    count = inputs // group
+    numbers = random.integers(0, 1 << bits, (outputs, inputs))
+    scales = (random.uniform(-4, 4, (outputs, count)) / 64).astype(scale_dtype)
+    minima = random.uniform(-1, 1, (outputs, count)).astype(scale_dtype)
+    weights = (numbers.astype(np.float32) * np.repeat(scales.astype(np.float32), group, 1)
+               + np.repeat(minima.astype(np.float32), group, 1))
+    return {"weight": pack(numbers, bits).view(np.uint32), "scales": scales, "biases": minima}, weights
+
+
+def compressed(strategy, layout="float-quantized", bits=8, **fields):
+    kind = "int" if layout in ("pack-quantized", "int-quantized") else "float"
+    weights = {"num_bits": bits, "type": kind, "symmetric": True, "strategy": strategy, "dynamic": False} | fields
+    if layout == "float-quantized":
+        del weights["dynamic"]
+    return {"quant_method": "compressed-tensors", "format": layout, "ignore": ["lm_head"],
             "config_groups": {"group_0": {"targets": ["Linear"], "weights": weights, "input_activations": None}}}
 
 
@@ -103,7 +180,27 @@ FORMS = {
                    lambda r, o, i: fp8(r, o, i, None, "weight_scale", np.float32, None)),
     "fp8-channel": (BF16, compressed("channel"),
                     lambda r, o, i: fp8(r, o, i, None, "weight_scale", BF16, "channel")),
+    "pack-4": (BF16, compressed("group", "pack-quantized", 4, group_size=16, symmetric=False),
+               lambda r, o, i: integers(r, o, i, 16, 4, BF16, True)),
+    "pack-4-order": (np.float16, compressed("group", "pack-quantized", 4, group_size=8, actorder="group"),
+                     lambda r, o, i: integers(r, o, i, 8, 4, np.float16, False, shuffled=True)),
+    "pack-8": (BF16, compressed("channel", "pack-quantized", 8),
+               lambda r, o, i: integers(r, o, i, i, 8, BF16, False)),
+    "int-8": (BF16, compressed("channel", "int-quantized", 8, symmetric=False),
+              lambda r, o, i: integers(r, o, i, i, 8, np.float32, True, words=False)),
+    "nvfp4": (BF16, compressed("tensor_group", "nvfp4-pack-quantized", 4, group_size=16),
+              lambda r, o, i: floats(r, o, i, 16, 4, "e4m3", ("weight_packed", "weight_scale", "weight_global_scale"), divided)),
+    "mxfp4": (BF16, compressed("group", "mxfp4-pack-quantized", 4, group_size=32),
+              lambda r, o, i: floats(r, o, i, 32, 4, "e8m0", ("weight_packed", "weight_scale", None))),
+    "mxfp8": (BF16, compressed("group", "mxfp8-quantized", 8, group_size=32),
+              lambda r, o, i: floats(r, o, i, 32, 8, "e8m0", ("weight", "weight_scale", None))),
+    "modelopt-nvfp4": (BF16, {"quant_method": "modelopt", "quant_algo": "NVFP4", "ignore": ["lm_head"],
+                              "kv_cache_scheme": {"num_bits": 8, "type": "float"}},
+                       lambda r, o, i: floats(r, o, i, 16, 4, "e4m3", ("weight", "weight_scale", "weight_scale_2"), multiplied)),
+    "mlx-4": (np.float16, {"group_size": 32, "bits": 4, "model.embed_tokens": {"group_size": 16, "bits": 8}, "lm_head": False},
+              lambda r, o, i: mlx(r, o, i, 32, 4, np.float16)),
 }
+INNER = {name: 64 for name in ("mxfp4", "mxfp8", "mlx-4")}  # a multiple of the group
 
 
 def write(folder, config, tensors):
@@ -121,16 +218,25 @@ def main():
                                 LAYER + "post_attention_layernorm.weight": (MODEL,)}.items():
             plain[tensor] = random.standard_normal(extents).astype(np.float32).astype(number)
         packed = dict(plain)
-        for module, (outputs, inputs) in MATRICES.items():
+        inner = INNER.get(name, 48)
+        config = CONFIG | {"intermediate_size": inner}
+        for module, (outputs, inputs) in matrices(inner).items():
             tensors, weights = packer(random, outputs, inputs)
             packed |= {f"{LAYER}{module}.{part}": tensor for part, tensor in tensors.items()}
             plain[f"{LAYER}{module}.weight"] = np.ascontiguousarray(weights.astype(np.float32).astype(number))
         if name == "gptq":
-            packed[LAYER + "mlp.up_proj.bias"] = np.zeros(INNER, np.float16)  # as its packer writes for all
+            packed[LAYER + "mlp.up_proj.bias"] = np.zeros(inner, np.float16)  # as its packer writes for all
         if name == "fp8-tensor":
             packed[LAYER + "mlp.up_proj.input_scale"] = np.array(0.5, np.float32)
-        write(GOLDENS / name, CONFIG | {"quantization_config": quantisation}, packed)
-        write(GOLDENS / name / "plain", CONFIG, plain)
+        if name == "mlx-4":
+            table = "model.embed_tokens"
+            tensors, weights = mlx(random, VOCAB, MODEL, 16, 8, number)
+            del packed[f"{table}.weight"]
+            packed |= {f"{table}.{part}": tensor for part, tensor in tensors.items()}
+            plain[f"{table}.weight"] = weights.astype(number)
+        key = "quantization" if name.startswith("mlx") else "quantization_config"
+        write(GOLDENS / name, config | {key: quantisation}, packed)
+        write(GOLDENS / name / "plain", config, plain)
 
 
 main()

@@ -53,7 +53,8 @@ TEST_P(QuantisedCheckpoint, HoldsTheNumbersThatItsFormatDefines) {
 
 INSTANTIATE_TEST_SUITE_P(Goldens, QuantisedCheckpoint,
                          ::testing::Values("awq", "awq-bf16", "gptq", "gptq-8-act", "fp8-block", "fp8-tensor",
-                                           "fp8-channel"),
+                                           "fp8-channel", "pack-4", "pack-4-order", "pack-8", "int-8",
+                                           "nvfp4", "mxfp4", "mxfp8", "modelopt-nvfp4", "mlx-4"),
                          [](const auto& parameter) {
                            std::string name = parameter.param;
                            std::erase(name, '-');
@@ -139,7 +140,7 @@ auto weights(const char* name, const char* value) {
 std::vector<Refusal> refusals() {
   return {
       {"OtherMethod", "awq", field("quant_method", R"("bitsandbytes")"),
-       "quantization_config.quant_method is 'bitsandbytes', expected 'awq', 'compressed-tensors', 'fp8' or"},
+       "quantization_config.quant_method is 'bitsandbytes', expected 'auto-round', 'awq', "},
       {"AwqInThreeBits", "awq", field("bits", "3"), "quantization_config.bits is 3, expected 4"},
       {"AwqForGemv", "awq", field("version", R"("gemv")"), "version is 'gemv', expected 'gemm'"},
       {"AwqWithoutZeros", "awq", field("zero_point", "false"), "zero_point is false, expected true"},
@@ -169,11 +170,44 @@ std::vector<Refusal> refusals() {
        "weight_block_size is an array, expected two sizes"},
       {"Fp8WithoutItsBlocks", "fp8-block", field("weight_block_size", "null"),
        "q_proj.weight_scale_inv: shape is [3, 2], expected [], [1] or [32, 1]"},
+      {"CompressedAsMarlin", "fp8-channel", field("format", R"("marlin-24")"),
+       "format is 'marlin-24', expected 'float-quantized', 'int-quantized',"},
       {"CompressedIntegers", "fp8-channel", field("format", R"("pack-quantized")"),
-       "format is 'pack-quantized', expected 'float-quantized'"},
+       "weights.type is 'float', expected 'int'"},
       {"CompressedInFourBits", "fp8-channel", weights("num_bits", "4"), "weights.num_bits is 4, expected 8"},
-      {"CompressedByGroups", "fp8-channel", weights("strategy", R"("group")"),
-       "weights.strategy is 'group', expected 'tensor', 'channel' or 'block'"},
+      {"CompressedByRows", "fp8-channel", weights("strategy", R"("token")"),
+       "weights.strategy is 'token', expected 'tensor', 'channel', 'group' or 'block'"},
+      {"CompressedAndRotated", "fp8-channel", field("transform_config", R"({"config_groups": {"a": {}}})"),
+       "transform_config is an object, expected none: it is not understood"},
+      {"CompressedSparse", "fp8-channel", field("sparsity_config", R"({"format": "sparse-24-bitmask"})"),
+       "sparsity_config.format is 'sparse-24-bitmask', expected 'dense'"},
+      {"CompressedOnTheFly", "fp8-channel", weights("dynamic", "true"),
+       "weights.dynamic is true, expected none"},
+      {"PackedInThreeBits", "pack-4", weights("num_bits", "3"), "weights.num_bits is 3, expected 4 or 8"},
+      {"PackedInOtherGroups", "pack-4", weights("group_size", "8"),
+       "q_proj.weight_scale: shape is [32, 2], expected [32, 4]"},
+      {"PackedSymmetric", "pack-4", weights("symmetric", "true"),
+       "q_proj.weight_zero_point', expected those"},
+      {"PackedWithoutItsOrder", "pack-4", weights("actorder", R"("group")"),
+       "q_proj.weight_g_idx is missing"},
+      {"Nvfp4InOtherGroups", "nvfp4", weights("group_size", "32"), "group_size is 32, expected 16"},
+      {"Mxfp4AsNvfp4", "mxfp4", field("format", R"("nvfp4-pack-quantized")"),
+       "group_size is 32, expected 16"},
+      {"ModeloptInOtherForms", "modelopt-nvfp4", field("quant_algo", R"("W4A16_AWQ")"),
+       "quant_algo is 'W4A16_AWQ', expected 'FP8', 'MXFP8' or 'NVFP4'"},
+      {"AutoRoundInItsOwnOrder", "gptq",
+       [](nlohmann::json& config) {
+         config["quant_method"] = "auto-round";
+         config["packing_format"] = "auto_round:triton";
+       },
+       "packing_format is 'auto_round:triton', expected 'auto_round:auto_gptq' or"},
+      {"AutoRoundInSeveralWidths", "gptq",
+       [](nlohmann::json& config) {
+         config["quant_method"] = "auto-round";
+         config["packing_format"] = "auto_round:auto_gptq";
+         config["extra_config"]["model.layers.0.mlp.up_proj"]["bits"] = 8;
+       },
+       "up_proj.bits is 8, expected 4, as the other modules have, or 16"},
       {"CompressedInt8", "fp8-channel", weights("type", R"("int")"),
        "weights.type is 'int', expected 'float'"},
   };
@@ -181,6 +215,64 @@ std::vector<Refusal> refusals() {
 
 INSTANTIATE_TEST_SUITE_P(Table, RefusedQuantisation, ::testing::ValuesIn(refusals()),
                          [](const auto& parameter) { return std::string(parameter.param.name); });
+
+TEST(QuantisedCheckpoints, AutoRoundsFoldersAreThoseOfTheFormThatTheyName) {
+  const TemporaryFolder folder;
+  auto config = nlohmann::json::parse(text_of(golden("gptq") / "config.json"));
+  auto& own = config["quantization_config"];
+  own = {{"quant_method", "auto-round"},
+         {"bits", 4},
+         {"group_size", 16},
+         {"sym", false},
+         {"data_type", "int"},
+         {"packing_format", "auto_round:auto_gptq"},
+         {"extra_config", {{"lm_head", {{"bits", 16}}}}}};
+  write_file(folder.path() / "config.json", config.dump());
+  write_file(folder.path() / "model.safetensors", text_of(golden("gptq") / "model.safetensors"));
+  const Checkpoint expected = opened(golden("gptq"), BlockMatrices::widened);
+  const Checkpoint found = opened(folder.path(), BlockMatrices::widened);
+  EXPECT_EQ(numbers_of(found.weights.layers[0].down), numbers_of(expected.weights.layers[0].down));
+}
+
+TEST(QuantisedCheckpoints, ModeloptMaySayItInAFileOfItsOwn) {
+  const TemporaryFolder folder;
+  auto config = nlohmann::json::parse(text_of(golden("modelopt-nvfp4") / "config.json"));
+  config.erase("quantization_config");
+  write_file(folder.path() / "config.json", config.dump());
+  write_file(folder.path() / "model.safetensors", text_of(golden("modelopt-nvfp4") / "model.safetensors"));
+  const auto own = [&](const char* algorithm) {
+    write_file(folder.path() / "hf_quant_config.json",
+               fmt::format(R"({{"producer": {{"name": "modelopt"}}, "quantization": {{"quant_algo": "{}",
+                           "kv_cache_quant_algo": "FP8", "group_size": 16, "exclude_modules": ["lm_head"]}}}})",
+                           algorithm));
+  };
+  own("NVFP4");
+  const Checkpoint expected = opened(golden("modelopt-nvfp4"), BlockMatrices::widened);
+  EXPECT_EQ(numbers_of(opened(folder.path(), BlockMatrices::widened).weights.layers[0].up),
+            numbers_of(expected.weights.layers[0].up));
+  EXPECT_EQ(expected.stored_as, "safetensors nvfp4");
+  own("NVFP4_AWQ");
+  EXPECT_THAT(load_checkpoint(folder.path()).error().message,
+              HasSubstr("hf_quant_config.json: quantization.quant_algo is 'NVFP4_AWQ', expected"));
+}
+
+TEST(QuantisedCheckpoints, MlxsOtherWidthsAndModesAreRefusedByName) {
+  for (const auto& [change, expected] :
+       {std::pair{R"({"bits": 3})", "quantization.bits is 3, expected 4 or 8"},
+        std::pair{R"({"mode": "nvfp4"})", "quantization.mode is 'nvfp4', expected 'affine' or 'mxfp4'"},
+        std::pair{R"({"model.layers.0.mlp.up_proj": {"bits": 6}})", "up_proj.bits is 6, expected 4 or 8"},
+        std::pair{R"({"model.layers.0.mlp.up_proj": {"bits": 8}})",
+                  "up_proj.weight: shape is [64, 4], expected"},
+        std::pair{R"({"twice": 1})", "quantization.twice is 1, expected none"}}) {
+    const TemporaryFolder folder;
+    auto config = nlohmann::json::parse(text_of(golden("mlx-4") / "config.json"));
+    config["quantization"].update(nlohmann::json::parse(change));
+    config["quantization_config"] = config["quantization"];
+    write_file(folder.path() / "config.json", config.dump());
+    write_file(folder.path() / "model.safetensors", text_of(golden("mlx-4") / "model.safetensors"));
+    EXPECT_THAT(load_checkpoint(folder.path()).error().message, HasSubstr(expected));
+  }
+}
 
 struct Tampering {
   const char* name;
@@ -217,6 +309,13 @@ INSTANTIATE_TEST_SUITE_P(
                   "tensor model.layers.0.mlp.up_proj.weight is missing"},
         Tampering{"UnknownPart", "gptq", "up_proj.g_idx", "up_proj.g_idX",
                   "found tensor 'model.layers.0.mlp.up_proj.g_idX'"},
+        Tampering{"NoGlobalScale", "nvfp4", "up_proj.weight_global_scale", "up_proj.weight_global_scalX",
+                  "up_proj.weight_global_scale is missing"},
+        Tampering{"NoScalesOfRows", "mxfp8", "up_proj.weight_scale", "up_proj.weight_scalX",
+                  "up_proj.weight_scale is missing"},
+        Tampering{"NoMinima", "mlx-4", "up_proj.biases", "up_proj.biaseX", "up_proj.biases is missing"},
+        Tampering{"NoPackedZeros", "pack-4", "up_proj.weight_zero_point", "up_proj.weight_zero_poinX",
+                  "up_proj.weight_zero_point is missing"},
         Tampering{"NoScale", "fp8-tensor", "up_proj.weight_scale", "up_proj.weight_scalX",
                   "up_proj.weight_scale is missing, expected it or"}),
     [](const auto& parameter) { return std::string(parameter.param.name); });
