@@ -45,8 +45,8 @@ std::string summary_of(const Chat& chat, const engine::DecodeResult& result, con
   std::string line = fmt::format("{} tokens", result.tokens.size());
   if (emitted > 0.0 && ns > 0.0) line += fmt::format(" · {:.1f} tokens/s", emitted / ns * 1e9);
   if (printer.drafted() > 0)
-    line += fmt::format(" · {:.2f} accepted per round",
-                        static_cast<double>(printer.accepted()) / static_cast<double>(printer.rounds()));
+    line += fmt::format(" · {:.2f} accepted per round", static_cast<double>(printer.accepted(result.stop)) /
+                                                            static_cast<double>(printer.rounds()));
   if (vanilla && emitted > 0.0 && ns > 0.0)
     line += fmt::format(" · {:.2f}x vanilla (over {} steps)", vanilla->ns_per_step * emitted / ns,
                         vanilla->steps);

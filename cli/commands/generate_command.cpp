@@ -68,9 +68,10 @@ void print_summary(const GenerateOptions& options, const LoadedModel& model,
       static_cast<double>(result.first_token_ns - result.start_ns) * 1e-6,
       traces::request_stop_name(result.stop));
   if (printer.drafted() > 0)
-    line += fmt::format(" · α {:.2f} · τ {:.2f}",
-                        static_cast<double>(printer.accepted()) / static_cast<double>(printer.drafted()),
-                        static_cast<double>(printer.emitted()) / static_cast<double>(printer.rounds()));
+    line += fmt::format(
+        " · α {:.2f} · τ {:.2f}",
+        static_cast<double>(printer.accepted(result.stop)) / static_cast<double>(printer.drafted()),
+        static_cast<double>(printer.emitted()) / static_cast<double>(printer.rounds()));
   if (model.checkpoint->synthetic) line += " · synthetic weights";
   const bool colour = marks_tokens(options.colour, options.quiet);
   draw(colour ? "\n\033[2m" : "\n");

@@ -93,6 +93,48 @@ void add_model_options(CLI::App& command, ModelOptions& options) {
                    "Read every weight once and refuse NaN and infinity");
 }
 
+namespace {
+
+/// As number_in(), for a share that may not be 0.
+CLI::Validator share_above_zero() {
+  const auto check = [](std::string& text) -> std::string {
+    const auto number = parse_number<double>(text);
+    if (!number || !(*number > 0.0 && *number <= 1.0))
+      return fmt::format("found {}, expected a number above 0, up to 1", quote(text));
+    text = fmt::format("{}", *number);
+    return {};
+  };
+  return {check, "above 0, up to 1"};
+}
+
+/// The bias that "ID=VALUE" says.
+std::optional<engine::TokenBias> token_bias(std::string_view text) {
+  const std::size_t equals = std::min(text.find('='), text.size());
+  const auto token = parse_number<std::int32_t>(text.substr(0, equals));
+  const auto bias = parse_number<double>(text.substr(std::min(equals + 1, text.size())));
+  if (!token || !bias) return std::nullopt;
+  return engine::TokenBias{*token, *bias};
+}
+
+void add_logit_bias(CLI::App& command, std::vector<engine::TokenBias>& biases) {
+  const auto check = [](const std::string& text) {
+    return token_bias(text)
+               ? std::string()
+               : fmt::format("found {}, expected ID=VALUE, a token's id and a number", quote(text));
+  };
+  command
+      .add_option_function<std::vector<std::string>>(
+          "--logit-bias",
+          [&biases](const std::vector<std::string>& texts) {
+            for (const std::string& text : texts) biases.push_back(token_bias(text).value());
+          },
+          "Add VALUE to the logit of a token; may be given several times")
+      ->check(CLI::Validator(check, "ID=VALUE"))
+      ->allow_extra_args(false);
+}
+
+}  // namespace
+
 void add_decoding_options(CLI::App& command, engine::DecodingOptions& options) {
   add_number(command, "-n,--max-tokens", options.max_tokens, traces::record_help::max_tokens, {.min = 1})
       ->capture_default_str();
@@ -101,9 +143,20 @@ void add_decoding_options(CLI::App& command, engine::DecodingOptions& options) {
   add_number(command, "--top-k", options.sampling.top_k, "Keep the k most probable tokens; 0 = all",
              {.min = 0})
       ->capture_default_str();
-  add_number(command, "--top-p", options.sampling.top_p, "Keep the most probable tokens up to this sum",
-             {0.0, 1.0})
+  command.add_option("--top-p", options.sampling.top_p, "Keep the most probable tokens up to this sum")
+      ->transform(share_above_zero())
       ->capture_default_str();
+  add_number(command, "--min-p", options.sampling.min_p,
+             "Keep tokens at least this times as probable as the best; 0 = all", {0.0, 1.0})
+      ->capture_default_str();
+  constexpr double most = engine::max_count_penalty;
+  add_number(command, "--frequency-penalty", options.sampling.frequency_penalty,
+             "Subtracted from a token's logit for each time that the output has it", {-most, most})
+      ->capture_default_str();
+  add_number(command, "--presence-penalty", options.sampling.presence_penalty,
+             "Subtracted once from the logit of a token that the output has", {-most, most})
+      ->capture_default_str();
+  add_logit_bias(command, options.sampling.logit_bias);
   add_number(
       command, "--repetition-penalty", options.sampling.repetition_penalty,
       "Makes tokens that occurred less likely: divides their logits by this, or multiplies negative ones",

@@ -67,6 +67,12 @@ std::string machine_line(const Meta& meta, const Glyphs& glyphs) {
   return line.empty() ? "unknown" : line;
 }
 
+/// "frequency penalty 0.5", or nothing where the key is absent.
+std::string stated(const Meta& meta, const std::string& key, const std::string& words) {
+  const std::string value = simulator::meta_value(meta, key);
+  return value.empty() ? value : words + value;
+}
+
 std::string decoding_line(const traces::Recording& recording, const Glyphs& glyphs) {
   std::set<std::int32_t> repeats;
   std::set<traces::PromptId> prompts;
@@ -86,7 +92,11 @@ std::string decoding_line(const traces::Recording& recording, const Glyphs& glyp
                              : "temperature " + simulator::meta_value(recording.meta, "temperature"),
                  is_greedy || top_p.empty() || top_p == "1" ? "" : "top p " + top_p,
                  is_greedy || top_k.empty() || top_k == "0" ? "" : "top k " + top_k,
+                 is_greedy ? "" : stated(recording.meta, "min_p", "min p "),
                  penalty.empty() || penalty == "1" ? "" : "repetition penalty " + penalty,
+                 stated(recording.meta, "frequency_penalty", "frequency penalty "),
+                 stated(recording.meta, "presence_penalty", "presence penalty "),
+                 stated(recording.meta, "logit_bias", "logit bias "),
                  limit.empty() ? "" : "at most " + limit + " new tokens",
                  fmt::format("{} prompts {} {} repeats", prompts.size(), glyphs.times(), repeats.size())},
                 glyphs);

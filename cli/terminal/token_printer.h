@@ -7,6 +7,7 @@
 #include <draftscope/engine/decode.h>
 #include <draftscope/engine/stop_strings.h>
 #include <draftscope/engine/tokenizer.h>
+#include <draftscope/traces/text_share.h>
 #include <deque>
 #include <functional>
 #include <string>
@@ -42,7 +43,10 @@ class TokenPrinter final : public engine::DecodeListener {
 
   [[nodiscard]] std::int64_t rounds() const { return rounds_; }
   [[nodiscard]] std::int64_t drafted() const { return drafted_; }
-  [[nodiscard]] std::int64_t accepted() const { return accepted_; }
+  /// Accepted draft tokens, up to the end of a text that `stop` ended.
+  [[nodiscard]] std::int64_t accepted(traces::RequestStop stop) const {
+    return traces::RoundTokens{rounds_, accepted_, emitted_}.accepted_in_text(stop);
+  }
   [[nodiscard]] std::int64_t emitted() const { return emitted_; }  ///< Excludes the prefill's token.
 
  private:

@@ -18,6 +18,7 @@ bool DeviceRound::can_run(const RoundPlan& plan, std::int32_t steps) const {
   // Without a draft, a greedy round is one pass either way; a sampled one would copy its logits to the host.
   if (request_.sampling.greedy()) return steps > 0;
   if (plan.acceptance == Acceptance::by_block && !request_.sampling.coupled) return false;
+  if (request_.sampling.min_p > 0.0) return false;  // A device warps by top-k and top-p alone.
   return chooser_.counter_key().has_value();
 }
 

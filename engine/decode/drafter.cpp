@@ -18,7 +18,7 @@ Drafter::Drafter(Backend& backend, const DecodeRequest& request, Chooser& choose
       chooser_(chooser),
       recorder_(recorder),
       step_name_id_(recorder != nullptr ? recorder->name_id("draft step") : traces::StringId()),
-      repetition_(request.sampling, backend.shape().vocab) {
+      repetition_(request.sampling, request.prompt.size(), backend.shape().vocab) {
   const auto widest = static_cast<std::size_t>(backend.max_verified_rows());
   nodes_.reserve(widest);
   steps_.reserve(widest);

@@ -52,6 +52,8 @@ Result<void> check_request(const Backend& backend, const DecodeRequest& request,
   if (request.sampling.coupled && !chooser.counter_key())
     return fail(
         "sampling: found a chooser without counter-based random numbers, expected one for coupled choices");
+  for (const TokenBias& of : request.sampling.logit_bias)
+    if (of.token >= vocab) return fail("logit-bias: found token {}, expected 0 to {}", of.token, vocab - 1);
   return check(request.sampling);
 }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The repetition penalty (SamplingOptions::repetition_penalty) for rows of a pass. Each row has its text: a
-// prefix that all rows share, and the tokens drafted after it on the path to the row.
+// What changes the logits of rows of a pass before they are warped: logit bias, then repetition, frequency
+// and presence penalty (SamplingOptions). Each row has its text: a prefix that all rows share, and the tokens
+// drafted after it on the path to the row.
 
 #include <draftscope/engine/backend.h>
 #include <draftscope/engine/sampling.h>
@@ -17,7 +18,8 @@ namespace draftscope::engine {
 
 class Repetition {
  public:
-  Repetition(const SamplingOptions& sampling, std::int32_t vocab);
+  /// The first `prompt_tokens` of the text are no output, which frequency and presence penalty count.
+  Repetition(const SamplingOptions& sampling, std::size_t prompt_tokens, std::int32_t vocab);
 
   /// Whether there is a penalty; without one, no other function may be called.
   [[nodiscard]] bool is_on() const { return !counts_.empty(); }
@@ -34,7 +36,12 @@ class Repetition {
 
  private:
   double penalty_;
+  float frequency_;
+  float presence_;
+  std::size_t prompt_tokens_;
+  std::vector<TokenBias> bias_;
   std::vector<std::int32_t> counts_;    // count of each token of the vocabulary; empty without a penalty
+  std::vector<std::int32_t> outputs_;   // likewise, in the output alone
   std::vector<std::int32_t> distinct_;  // tokens that occur, in order of their first occurrence
   std::vector<std::int32_t> pushed_;
   std::size_t followed_ = 0;

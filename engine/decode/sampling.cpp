@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <set>
 #include <utility>
 
 namespace draftscope::engine {
@@ -70,17 +71,34 @@ Result<void> check(const SamplingOptions& options) {
     return fail("temperature: found {}, expected a number ≥ 0", options.temperature);
   if (options.top_k < 0) return fail("top-k: found {}, expected 0 (off) or more", options.top_k);
   if (!(options.top_p > 0.0 && options.top_p <= 1.0))
-    return fail("top-p: found {}, expected (0, 1]", options.top_p);
+    return fail("top-p: found {}, expected a number above 0, up to 1", options.top_p);
   if (!(options.repetition_penalty >= min_repetition_penalty &&
         options.repetition_penalty <= max_repetition_penalty))
     return fail("repetition-penalty: found {}, expected {} to {} (1 = none)", options.repetition_penalty,
                 min_repetition_penalty, max_repetition_penalty);
+  if (!(options.min_p >= 0.0 && options.min_p <= 1.0))
+    return fail("min-p: found {}, expected 0 (off) to 1", options.min_p);
+  for (const auto& [name, penalty] : {std::pair("frequency-penalty", options.frequency_penalty),
+                                      std::pair("presence-penalty", options.presence_penalty)})
+    if (!(std::abs(penalty) <= max_count_penalty))
+      return fail("{}: found {}, expected {} to {} (0 = none)", name, penalty, -max_count_penalty,
+                  max_count_penalty);
+  std::set<std::int32_t> biased;
+  for (const TokenBias& of : options.logit_bias) {
+    if (!(std::abs(of.bias) <= max_logit_bias))
+      return fail("logit-bias: token {}: found {}, expected {} to {}", of.token, of.bias, -max_logit_bias,
+                  max_logit_bias);
+    if (of.token < 0 || !biased.insert(of.token).second)
+      return fail("logit-bias: found token {} {}, expected ids of tokens, each once", of.token,
+                  of.token < 0 ? "below 0" : "twice");
+  }
   return {};
 }
 
 void penalise_repetition(std::span<float> logits, std::span<const std::int32_t> tokens, double penalty) {
   const auto factor = static_cast<float>(penalty);
   for (const std::int32_t token : tokens) {
+    if (static_cast<std::size_t>(token) >= logits.size()) continue;
     float& logit = logits[static_cast<std::size_t>(token)];
     logit = logit < 0.0F ? logit * factor : logit / factor;
   }
@@ -108,7 +126,14 @@ void warp(std::span<const float> logits, const SamplingOptions& options, Distrib
     out.probabilities.clear();
     return;
   }
-  if (options.top_k > 0 && static_cast<std::size_t>(options.top_k) < logits.size()) {
+  if (options.min_p > 0.0) {
+    std::vector<std::size_t>& order = order_buffer();
+    order.clear();
+    for (std::size_t i = 0; i < logits.size(); ++i)  // The best token has the weight 1.
+      if (out.probabilities[i] >= options.min_p) order.push_back(i);
+    keep(out, order);
+  }
+  if (options.top_k > 0 && static_cast<std::size_t>(options.top_k) < out.tokens.size()) {
     std::vector<std::size_t>& order = order_buffer();
     most_probable(out, static_cast<std::size_t>(options.top_k), order);
     keep(out, order);

@@ -53,7 +53,7 @@ Target::Target(Backend& backend, const DecodeRequest& request, Chooser& chooser)
       request_(request),
       chooser_(chooser),
       n_layers_(backend.shape().n_layers),
-      repetition_(request.sampling, backend.shape().vocab) {
+      repetition_(request.sampling, request.prompt.size(), backend.shape().vocab) {
   rows_.reserve(static_cast<std::size_t>(backend.max_verified_rows()));
   best_.reserve(static_cast<std::size_t>(backend.max_verified_rows()));
 }

@@ -77,6 +77,13 @@ traces::Meta run_identity(const Checkpoint& checkpoint, const Backend& backend,
                     {"hostname", system.nodename},
                     {"kernel_release", system.release},
                     {"rank", "0"}};
+  for (const auto& [key, value] : {std::pair("min_p", decoding.sampling.min_p),
+                                   std::pair("frequency_penalty", decoding.sampling.frequency_penalty),
+                                   std::pair("presence_penalty", decoding.sampling.presence_penalty)})
+    if (value != 0.0) meta[key] = fmt::format("{}", value);
+  nlohmann::json bias;
+  for (const TokenBias& of : decoding.sampling.logit_bias) bias[std::to_string(of.token)] = of.bias;
+  if (!bias.empty()) meta["logit_bias"] = bias.dump();
   if (!decoding.stop_strings.empty()) meta["stop_strings"] = nlohmann::json(decoding.stop_strings).dump();
   return meta;
 }

@@ -22,10 +22,13 @@ SELECT runs.id AS run, runs.strategy, runs.specification, runs.is_baseline,
          / nullif(sum(CASE WHEN first_token_ns > 0 THEN requests.end_ns - first_token_ns END), 0) AS decode_tokens_per_second
 FROM requests JOIN runs ON runs.id = requests.run WHERE requests.end_ns > 0 GROUP BY runs.id ORDER BY runs.id"""
 
-SUMS = """
-SELECT requests.run, count(*) AS rounds, sum(drafted) AS drafted_tokens, sum(accepted) AS accepted_tokens,
+# Draft tokens after the text's end do not count as accepted; an end-of-sequence token (stop 0) does.
+ACCEPTED = "min(rounds.accepted, rounds.emitted + (requests.stop = 0))"
+
+SUMS = f"""
+SELECT requests.run, count(*) AS rounds, sum(drafted) AS drafted_tokens, sum({ACCEPTED}) AS accepted_tokens,
        sum(emitted) * 1.0 / count(*) AS tokens_per_round,
-       CASE WHEN sum(drafted) > 0 THEN sum(accepted) * 1.0 / sum(drafted) END AS acceptance_rate,
+       CASE WHEN sum(drafted) > 0 THEN sum({ACCEPTED}) * 1.0 / sum(drafted) END AS acceptance_rate,
        avg(draft_ns) AS draft_ns_per_round, avg(verify_ns) AS verify_ns_per_round
 FROM rounds JOIN requests ON requests.id = rounds.request WHERE requests.end_ns > 0 GROUP BY requests.run"""
 
@@ -112,8 +115,12 @@ class Recording:
     @property
     def rounds(self):
         """A row a round, with its times; `round_index` counts from 0 in its request."""
-        return self.sql("SELECT round_figures.*, start_ns, end_ns, root_position, bonus_token FROM round_figures"
-                        " JOIN rounds ON rounds.id = round ORDER BY round_figures.request, round_index")
+        frame = self.sql(f"SELECT round_figures.*, rounds.start_ns, rounds.end_ns, root_position, bonus_token, {ACCEPTED} AS kept"
+                         " FROM round_figures JOIN rounds ON rounds.id = round"
+                         " JOIN requests ON requests.id = rounds.request ORDER BY round_figures.request, round_index")
+        frame["accepted"] = frame.pop("kept")  # views of older files count beyond the text's end
+        frame["acceptance_rate"] = frame["accepted"] / frame["drafted"].where(frame["drafted"] > 0)
+        return frame
 
     @property
     def draft_tokens(self):

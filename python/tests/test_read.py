@@ -5,6 +5,7 @@ import contextlib
 import json
 import os
 import pathlib
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -42,6 +43,23 @@ class Read(unittest.TestCase):
         for _, request in requests.iterrows():
             emitted = rounds[rounds["request"] == request["request"]]["emitted"].sum()
             self.assertEqual(len(request["tokens"]), emitted + 1)
+
+    def test_what_comes_after_a_texts_end_is_not_accepted(self):
+        import draftscope
+
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "cut.dstrace")
+            shutil.copy(SAMPLE, path)
+            with contextlib.closing(sqlite3.connect(path)) as database, database:
+                database.execute("UPDATE rounds SET emitted = accepted / 2")
+                database.execute("UPDATE requests SET stop = 5 * (id % 2)")  # a stop string, or an end token (0)
+            with draftscope.read(path) as cut:
+                rounds = cut.rounds.merge(cut.requests[["request", "stop"]], on="request")
+                raw = cut.sql("SELECT id AS round, accepted AS uncut FROM rounds")
+                rounds = rounds.merge(raw, on="round")
+                kept = rounds["uncut"] // 2 + (rounds["stop"] == "eos")
+                self.assertTrue((rounds["accepted"] == rounds["uncut"].clip(upper=kept)).all())
+                self.assertEqual(cut.figures["accepted_tokens"].sum(), rounds["accepted"].sum())
 
     def test_figures_are_the_reports(self):
         if not os.path.exists(COMMAND):

@@ -149,15 +149,14 @@ void add_acceptance(Measured& list) {
         [](const Figures& of) { return of.acceptance.rounds; }},
        {"drafted_tokens", "drafted", "", "Draft tokens of all rounds", Format::count,
         [](const Figures& of) { return of.acceptance.drafted_tokens; }},
-       {"accepted_tokens", "accepted", "", "Draft tokens that the target agreed with", Format::count,
-        [](const Figures& of) { return of.acceptance.accepted_tokens; }},
+       {"accepted_tokens", "accepted", "", "Draft tokens that the target agreed with, up to the text's end",
+        Format::count, [](const Figures& of) { return of.acceptance.accepted_tokens; }},
        {"draft_steps", "draft steps", "",
         "Forwards of the draft: the depth of each round's token tree, which for a chain is the draft length",
         Format::count, [](const Figures& of) { return of.acceptance.draft_steps; }},
        {"mean_accepted_length", "M", "",
-        "Tokens that a target forward yields, bonus token included: M = Σ (accepted + 1) / rounds, before a "
-        "cut "
-        "at the end of the text; τ is M − 1",
+        "Tokens of the text that a target forward yields, bonus and end-of-sequence tokens included, those "
+        "after the text's end left out; τ is M − 1",
         Format::number, [](const Figures& of) { return figure_value(of.acceptance.mean_accepted_length); }},
        {"acceptance_rate", "acceptance", "",
         "α = accepted / drafted tokens; every node of a token tree counts as drafted", Format::percent,
@@ -169,7 +168,7 @@ void add_acceptance(Measured& list) {
        {"tested_rate", "tested", "", "Accepted / draft tokens that verification got to", Format::percent,
         [](const Figures& of) { return figure_value(of.acceptance.tested_rate); }},
        {"tokens_per_round", "tokens/round", "",
-        "Emitted tokens / rounds: M after the cut at the end of the text (Spec-Bench's accept lengths)",
+        "Emitted tokens / rounds: M without the end-of-sequence token (Spec-Bench's accept lengths)",
         Format::number, [](const Figures& of) { return figure_value(of.acceptance.emitted_per_round); }},
        {"draft_steps_per_round", "steps/round", "", "γ̄ = draft steps / rounds", Format::number,
         [](const Figures& of) { return figure_value(of.acceptance.steps_per_round); }}});

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/simulator/analysis/round_columns.h>
+#include <draftscope/traces/text_share.h>
 
 #include <algorithm>
 #include <array>
@@ -53,8 +54,11 @@ constexpr std::array columns{
                 [](const RoundRow& row) -> RoundValue { return std::int64_t{row.round->planned}; }},
     RoundColumn{"drafted_tokens", "drafted", "", "Draft tokens", Format::count,
                 [](const RoundRow& row) -> RoundValue { return std::int64_t{row.round->drafted}; }},
-    RoundColumn{"accepted_tokens", "accepted", "", "Draft tokens that the target agreed with", Format::count,
-                [](const RoundRow& row) -> RoundValue { return std::int64_t{row.round->accepted}; }},
+    RoundColumn{"accepted_tokens", "accepted", "",
+                "Draft tokens that the target agreed with, up to the text's end", Format::count,
+                [](const RoundRow& row) -> RoundValue {
+                  return traces::tokens_of(*row.round).accepted_in_text(row.request->stop);
+                }},
     RoundColumn{"emitted_tokens", "emitted", "", "Tokens that reached the output, the bonus token included",
                 Format::count,
                 [](const RoundRow& row) -> RoundValue { return std::int64_t{row.round->emitted}; }},

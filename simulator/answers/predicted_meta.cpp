@@ -76,9 +76,20 @@ bool is_as_recorded(const WhatIf& what_if, const PredictedTrace& trace) {
 
 traces::Meta predicted_meta(const WhatIf& what_if, const traces::Recording& recording,
                             const PredictedTrace& trace) {
-  constexpr std::array sampling{"seed",         "temperature",       "top_k",      "top_p",
-                                "coupling",     "max_tokens",        "cache_rows", "prompts_file",
-                                "stop_strings", "repetition_penalty"};
+  constexpr std::array sampling{"seed",
+                                "temperature",
+                                "top_k",
+                                "top_p",
+                                "coupling",
+                                "max_tokens",
+                                "cache_rows",
+                                "prompts_file",
+                                "stop_strings",
+                                "repetition_penalty",
+                                "min_p",
+                                "frequency_penalty",
+                                "presence_penalty",
+                                "logit_bias"};
   constexpr std::array model{"model",     "model_path", "model_shape", "checkpoint_hash",
                              "synthetic", "redundancy", "stored_as"};
   constexpr std::array machine{"device", "processor", "kernels", "threads", "hostname", "kernel_release"};

@@ -3,6 +3,7 @@
 // tokens, and no layers that drafted. Missing data is taken from the question, and a note says so.
 #include <draftscope/speculation/catalogue/strategy_specification.h>
 #include <draftscope/traces/missing_data.h>
+#include <draftscope/traces/text_share.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -225,7 +226,11 @@ Result<StrategyRounds> imported_rounds(const TrainedRecording& trained, const Ru
     RoundStatistics& statistics = rounds.setting.min_drafted.emplace_back();
     for (const traces::Round& round : rows.rounds)
       add_round(statistics, plan ? plan->exit : 1, round.root_position,
-                {round.drafted, round.accepted, round.drafted - round.tree_depth}, round.emitted);
+                {.drafted = round.drafted,
+                 .accepted =
+                     static_cast<std::int32_t>(traces::tokens_of(round).accepted_in_text(rows.request->stop)),
+                 .siblings = round.drafted - round.tree_depth},
+                round.emitted);
     for (DraftStatistics& draft : statistics.drafts)
       if (is_guess) draft.steps = {};
     rounds.vanilla.push_back(vanilla_steps(emitted_tokens(rows), rows.rounds.front().root_position));

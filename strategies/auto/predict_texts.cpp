@@ -197,6 +197,7 @@ ShadowTable text_alone(const ShadowTable& table, std::int32_t n_layers) {
           .first = table.first,
           .text = table.text,
           .ended_at_eos = table.ended_at_eos,
+          .ended_at_string = table.ended_at_string,
           .cells = {},
           .prompt_cells = {},
           .end_cells = {}};

@@ -8,6 +8,7 @@
 #include <sqlite3.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -190,6 +191,49 @@ TEST(StopStrings, CutWhatIsPrintedAndKeepWhatHappenedInTheRecord) {
   EXPECT_EQ(run_command({"simulate", trace, "--strategy", "layerskip:exit=5,gamma=3"}).exit_code, 0);
 }
 
+TEST(StopStrings, LeaveFiguresThatAgreeInEveryAnswer) {
+  const std::string whole = run_command({"generate", "--model", shipped, "--prompt",
+                                         "def read_file(path):", "--max-tokens", "40", "--quiet"})
+                                .out;
+  for (const std::size_t at : {12U, 20U, 31U}) {
+    const TemporaryFolder folder;
+    const std::string deep = "layerskip:exit=11,gamma=16";
+    const std::string trace =
+        record_one_prompt(folder, {"--max-tokens", "40", "--stop", whole.substr(at, 3), "--strategy", deep});
+    auto reader = value_of(traces::Reader::open(trace));
+    const auto recording = value_of(reader.recording());
+    const json report = json::parse(run_command({"report", trace, "--json"}).out);
+    for (const json& run : report["runs"]) {
+      std::int64_t rounds = 0;
+      std::int64_t drafted = 0;
+      std::int64_t accepted = 0;
+      std::int64_t emitted = 0;
+      for (const traces::Request& request : recording.requests) {
+        if (request.run_id.value() != run["run_id"].get<std::int64_t>()) continue;
+        for (const traces::Round& round : recording.rounds) {
+          if (round.request_id != request.id) continue;
+          ++rounds;
+          drafted += round.drafted;
+          accepted += std::min(round.accepted, round.emitted);
+          emitted += round.emitted;
+        }
+      }
+      EXPECT_DOUBLE_EQ(run["mean_accepted_length"],
+                       static_cast<double>(emitted) / static_cast<double>(rounds));
+      EXPECT_EQ(run["mean_accepted_length"], run["tokens_per_round"]);
+      EXPECT_EQ(run["accepted_tokens"], accepted);
+      if (run["specification"] == "vanilla") continue;
+      const json asked = json::parse(
+          run_command({"simulate", trace, "--strategy", run["specification"].get<std::string>(), "--json"})
+              .out);
+      const json& answer = asked["answers"][0];
+      EXPECT_EQ(answer["tokens_per_round"], run["tokens_per_round"]);
+      EXPECT_DOUBLE_EQ(answer["acceptance_rate"],
+                       static_cast<double>(accepted) / static_cast<double>(drafted));
+    }
+  }
+}
+
 TEST(RepetitionPenalty, IsRecordedAndItsRoundsAreNotReplayed) {
   const TemporaryFolder folder;
   const std::string trace = record_one_prompt(folder, {"--max-tokens", "30", "--repetition-penalty", "1.3"});
@@ -199,7 +243,36 @@ TEST(RepetitionPenalty, IsRecordedAndItsRoundsAreNotReplayed) {
   EXPECT_TRUE(report["recording"]["warnings"].empty()) << "greedy texts are the same";
   for (const char* strategy : {"layerskip:exit=5,gamma=3", "prompt-lookup"})
     expect_one_line(run_command({"simulate", trace, "--strategy", strategy}),
-                    "recorded with a repetition penalty");
+                    "recorded with a penalty or a logit bias");
+}
+
+TEST(SamplingOptions, AreRecordedAndKeepTheStrategysTextVanillas) {
+  const TemporaryFolder folder;
+  const std::string trace = record_one_prompt(
+      folder, {"--max-tokens", "30", "--frequency-penalty", "0.6", "--presence-penalty", "-0.2",
+               "--logit-bias", "13=-4", "--logit-bias", "300=2.5", "--min-p", "0.05"});
+  const json report = json::parse(run_command({"report", trace, "--json"}).out);
+  const json& meta = report["recording"]["meta"];
+  EXPECT_EQ(meta["frequency_penalty"], "0.6");
+  EXPECT_EQ(meta["presence_penalty"], "-0.2");
+  EXPECT_EQ(meta["min_p"], "0.05");
+  EXPECT_EQ(meta["logit_bias"], R"({"13":-4.0,"300":2.5})");
+  EXPECT_THAT(run_command({"report", trace}).out, HasSubstr("frequency penalty 0.6"));
+  EXPECT_TRUE(report["recording"]["warnings"].empty()) << "greedy texts are the same";
+  expect_one_line(run_command({"simulate", trace, "--strategy", "layerskip:exit=5,gamma=3"}),
+                  "recorded with a penalty or a logit bias");
+  for (const std::array<const char*, 3>& odd :
+       std::to_array<std::array<const char*, 3>>({{"--logit-bias", "x=1", "ID=VALUE"},
+                                                  {"--logit-bias", "1", "ID=VALUE"},
+                                                  {"--logit-bias", "1=101", "expected -100 to 100"},
+                                                  {"--logit-bias", "99999=1", "token 99999"},
+                                                  {"--frequency-penalty", "3", "from -2 to 2"},
+                                                  {"--top-p", "0", "above 0, up to 1"}})) {
+    const CommandResult result =
+        run_command({"generate", "--model", shipped, "--prompt", "def", odd[0], odd[1]});
+    EXPECT_NE(result.exit_code, 0) << odd[1];
+    EXPECT_THAT(result.err, HasSubstr(odd[2]));
+  }
 }
 
 TEST(RepetitionPenalty, IsRefusedWhereItIsNoFactor) {
@@ -477,6 +550,7 @@ TEST(RandomTrace, EveryReportedFigureCanBeRecomputedFromTheFileWithSql) {
     return query(database, "SELECT " + expression + " FROM " + from + " WHERE run = " + std::to_string(run));
   };
   const std::string rounds = "rounds JOIN requests ON requests.id = rounds.request";
+  const std::string in_text = "min(rounds.accepted + 1.0, emitted + (stop = 0))";  // Stop 0 is an end token.
   for (const json& run : report["runs"]) {
     const auto id = run["run_id"].get<std::int64_t>();
     EXPECT_DOUBLE_EQ(run["output_tokens"], run_query("sum(length(tokens) / 4)", "requests", id));
@@ -486,18 +560,22 @@ TEST(RandomTrace, EveryReportedFigureCanBeRecomputedFromTheFileWithSql) {
     EXPECT_DOUBLE_EQ(
         run["decode_tokens_per_second"],
         run_query("sum(length(tokens) / 4 - 1) * 1e9 / sum(end_ns - first_token_ns)", "requests", id));
-    EXPECT_DOUBLE_EQ(run["mean_accepted_length"], run_query("avg(accepted + 1.0)", rounds, id));
+    EXPECT_DOUBLE_EQ(run["mean_accepted_length"], run_query("avg(" + in_text + ")", rounds, id));
     EXPECT_DOUBLE_EQ(run["tokens_per_round"], run_query("avg(emitted * 1.0)", rounds, id));
     EXPECT_DOUBLE_EQ(run["etpl_pooled"],
-                     run_query("sum(accepted + 1.0) / sum(drafted * exit_layer + 12)", rounds, id));
+                     run_query("sum(" + in_text + ") / sum(drafted * exit_layer + 12)", rounds, id));
     EXPECT_DOUBLE_EQ(run["verify_ns_per_round"], run_query("avg(verify_ns * 1.0)", rounds, id));
     if (run["acceptance_rate"].is_null()) continue;
-    EXPECT_DOUBLE_EQ(run["acceptance_rate"], run_query("sum(accepted) * 1.0 / sum(drafted)", rounds, id));
-    EXPECT_DOUBLE_EQ(run["tested_rate"],
-                     run_query("sum(draft_tokens.accepted) * 1.0 / sum(tested)",
-                               "draft_tokens JOIN rounds ON "
-                               "rounds.id = draft_tokens.round JOIN requests ON requests.id = rounds.request",
-                               id));
+    EXPECT_DOUBLE_EQ(run["acceptance_rate"],
+                     run_query("sum(min(accepted, " + in_text + ")) / sum(drafted)", rounds, id));
+    EXPECT_DOUBLE_EQ(
+        run["tested_rate"],
+        run_query("sum(draft_tokens.accepted) * 1.0 / sum(tested)",
+                  "draft_tokens JOIN rounds ON "
+                  "rounds.id = draft_tokens.round JOIN requests ON requests.id = rounds.request AND "
+                  "draft_tokens.\"index\" < " +
+                      in_text,
+                  id));
     EXPECT_NEAR(run["speedup"]["value"],
                 run_query("sum(end_ns - start_ns) * 1.0", "requests", 1) /
                     run_query("sum(end_ns - start_ns) * 1.0", "requests", id),

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "reading/open.h"
+#include "storage/schema.h"
 
 namespace draftscope::traces {
 namespace {
@@ -90,6 +91,7 @@ Result<QueryResult> query(const std::filesystem::path& path, std::string_view sq
   sqlite3* const database = trace.database.get();
   sqlite3_limit(database, SQLITE_LIMIT_LENGTH, max_value_bytes);
   sqlite3_limit(database, SQLITE_LIMIT_COLUMN, max_columns);
+  DRAFTSCOPE_TRY(execute(database, path.string(), temporary_figure_views()));
   sqlite3_set_authorizer(database, allow_reading, nullptr);
   Cancel cancel{go_on};
   // This handler replaces the work limit for damaged files, since the caller can stop the query.

@@ -32,16 +32,19 @@ std::string_view lane_of_name(LaneOf lane) {
   return names.at(static_cast<std::size_t>(lane));
 }
 
-std::int32_t tree_depth(std::span<const DraftToken> tokens) {
-  std::vector<std::int32_t> depths(tokens.size(), 1);
-  std::int32_t deepest = 0;
+std::vector<std::int32_t> token_depths(std::span<const DraftToken> tokens) {
+  std::vector<std::int32_t> depths(tokens.size(), 0);
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     const std::int32_t parent = tokens[i].parent;
     if (parent >= 0 && static_cast<std::size_t>(parent) < i)
       depths[i] = depths[static_cast<std::size_t>(parent)] + 1;
-    deepest = std::max(deepest, depths[i]);
   }
-  return deepest;
+  return depths;
+}
+
+std::int32_t tree_depth(std::span<const DraftToken> tokens) {
+  const std::vector<std::int32_t> depths = token_depths(tokens);
+  return depths.empty() ? 0 : *std::max_element(depths.begin(), depths.end()) + 1;
 }
 
 }  // namespace draftscope::traces

@@ -49,14 +49,17 @@ std::string table_sql(const Table<Record>& table) {
                      table.primary_key.empty() ? "" : ", WITHOUT ROWID");
 }
 
-// The figures follow their definitions: acceptance_rate = accepted / drafted; emitted_tokens_per_round =
-// emitted tokens per target forward; the wall time of a request includes its prefill.
-constexpr std::string_view views = R"sql(
+// The figures follow their definitions: acceptance_rate = accepted / drafted, where tokens after the text's
+// end count as drafted only (text_share.h; an end-of-sequence token, stop 0, counts);
+// emitted_tokens_per_round = emitted tokens per target forward; the wall time of a request includes its
+// prefill.
+constexpr std::string_view figure_views = R"sql(
 CREATE VIEW round_figures AS
 SELECT rounds.id AS round, rounds.request, rounds."index" AS round_index, runs.id AS run, runs.strategy,
        runs.specification, prompts.category, draft_stops.name AS draft_stop, planned, drafted, tree_depth,
-       accepted, emitted, verify_rows, rounds.exit_layer, threshold,
-       CASE WHEN drafted > 0 THEN CAST(accepted AS REAL) / drafted END AS acceptance_rate,
+       min(accepted, emitted + (requests.stop = 0)) AS accepted, emitted, verify_rows, rounds.exit_layer, threshold,
+       CASE WHEN drafted > 0 THEN CAST(min(accepted, emitted + (requests.stop = 0)) AS REAL) / drafted END
+         AS acceptance_rate,
        rounds.end_ns - rounds.start_ns AS duration_ns, draft_ns, verify_ns, accept_ns, optimise_ns, control_ns,
        rounds.end_ns - rounds.start_ns - draft_ns - verify_ns - accept_ns - optimise_ns - control_ns AS other_ns
 FROM rounds
@@ -74,9 +77,10 @@ SELECT requests.id AS request, runs.id AS run, runs.strategy, runs.specification
        CASE WHEN requests.end_ns > requests.start_ns
             THEN length(requests.tokens) / 4 * 1e9 / (requests.end_ns - requests.start_ns) END
          AS tokens_per_second,
-       count(rounds.id) AS rounds, coalesce(sum(drafted), 0) AS drafted, coalesce(sum(accepted), 0) AS accepted,
+       count(rounds.id) AS rounds, coalesce(sum(drafted), 0) AS drafted,
+       coalesce(sum(min(accepted, emitted + (requests.stop = 0))), 0) AS accepted,
        coalesce(sum(emitted), 0) AS emitted,
-       CAST(sum(accepted) AS REAL) / nullif(sum(drafted), 0) AS acceptance_rate,
+       CAST(sum(min(accepted, emitted + (requests.stop = 0))) AS REAL) / nullif(sum(drafted), 0) AS acceptance_rate,
        CAST(sum(emitted) AS REAL) / nullif(count(rounds.id), 0) AS emitted_tokens_per_round
 FROM requests
 JOIN runs ON runs.id = requests.run
@@ -94,7 +98,9 @@ SELECT run, strategy, specification, count(*) AS requests, sum(tokens) AS tokens
        CAST(sum(emitted) AS REAL) / nullif(sum(rounds), 0) AS emitted_tokens_per_round
 FROM request_figures
 GROUP BY run;
+)sql";
 
+constexpr std::string_view other_views = R"sql(
 CREATE VIEW decision_figures AS
 SELECT decisions.id AS decision, decisions.request, decisions.round, rounds."index" AS round_index, runs.id AS run,
        runs.strategy, runs.specification, prompts.category, strings.text AS kind,
@@ -147,7 +153,16 @@ std::string schema_sql() {
   sql += name_rows<DraftStop>("draft_stops", draft_stop_count, draft_stop_name);
   sql += name_rows<RequestStop>("request_stops", request_stop_count, request_stop_name);
   sql += name_rows<LaneOf>("lanes", lane_of_count, lane_of_name);
-  sql += views;
+  sql += figure_views;
+  sql += other_views;
+  return sql;
+}
+
+std::string temporary_figure_views() {
+  constexpr std::string_view create = "CREATE ";
+  std::string sql(figure_views);
+  for (std::size_t at = sql.find(create); at != std::string::npos; at = sql.find(create, at + 1))
+    sql.insert(at + create.size(), "TEMP ");
   return sql;
 }
 

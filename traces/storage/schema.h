@@ -22,6 +22,10 @@ inline constexpr std::string_view overview_key = "overview_column_ns";
 /// SQL for tables, name tables of the enumerations and views.
 [[nodiscard]] std::string schema_sql();
 
+/// SQL for the views of figures, which hides a file's own: those of older programs count tokens after the
+/// text's end as accepted.
+[[nodiscard]] std::string temporary_figure_views();
+
 /// SQL for indexes, which are built once when a recording closes: updating them while recording would halve
 /// the write rate.
 [[nodiscard]] std::string_view index_sql();

@@ -2,6 +2,7 @@
 #include "exit_grid.h"
 
 #include <draftscope/simulator/analysis/category_name.h>
+#include <draftscope/traces/text_share.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -83,7 +84,7 @@ ExitGrid exits_by_segment(const OpenedRecording& opened, std::size_t run_index) 
     ExitCell& cell = grid.cells[row_of(grid, round.exit_layer)][column];
     ++cell.rounds;
     cell.drafted += round.drafted;
-    cell.accepted += round.accepted;
+    cell.accepted += traces::tokens_of(round).accepted_in_text(opened.request_of(round_index).stop);
   }
   return grid;
 }

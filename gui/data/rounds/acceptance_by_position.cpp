@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "acceptance_by_position.h"
 
+#include <draftscope/traces/text_share.h>
+
 #include <algorithm>
 
 namespace draftscope::gui {
@@ -18,10 +20,13 @@ AcceptanceByPosition::AcceptanceByPosition(const OpenedRecording& opened, std::s
   std::size_t deepest = 0;
   for (const std::uint32_t round_index : rounds) {
     const traces::Round& round = opened.round(round_index);
-    const auto counted = [](std::int32_t tokens) {
-      return static_cast<std::uint8_t>(std::clamp(tokens, 0, max_positions));
+    const auto counted = [](std::int64_t tokens) {
+      return static_cast<std::uint8_t>(std::clamp<std::int64_t>(tokens, 0, max_positions));
     };
-    paths_.push_back({counted(round.tree_depth), counted(round.accepted)});
+    const traces::RequestStop stop = opened.request_of(round_index).stop;
+    const traces::RoundTokens tokens = traces::tokens_of(round);
+    paths_.push_back(
+        {counted(round.tree_depth), counted(tokens.accepted_in_text(stop)), counted(tokens.in_text(stop))});
     deepest = std::max<std::size_t>(deepest, paths_.back().steps);
   }
   pyramid_ = SumPyramid<std::uint32_t>(
@@ -33,7 +38,7 @@ void AcceptanceByPosition::add_round(std::size_t place, std::span<std::uint32_t>
   const Path& path = paths_[place];
   for (std::size_t position = 0; position < path.steps; ++position) {
     ++row[counts_per_position * position];
-    row[counts_per_position * position + 1] += position <= path.accepted ? 1 : 0;
+    row[counts_per_position * position + 1] += position < path.reached ? 1 : 0;
     row[counts_per_position * position + 2] += position < path.accepted ? 1 : 0;
   }
 }

@@ -4,7 +4,7 @@
 // Acceptance of the k-th draft token of a round, over any stretch of rounds without walking them. The counts
 // are those of `draftscope report` (simulator/figures), which cover the whole run.
 //
-// Memory: 2 bytes per round, and 0.25 per position. Immutable once built.
+// Memory: 3 bytes per round, and 0.25 per position. Immutable once built.
 
 #include <draftscope/simulator/analysis/figures.h>
 #include <cstdint>
@@ -31,6 +31,7 @@ class AcceptanceByPosition {
   struct Path {
     std::uint8_t steps = 0;
     std::uint8_t accepted = 0;
+    std::uint8_t reached = 0;  ///< Positions that verification reached, up to the text's end.
   };
   /// Adds a round's counts to a row: for each position drafted, reached, accepted.
   void add_round(std::size_t place, std::span<std::uint32_t> row) const;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "draft_confidences.h"
 
+#include <draftscope/traces/text_share.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -38,10 +40,16 @@ DraftConfidences draft_confidences(const OpenedRecording& opened, std::size_t ru
     const traces::Round& round = opened.round(round_index);
     drafts.first.push_back(static_cast<std::uint32_t>(drafts.confidence.size()));
     drafts.accepted.push_back(accepted);
-    for (const traces::DraftToken& token : opened.draft_tokens(round_index)) {
-      drafts.confidence.push_back(static_cast<float>(token.confidence));
-      drafts.fate.push_back(fate_of(token));
-      accepted += token.accepted ? 1 : 0;
+    const std::span<const traces::DraftToken> tokens = opened.draft_tokens(round_index);
+    // Tokens after the text's end count as if verification had not reached them.
+    const std::int64_t in_text = traces::tokens_of(round).in_text(opened.request_of(round_index).stop);
+    std::vector<std::int32_t> depths;
+    if (in_text <= round.accepted) depths = traces::token_depths(tokens);
+    for (std::size_t i = 0; i < tokens.size(); ++i) {
+      const bool is_beyond = !depths.empty() && depths[i] >= in_text;
+      drafts.confidence.push_back(static_cast<float>(tokens[i].confidence));
+      drafts.fate.push_back(is_beyond ? DraftFate::untested : fate_of(tokens[i]));
+      accepted += drafts.fate.back() == DraftFate::accepted ? 1 : 0;
     }
     const bool has_threshold = round.threshold >= 0.0;
     thresholds.push_back(has_threshold ? static_cast<float>(round.threshold) : no_confidence);

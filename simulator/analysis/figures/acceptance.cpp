@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/simulator/analysis/figures.h>
 
+#include <draftscope/traces/text_share.h>
+
 #include <algorithm>
 
 #include "analysis/figures/request_rows.h"
@@ -22,16 +24,18 @@ std::optional<double> ratio_if_any(std::int64_t part, std::int64_t whole) {
 }
 
 /// Counts positions. The accepted path passes positions 0 … accepted−1, and the position after it is the
-/// rejected one.
-void count_positions(std::vector<PositionAcceptance>& by_position, std::int32_t steps,
-                     std::int32_t accepted) {
+/// rejected one, unless the text ended before it: then the round has as many tokens in the text as accepted.
+void count_positions(std::vector<PositionAcceptance>& by_position, const traces::Round& round,
+                     traces::RequestStop stop) {
+  const std::int32_t steps = round.tree_depth;
+  const traces::RoundTokens tokens = traces::tokens_of(round);
   if (steps > 0 && by_position.size() < static_cast<std::size_t>(steps))
     by_position.resize(static_cast<std::size_t>(steps));
   for (std::int32_t k = 0; k < steps; ++k) {
     PositionAcceptance& position = by_position[static_cast<std::size_t>(k)];
     ++position.drafted;
-    if (k <= accepted) ++position.reached;
-    if (k < accepted) ++position.accepted;
+    if (k < tokens.in_text(stop)) ++position.reached;
+    if (k < tokens.accepted_in_text(stop)) ++position.accepted;
   }
 }
 
@@ -47,6 +51,7 @@ double PositionAcceptance::of_reached() const {
 Acceptance acceptance(const RunRows& run) {
   Acceptance result;
   std::int64_t emitted = 0;
+  std::int64_t in_text = 0;
   std::int64_t tested = 0;
   for (const RequestRows& rows : run.requests) {
     tested = tested < 0 || rows.tested_tokens < 0 ? -1 : tested + rows.tested_tokens;
@@ -56,8 +61,9 @@ Acceptance acceptance(const RunRows& run) {
     result.accepted_tokens += sum.accepted;
     result.draft_steps += sum.draft_steps;
     emitted += sum.emitted;
+    in_text += tokens_in_text(sum, rows.request->stop);
     for (const traces::Round& round : rows.rounds) {
-      count_positions(result.by_position, round.tree_depth, round.accepted);
+      count_positions(result.by_position, round, rows.request->stop);
       const auto length = static_cast<std::size_t>(std::clamp(round.tree_depth, 0, longest_counted_draft));
       if (result.draft_lengths.size() <= length) result.draft_lengths.resize(length + 1);
       ++result.draft_lengths[length];
@@ -68,7 +74,7 @@ Acceptance acceptance(const RunRows& run) {
   result.acceptance_rate = ratio_if_any(result.accepted_tokens, result.drafted_tokens);
   result.step_acceptance = ratio_if_any(result.accepted_tokens, result.draft_steps);
   result.tested_rate = ratio_if_any(result.accepted_tokens, tested);
-  result.mean_accepted_length = ratio_if_any(result.accepted_tokens + result.rounds, result.rounds);
+  result.mean_accepted_length = ratio_if_any(in_text, result.rounds);
   result.emitted_per_round = ratio_if_any(emitted, result.rounds);
   result.steps_per_round = ratio_if_any(result.draft_steps, result.rounds);
   return result;

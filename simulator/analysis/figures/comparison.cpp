@@ -25,11 +25,34 @@ bool is_volatile(std::string_view key) {
 }
 
 bool changes_experiment(std::string_view key) {
-  static constexpr std::array<std::string_view, 24> keys{
-      "tool_version", "model",      "model_shape", "checkpoint_hash", "weight_bytes", "bytes_a_step",
-      "synthetic",    "redundancy", "dtype",       "device",          "processor",    "kernels",
-      "threads",      "kv_bytes",   "seed",        "temperature",     "top_k",        "top_p",
-      "max_tokens",   "level",      "hostname",    "weights",         "stop_strings", "repetition_penalty"};
+  static constexpr std::array<std::string_view, 28> keys{"tool_version",
+                                                         "model",
+                                                         "model_shape",
+                                                         "checkpoint_hash",
+                                                         "weight_bytes",
+                                                         "bytes_a_step",
+                                                         "synthetic",
+                                                         "redundancy",
+                                                         "dtype",
+                                                         "device",
+                                                         "processor",
+                                                         "kernels",
+                                                         "threads",
+                                                         "kv_bytes",
+                                                         "seed",
+                                                         "temperature",
+                                                         "top_k",
+                                                         "top_p",
+                                                         "max_tokens",
+                                                         "level",
+                                                         "hostname",
+                                                         "weights",
+                                                         "stop_strings",
+                                                         "repetition_penalty",
+                                                         "min_p",
+                                                         "frequency_penalty",
+                                                         "presence_penalty",
+                                                         "logit_bias"};
   return is_any_of(key, keys);
 }
 

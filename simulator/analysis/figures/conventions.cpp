@@ -13,6 +13,8 @@
 #include <tuple>
 #include <utility>
 
+#include "analysis/figures/request_rows.h"
+
 namespace draftscope::simulator {
 
 namespace {
@@ -33,7 +35,7 @@ constexpr std::array<ConventionRow, 6> convention_rows{{
      "branch saves counts as accepted",
      "M, bonus token included, over all rounds", "tokens/s of each prompt, prefill included, then the mean"},
     {Convention::clasp, "clasp", "CLaSp (Chen et al. 2025, §4)", "each question", "",
-     "τ, accepted draft tokens per round, bonus token not counted, over all rounds",
+     "τ = M − 1 over all rounds: the bonus token is not counted",
      "tokens/s of each question, prefill included, then the mean"},
     {Convention::del, "del", "DEL (Entezari Zarch et al. 2025, §4 and App. B)", "each prompt",
      "accepted / drafted tokens of a prompt, then the mean over prompts; a prompt without a draft is left "
@@ -132,14 +134,9 @@ std::optional<double> mean_acceptance(Convention convention, const RunRows& run)
   double sum = 0.0;
   std::size_t count = 0;
   for (const RequestRows& rows : run.requests) {
-    std::int64_t drafted = 0;
-    std::int64_t accepted = 0;
-    for (const traces::Round& round : rows.rounds) {
-      drafted += round.drafted;
-      accepted += round.accepted;
-    }
-    if (drafted == 0 || is_left_out(convention, rows)) continue;
-    sum += static_cast<double>(accepted) / static_cast<double>(drafted);
+    const traces::RequestSum of_request = sum_of_rounds(rows);
+    if (of_request.drafted == 0 || is_left_out(convention, rows)) continue;
+    sum += static_cast<double>(of_request.accepted) / static_cast<double>(of_request.drafted);
     ++count;
   }
   if (count == 0) return std::nullopt;
@@ -161,8 +158,8 @@ void add_drafts(ConventionFigures& figures, Convention convention, const RunRows
     case Convention::swift:
       figures.acceptance_rate = pooled.step_acceptance;
       figures.accepted_length = pooled.mean_accepted_length;
-      // Equation 6 with γ = (M − 1) / α and c = 1 − r counts the layers of drafts and verifications. It is M
-      // where drafts load none, as guesses from the text.
+      // Equation 6 with γ̄ and c = 1 − r counts the layers of drafts and verifications. It is M where drafts
+      // load none, as guesses from the text.
       if (const auto expected = loaded_layers(run, recording).layer_count_speedup;
           expected && pooled.mean_accepted_length && *expected < *pooled.mean_accepted_length * (1.0 - 1e-9))
         figures.expected_speedup = expected;

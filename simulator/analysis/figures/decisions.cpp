@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/base/to_size.h>
 #include <draftscope/simulator/analysis/decisions.h>
+#include <draftscope/traces/text_share.h>
 
 #include <algorithm>
 #include <array>
@@ -213,10 +214,13 @@ void add_exits(const traces::Recording& recording,
   for (const traces::Prompt& prompt : recording.prompts)
     category_of_prompt.emplace(prompt.id, prompt.category);
   std::unordered_map<traces::RequestId, std::string_view> category_of;
-  for (const traces::Request& request : recording.requests)
+  std::unordered_map<traces::RequestId, traces::RequestStop> stop_of;
+  for (const traces::Request& request : recording.requests) {
+    stop_of.emplace(request.id, request.stop);
     if (const auto category = category_of_prompt.find(request.prompt_id);
         category != category_of_prompt.end())
       category_of.emplace(request.id, category->second);
+  }
   for (const traces::Round& round : recording.rounds) {
     const auto run = run_of.find(round.request_id);
     const auto category = category_of.find(round.request_id);
@@ -226,7 +230,7 @@ void add_exits(const traces::Recording& recording,
     entry.category = std::string(category->second);
     ++entry.rounds;
     entry.drafted += round.drafted;
-    entry.accepted += round.accepted;
+    entry.accepted += traces::tokens_of(round).accepted_in_text(stop_of.at(round.request_id));
   }
 }
 

@@ -95,8 +95,9 @@ LoadedLayers loaded_layers(const RunRows& run, const traces::Recording& recordin
                             : std::optional(loaded_by_rounds(rows, layers_of_set, result.n_layers));
     if (!loaded) return unknown;
     result.loaded_layers += *loaded;
-    result.verified_tokens += sum.accepted + sum.rounds;
-    etpl_sum += static_cast<double>(sum.accepted + sum.rounds) / *loaded;
+    const std::int64_t in_text = tokens_in_text(sum, rows.request->stop);
+    result.verified_tokens += in_text;
+    etpl_sum += static_cast<double>(in_text) / *loaded;
     ++etpl_count;
   }
   if (etpl_count == 0) return result;

@@ -9,6 +9,10 @@ namespace draftscope::simulator {
 [[nodiscard]] std::vector<RunRows> finished_requests(const traces::Recording& recording);
 
 /// Sums over the request's rounds: the stored sums, or those of its rows, without `draft_sublayers`.
+/// `accepted` counts up to the text's end (traces/text_share.h).
 [[nodiscard]] traces::RequestSum sum_of_rounds(const RequestRows& rows);
+
+/// Tokens that the rounds of sum_of_rounds() gave to the text, an end-of-sequence token included.
+[[nodiscard]] std::int64_t tokens_in_text(const traces::RequestSum& sum, traces::RequestStop stop);
 
 }  // namespace draftscope::simulator

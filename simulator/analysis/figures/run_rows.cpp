@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "analysis/figures/request_rows.h"
 
+#include <draftscope/traces/text_share.h>
+
 #include <algorithm>
 #include <type_traits>
 #include <unordered_map>
@@ -52,6 +54,21 @@ class TokensByRound {
   std::size_t next_ = 0;
 };
 
+/// Draft tokens that the verifier reached, up to the text's end.
+std::int64_t tested_in_text(std::span<const DraftToken> drafted, const Round& round, RequestStop stop) {
+  std::vector<std::int32_t> depths;
+  const std::int64_t in_text = traces::tokens_of(round).in_text(stop);
+  if (in_text <= round.accepted) depths = traces::token_depths(drafted);
+  std::int64_t tested = 0;
+  for (std::size_t i = 0; i < drafted.size(); ++i)
+    tested += drafted[i].tested && (depths.empty() || depths[i] < in_text) ? 1 : 0;
+  return tested;
+}
+
+traces::RoundTokens round_tokens(const traces::RequestSum& sum) {
+  return {sum.rounds, sum.accepted, sum.emitted};
+}
+
 }  // namespace
 
 std::vector<RunRows> finished_requests(const traces::Recording& recording) {
@@ -81,10 +98,17 @@ std::vector<RunRows> finished_requests(const traces::Recording& recording) {
 }
 
 traces::RequestSum sum_of_rounds(const RequestRows& rows) {
-  if (rows.stored != nullptr) return *rows.stored;
   traces::RequestSum sum{.request_id = rows.request->id};
-  for (const Round& round : rows.rounds) traces::add_round(sum, round);
+  if (rows.stored != nullptr)
+    sum = *rows.stored;
+  else
+    for (const Round& round : rows.rounds) traces::add_round(sum, round);
+  sum.accepted = round_tokens(sum).accepted_in_text(rows.request->stop);
   return sum;
+}
+
+std::int64_t tokens_in_text(const traces::RequestSum& sum, traces::RequestStop stop) {
+  return round_tokens(sum).in_text(stop);
 }
 
 std::vector<RunRows> rows_by_run(const traces::Recording& recording,
@@ -105,9 +129,7 @@ std::vector<RunRows> rows_by_run(const traces::Recording& recording,
         const std::span<const DraftToken> drafted = tokens.of(round.id);
         const bool complete = drafted.size() == static_cast<std::size_t>(std::max(round.drafted, 0));
         if (!complete) rows.tested_tokens = -1;
-        if (rows.tested_tokens >= 0)
-          rows.tested_tokens += std::count_if(drafted.begin(), drafted.end(),
-                                              [](const DraftToken& token) { return token.tested; });
+        if (rows.tested_tokens >= 0) rows.tested_tokens += tested_in_text(drafted, round, rows.request->stop);
       }
       if (const auto found = spans_of.find(rows.request->id); found != spans_of.end())
         rows.phase_spans = std::move(found->second);

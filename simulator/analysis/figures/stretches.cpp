@@ -2,6 +2,7 @@
 #include <draftscope/simulator/analysis/run_rows.h>
 #include <draftscope/simulator/analysis/speedup.h>
 #include <draftscope/simulator/analysis/stretches.h>
+#include <draftscope/traces/text_share.h>
 
 #include <map>
 #include <set>
@@ -14,11 +15,11 @@ namespace {
 
 using StretchKey = std::pair<const traces::Prompt*, std::int32_t>;  ///< Prompt and first token.
 
-void add(StretchFigures& sum, const traces::Round& round) {
+void add(StretchFigures& sum, const traces::Round& round, traces::RequestStop stop) {
   ++sum.rounds;
   sum.tokens += round.emitted;
   sum.drafted += round.drafted;
-  sum.accepted += round.accepted;
+  sum.accepted += traces::tokens_of(round).accepted_in_text(stop);
   sum.wall_ns += round.end_ns - round.start_ns;
 }
 
@@ -32,7 +33,7 @@ std::map<StretchKey, StretchFigures> sums_of(const RunRows& run, std::int32_t to
     for (const traces::Round& round : rows.rounds) {
       const std::int32_t stretch = first_token / tokens * tokens;
       for (const traces::Prompt* prompt : {static_cast<const traces::Prompt*>(nullptr), rows.prompt})
-        add(sums[{prompt, stretch}], round);
+        add(sums[{prompt, stretch}], round, rows.request->stop);
       first_token += round.emitted;
     }
   }

@@ -2,6 +2,7 @@
 #include <draftscope/simulator/answers/rounds_part.h>
 
 #include <draftscope/simulator/analysis/stretches.h>
+#include <draftscope/traces/text_share.h>
 #include <fmt/format.h>
 #include <algorithm>
 #include <cstddef>
@@ -65,11 +66,13 @@ std::map<std::int32_t, RoundStatistics> by_stretch(const KnownRequest& request,
   std::int32_t first_token = 1;  // The prefill's token has index 0.
   for (const KnownRound& known : request.rounds) {
     const traces::Round& round = known.round;
-    add_round(
-        stretches[first_token / published_stretch_tokens * published_stretch_tokens], known.draft,
-        round.root_position,
-        {.drafted = round.drafted, .accepted = round.accepted, .siblings = round.drafted - known.draft_steps},
-        round.emitted, known.planned_rows, std::max(round.verify_rows - round.drafted - 1, 0));
+    const std::int64_t accepted = traces::tokens_of(round).accepted_in_text(request.request->stop);
+    add_round(stretches[first_token / published_stretch_tokens * published_stretch_tokens], known.draft,
+              round.root_position,
+              {.drafted = round.drafted,
+               .accepted = static_cast<std::int32_t>(accepted),
+               .siblings = round.drafted - known.draft_steps},
+              round.emitted, known.planned_rows, std::max(round.verify_rows - round.drafted - 1, 0));
     first_token += round.emitted;
   }
   // Time of the host is spread over the rounds.

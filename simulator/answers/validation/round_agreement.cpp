@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include <draftscope/base/sha256.h>
+#include <draftscope/traces/text_share.h>
 
 #include "rounds/replay/shadow_table.h"
 #include "rounds/trained_recording.h"
@@ -23,7 +24,7 @@ Counts counts_of(const RequestRows& rows) {
   for (const traces::Round& round : rows.rounds) {
     ++counts.rounds;
     counts.drafted += round.drafted;
-    counts.accepted += round.accepted;
+    counts.accepted += traces::tokens_of(round).accepted_in_text(rows.request->stop);
     counts.emitted += round.emitted;
   }
   return counts;

@@ -77,6 +77,7 @@ DraftedTable drafted_table(const RequestRows& rows, const DraftedPositions& posi
   table.prompt_tokens = rows.rounds.front().root_position;
   table.first = table.prompt_tokens + 1;
   table.ended_at_eos = rows.request->stop == traces::RequestStop::eos;
+  table.ended_at_string = rows.request->stop == traces::RequestStop::stop_string;
   table.text = text_of_request(rows, static_cast<std::size_t>(table.prompt_tokens),
                                static_cast<std::size_t>(table.first) + positions.size());
   const std::vector<double> right = acceptance_at(model, bits_at(positions));

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "rounds/drafts/recorded_statistics.h"
 
+#include <draftscope/traces/text_share.h>
+
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -117,12 +119,12 @@ void add_own_passes(const RunRows& run, const traces::Meta& meta, const ModelSha
   result.auxiliary_passes = passes.kinds();
 }
 
-void add_round(const traces::Round& round, std::int32_t planned, DraftNumbers& numbers,
-               RoundStatistics& statistics, std::vector<RecordedDraft>& by_round) {
+void add_round(const traces::Round& round, traces::RequestStop stop, std::int32_t planned,
+               DraftNumbers& numbers, RoundStatistics& statistics, std::vector<RecordedDraft>& by_round) {
   ++statistics.rounds;
   statistics.tokens += round.emitted;
   statistics.drafted += round.drafted;
-  statistics.accepted += round.accepted;
+  statistics.accepted += traces::tokens_of(round).accepted_in_text(stop);
   if (is_target_step(round, steps_of(round))) {
     ++statistics.target_steps.passes;
     statistics.target_steps.context += round.root_position;
@@ -171,7 +173,8 @@ Result<RecordedStatistics> recorded_statistics(const RunRows& run, const LayerSe
     RoundStatistics& statistics = result.requests.emplace_back();
     std::vector<RecordedDraft>& by_round = result.by_round.emplace_back();
     for (const traces::Round& round : request.rounds)
-      add_round(round, planned_rows(round, request.rounds.front().root_position, max_new_tokens), numbers,
+      add_round(round, request.request->stop,
+                planned_rows(round, request.rounds.front().root_position, max_new_tokens), numbers,
                 statistics, by_round);
   }
   result.drafts = std::move(numbers).drafts();

@@ -25,7 +25,7 @@ Drafted token_at(const ShadowTable& table, const ReplayConditions& conditions, s
     const ShadowCell& cell = table.cell(position, exit);
     return {true, ends(cell.token), cell.true_rank, cell.probability};
   }
-  if (position > table.end() || table.end_cells.empty()) return {};
+  if (position > table.end() || table.end_cells.empty() || table.ended_at_string) return {};
   const ShadowCell& cell = table.end_cells[static_cast<std::size_t>(exit - 1)];
   const bool is_right = cell.token == table.end_cells.back().token;
   return {true, is_right || ends(cell.token), is_right ? 0 : cell.true_rank, cell.probability};
@@ -89,6 +89,8 @@ DraftWalk walk(const RoundState& state, const PlannedRound& plan, const ReplayCo
   DraftOutcome draft;
   for (std::int32_t k = 0; k < steps.longest && draft.drafted < steps.nodes; ++k) {
     const Drafted token = token_at(*state.table, conditions, state.root_position + 1 + k, plan.exit);
+    if (!token.is_known && state.table->ended_at_string)
+      return walk_off_text(state, steps, conditions, k, draft);
     if (!token.is_known) {
       DraftOutcome ended = steps.with(draft, 1, steps.narrowest());
       ended.accepted = k + 1;
@@ -111,10 +113,11 @@ DraftWalk walk(const RoundState& state, const PlannedRound& plan, const ReplayCo
 
 RoundState state_at(const ShadowTable& table, const ReplayConditions& conditions, std::int32_t round_index,
                     std::int32_t root_position) {
-  // A text without an end token ended at the budget or the context.
+  // A text without an end token or a stop string ended at the budget or the context.
   const std::int32_t text_tokens = table.end() - table.prompt_tokens;
-  const std::int32_t budget =
-      table.ended_at_eos ? conditions.max_new_tokens : std::min(conditions.max_new_tokens, text_tokens);
+  const std::int32_t budget = table.ended_at_eos || table.ended_at_string
+                                  ? conditions.max_new_tokens
+                                  : std::min(conditions.max_new_tokens, text_tokens);
   return {&table, round_index, root_position, budget - (root_position - table.prompt_tokens + 1)};
 }
 

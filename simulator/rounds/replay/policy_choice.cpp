@@ -130,11 +130,14 @@ PolicyChoice text_choice(const traces::Recording& recording) {
     return found == recording.meta.end() ? std::string() : found->second;
   };
   const std::string penalty = value("repetition_penalty");
-  if (!penalty.empty() && parse_number<double>(penalty) != 1.0)
-    return none(AnswerStatus::invalid,
-                "recorded with a repetition penalty, expected none: shadow tokens and recorded drafts do not "
-                "say what "
-                "another policy would have drafted under it");
+  const bool is_penalised = (!penalty.empty() && parse_number<double>(penalty) != 1.0) ||
+                            !value("frequency_penalty").empty() || !value("presence_penalty").empty() ||
+                            !value("logit_bias").empty();
+  if (is_penalised)
+    return none(
+        AnswerStatus::invalid,
+        "recorded with a penalty or a logit bias, expected none: shadow tokens and recorded drafts do "
+        "not say what another policy would have drafted under it");
   const std::string temperature = value("temperature");
   if (temperature.empty() || temperature == "0") return {};
   if (value("coupling") == "gumbel")

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "rounds/replay/replay_check.h"
 
+#include <draftscope/traces/text_share.h>
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -20,9 +22,9 @@ std::string range(std::int32_t least, std::int32_t most) {
 /// Compares one request with its table.
 class RequestComparison {
  public:
-  RequestComparison(const ShadowTable& table, const ReplayConditions& conditions, Policy& policy,
-                    ReplayCheck& check)
-      : table_(table), conditions_(conditions), policy_(policy), check_(check) {}
+  RequestComparison(const ShadowTable& table, traces::RequestStop stop, const ReplayConditions& conditions,
+                    Policy& policy, ReplayCheck& check)
+      : table_(table), stop_(stop), conditions_(conditions), policy_(policy), check_(check) {}
 
   /// First difference; "" if there is none.
   std::string compare(std::span<const traces::Round> rounds) {
@@ -58,16 +60,18 @@ class RequestComparison {
         return fmt::format("exit {}, expected at most {}", plan.exit, table_.n_layers - 1);
     }
     DraftWalk walk = walk_draft(state, plan, conditions_);
-    if (walk.is_near_threshold) widen(round, state, plan, walk);
     const DraftOutcome recorded{round.drafted, round.accepted, round.drafted - round.tree_depth};
+    // A table does not have what was accepted after its text's end.
+    const auto accepted = static_cast<std::int32_t>(traces::tokens_of(round).accepted_in_text(stop_));
+    if (walk.is_near_threshold) widen(accepted, state, plan, walk);
     const bool ended_off_text = walk.may_end_early && round.draft_stop == traces::DraftStop::eos &&
-                                round.drafted > round.accepted && round.drafted <= walk.most.drafted;
+                                round.drafted > accepted && round.drafted <= walk.most.drafted;
     if (!ended_off_text && (round.drafted < walk.least.drafted || round.drafted > walk.most.drafted))
       return fmt::format("drafted {}, replay says {}", round.drafted,
                          range(walk.least.drafted, walk.most.drafted));
     const auto [fewest, greatest] = std::minmax(walk.least.accepted, walk.most.accepted);
-    if (round.accepted < fewest || round.accepted > greatest)
-      return fmt::format("accepted {}, replay says {}", round.accepted, range(fewest, greatest));
+    if (accepted < fewest || accepted > greatest)
+      return fmt::format("accepted {}, replay says {}", accepted, range(fewest, greatest));
     const std::int32_t emitted = emitted_tokens(table_, root, round.accepted);
     if (round.emitted != emitted) return fmt::format("emitted {}, replay says {}", round.emitted, emitted);
     count(walk, is_told, ended_off_text);
@@ -91,12 +95,12 @@ class RequestComparison {
   }
 
   /// Widens the walk if either rounding of the confidence explains the round.
-  void widen(const traces::Round& round, const RoundState& state, PlannedRound plan, DraftWalk& walk) const {
+  void widen(std::int32_t accepted, const RoundState& state, PlannedRound plan, DraftWalk& walk) const {
     for (const double change : {-confidence_rounding, confidence_rounding}) {
       PlannedRound other = plan;
       other.threshold += 2 * change;
       const DraftWalk rounded = walk_draft(state, other, conditions_);
-      if (rounded.least.accepted == round.accepted || rounded.most.accepted == round.accepted) walk = rounded;
+      if (rounded.least.accepted == accepted || rounded.most.accepted == accepted) walk = rounded;
     }
     walk.is_near_threshold = true;
   }
@@ -116,6 +120,7 @@ class RequestComparison {
   }
 
   const ShadowTable& table_;
+  traces::RequestStop stop_;
   const ReplayConditions& conditions_;
   Policy& policy_;
   ReplayCheck& check_;
@@ -151,7 +156,8 @@ Result<ReplayCheck> replays_recorded(const RunRows& run, std::span<const ShadowT
     if (table == table_of.end()) continue;
     ++check.requests;
     const std::string difference =
-        RequestComparison(*table->second, conditions, *policy, check).compare(rows.rounds);
+        RequestComparison(*table->second, rows.request->stop, conditions, *policy, check)
+            .compare(rows.rounds);
     if (difference.empty()) continue;
     check.status = AnswerStatus::invalid;
     check.reason = fmt::format("request {} {}", rows.request->id, difference);

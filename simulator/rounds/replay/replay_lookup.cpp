@@ -49,7 +49,8 @@ bool has_child(const LookupRound& round, std::int32_t node) {
 void follow_text(const ShadowTable& table, std::optional<std::int32_t> end, LookupRound& round) {
   for (std::int32_t at = -1; has_child(round, at); at = round.path.back()) {
     const std::int32_t position = round.root_position + 1 + round.outcome.accepted;
-    const bool is_known = position < table.end() || (position == table.end() && end.has_value());
+    const bool finds_end = end.has_value() && !table.ended_at_string;
+    const bool is_known = position < table.end() || (position == table.end() && finds_end);
     if (!is_known) {
       round.status = AnswerStatus::bounded;
       return;

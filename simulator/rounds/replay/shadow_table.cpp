@@ -93,6 +93,7 @@ ShadowTable text_of(const traces::Request& request, const traces::Prompt& prompt
                     .first = static_cast<std::int32_t>(prompt.tokens.size()) + 1,
                     .text = prompt.tokens,
                     .ended_at_eos = request.stop == traces::RequestStop::eos,
+                    .ended_at_string = request.stop == traces::RequestStop::stop_string,
                     .cells = {},
                     .prompt_cells = {},
                     .end_cells = {}};

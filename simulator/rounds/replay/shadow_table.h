@@ -34,6 +34,7 @@ struct ShadowTable {
   std::int32_t first = 0;          ///< The first position that rounds draft, prompt_tokens + 1.
   std::vector<std::int32_t> text;  ///< Prompt and output.
   bool ended_at_eos = false;       ///< The last round's bonus token was an end token, which `text` lacks.
+  bool ended_at_string = false;    ///< `text` ends with a stop string; drafts went beyond it unseen.
   std::vector<ShadowCell> cells;   ///< [position − first][layer − 1]
   /// [position][layer − 1] for the recorded positions right before `first`, ending there. DEL's first
   /// statistics use them; they are predictions of the prompt and of the prefill's token, which no round

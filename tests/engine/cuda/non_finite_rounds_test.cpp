@@ -18,7 +18,7 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr std::array<SamplingOptions, 3> samplings{
+const std::array<SamplingOptions, 3> samplings{
     {{}, {.temperature = 0.9, .top_k = 20, .top_p = 0.9}, {.temperature = 0.9, .coupled = true}}};
 
 class NonFiniteRounds : public testing::Test {

@@ -68,11 +68,16 @@ void add_penalised_law(const ToyBackend::Options& options, std::vector<std::int3
                                           .logits = true,
                                           .top_k = 1}},
                               outputs));
+  for (const TokenBias& of : sampling.logit_bias)
+    outputs.logits[static_cast<std::size_t>(of.token)] += static_cast<float>(of.bias);
   for (std::int32_t token = 0; token < options.vocab; ++token) {
     if (std::find(text.begin(), text.end(), token) == text.end()) continue;
     float& logit = outputs.logits[static_cast<std::size_t>(token)];
     const auto penalty = static_cast<float>(sampling.repetition_penalty);
     logit = logit > 0.0F ? logit / penalty : logit * penalty;
+    const auto times = static_cast<float>(std::count(output.begin(), output.end(), token));
+    logit -= static_cast<float>(sampling.frequency_penalty) * times;
+    if (times > 0.0F) logit -= static_cast<float>(sampling.presence_penalty);
   }
   Distribution next;
   warp(outputs.logits, sampling, next);
@@ -90,14 +95,16 @@ TEST(PenalisedDecoding, HasExactlyTheLawOfTheDefinition) {
       {.temperature = 1.0, .repetition_penalty = 1.8},
       {.temperature = 0.7, .top_k = 3, .repetition_penalty = 0.5},
       {.temperature = 1.3, .top_p = 0.8, .repetition_penalty = 3.0},
+      {.temperature = 1.0, .frequency_penalty = 0.9, .presence_penalty = -0.6},
+      {.temperature = 0.8, .repetition_penalty = 1.2, .min_p = 0.2, .logit_bias = {{2, 1.5}, {0, -0.7}}},
   };
   for (const std::uint32_t seed : {1U, 2U}) {
     const ToyBackend::Options options{.vocab = 4, .n_layers = 4, .seed = seed, .agreement = 0.4};
     for (const SamplingOptions& sampling : samplings) {
       Law defined;
       add_penalised_law(options, {0, 1, 1}, sampling, law_length, 1.0, {}, defined);
-      SamplingOptions without = sampling;
-      without.repetition_penalty = 1.0;
+      const SamplingOptions without{
+          .temperature = sampling.temperature, .top_k = sampling.top_k, .top_p = sampling.top_p};
       EXPECT_GT(total_variation(law_of(options, "vanilla", without, {}), defined), 0.01)
           << "the penalty must matter";
       for (const char* specification :
@@ -124,18 +131,22 @@ class RoundsOfItsOwn final : public ToyBackend {
 TEST(PenalisedDecoding, BypassesRoundsOfTheDevice) {
   const std::vector<std::int32_t> prompt{0, 1, 1};
   for (const double temperature : {0.0, 1.0})
-    for (const double penalty : {1.0, 1.5}) {
+    for (const SamplingOptions& sampling :
+         {SamplingOptions{}, SamplingOptions{.repetition_penalty = 1.5}, SamplingOptions{.min_p = 0.1},
+          SamplingOptions{.frequency_penalty = 0.1}, SamplingOptions{.presence_penalty = 0.1},
+          SamplingOptions{.logit_bias = {{1, 0.5}}}}) {
+      // A greedy choice is the same with any min-p.
+      const bool bypasses = sampling.penalises() || (sampling.min_p > 0.0 && temperature > 0.0);
       RoundsOfItsOwn backend({.vocab = 5});
       auto strategy = make_strategy("layerskip:exit=1,gamma=2", backend.shape());
       ASSERT_TRUE(strategy) << strategy.error().message;
       SeededChooser chooser(1, 1);
       DecodeListener nobody;
-      const DecodeRequest request{.prompt = prompt,
-                                  .max_new_tokens = 5,
-                                  .sampling = {.temperature = temperature, .repetition_penalty = penalty}};
+      DecodeRequest request{.prompt = prompt, .max_new_tokens = 5, .sampling = sampling};
+      request.sampling.temperature = temperature;
       const auto result = decode(backend, *strategy->strategy, request, chooser, nobody);
-      EXPECT_EQ(result.has_value(), penalty != 1.0);
-      EXPECT_EQ(backend.rounds, penalty != 1.0 ? 0 : 1);
+      EXPECT_EQ(result.has_value(), bypasses);
+      EXPECT_EQ(backend.rounds, bypasses ? 0 : 1);
     }
 }
 

@@ -27,6 +27,7 @@ Distribution warped_naively(const std::vector<float>& logits, const SamplingOpti
   std::vector<double> p;
   for (const std::size_t i : order)
     p.push_back(std::exp(static_cast<double>(logits[i]) / options.temperature));
+  while (p.back() < options.min_p * p.front()) p.pop_back();
   double sum = std::accumulate(p.begin(), p.end(), 0.0);
   double kept = 0.0;
   std::size_t count = 0;
@@ -53,7 +54,8 @@ TEST(Warp, EqualsTheDefinitionOnRandomLogits) {
     const SamplingOptions options{
         .temperature = 0.2 + 0.01 * static_cast<double>(random() % 200),
         .top_k = static_cast<std::int32_t>(random() % 3 == 0 ? 0 : random() % 90),
-        .top_p = random() % 3 == 0 ? 1.0 : 0.05 + 0.009 * static_cast<double>(random() % 100)};
+        .top_p = random() % 3 == 0 ? 1.0 : 0.05 + 0.009 * static_cast<double>(random() % 100),
+        .min_p = random() % 2 == 0 ? 0.0 : 0.001 * static_cast<double>(random() % 300)};
     const Distribution expected = warped_naively(logits, options);
     const Distribution found = warped(logits, options);
     ASSERT_EQ(found.tokens, expected.tokens);
@@ -119,6 +121,16 @@ TEST(RepetitionPenalty, MustBeAFinitePositiveNumber) {
     EXPECT_NE(checked.error().message.find("repetition-penalty: found"), std::string::npos);
   }
   EXPECT_TRUE(check(SamplingOptions{.repetition_penalty = 1.3}));
+  for (const double odd : {-0.1, 1.1, std::numeric_limits<double>::quiet_NaN()})
+    EXPECT_FALSE(check(SamplingOptions{.min_p = odd})) << odd;
+  for (const double odd : {-2.1, 2.1, std::numeric_limits<double>::infinity()}) {
+    EXPECT_FALSE(check(SamplingOptions{.frequency_penalty = odd})) << odd;
+    EXPECT_FALSE(check(SamplingOptions{.presence_penalty = odd})) << odd;
+  }
+  EXPECT_TRUE(check(SamplingOptions{.min_p = 1.0, .logit_bias = {{7, -100.0}, {3, 100.0}}}));
+  EXPECT_FALSE(check(SamplingOptions{.logit_bias = {{7, 101.0}}}));
+  EXPECT_FALSE(check(SamplingOptions{.logit_bias = {{7, 1.0}, {7, 2.0}}}));
+  EXPECT_FALSE(check(SamplingOptions{.logit_bias = {{-1, 1.0}}}));
 }
 
 }  // namespace

@@ -72,7 +72,14 @@ TEST(LosslessCatalogue, EveryChoiceHasTheTextOfVanilla) {
   for (const SamplingOptions& sampling :
        {SamplingOptions{}, SamplingOptions{.temperature = 0.7, .top_p = 0.95, .coupled = true},
         SamplingOptions{.repetition_penalty = 1.2},
-        SamplingOptions{.temperature = 0.9, .coupled = true, .repetition_penalty = 1.1}}) {
+        SamplingOptions{.temperature = 0.9, .coupled = true, .repetition_penalty = 1.1},
+        SamplingOptions{.frequency_penalty = 0.4, .presence_penalty = 0.3, .logit_bias = {{3, 2.0}}},
+        SamplingOptions{.temperature = 0.9,
+        .coupled = true,
+        .min_p = 0.02,
+        .frequency_penalty = 0.5,
+        .presence_penalty = -0.5,
+        .logit_bias = {{5, -3.0}, {1, 1.0}}}}) {
     Checkpoint checkpoint = random_checkpoint(random);
     while (checkpoint.shape.n_layers < 3) checkpoint = random_checkpoint(random);
     const auto backend = cpu_backend(checkpoint, 1, 320);

@@ -13,7 +13,7 @@
 namespace draftscope::engine {
 namespace {
 
-constexpr SamplingOptions sampling{.temperature = 1.0, .top_k = 4, .top_p = 1.0};
+const SamplingOptions sampling{.temperature = 1.0, .top_k = 4, .top_p = 1.0};
 
 /// Adds the probabilities of all texts of three tokens, computed from the target alone.
 void target_law(Backend& backend, std::vector<std::int32_t>& text, std::size_t length, double probability,

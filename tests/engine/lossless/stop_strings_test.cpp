@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// With stop strings the text, its tokens and its end are vanilla's under every strategy. Vanilla's text is
-// the longer text up to the token that completes the string.
+// With stop strings and end tokens the text, its tokens and its end are vanilla's under every strategy.
+// Vanilla's text is the longer text up to the token that completes the string, or before the end token. The
+// rounds give as many tokens as the text has.
 
 #include <draftscope/engine/stop_strings.h>
 #include <draftscope/engine/tokenizer.h>
+#include <draftscope/traces/text_share.h>
 #include <gtest/gtest.h>
+
+#include <algorithm>
 
 #include "decoded.h"
 #include "lossless_backend.h"
@@ -19,13 +23,49 @@ struct Ended {
   friend bool operator==(const Ended&, const Ended&) = default;
 };
 
+/// Rounds of one request, each with its draft tokens.
+class CountedRounds final : public DecodeListener {
+ public:
+  void on_round(const RoundReport& report) override {
+    rounds_.push_back(report.round);
+    drafts_.emplace_back(report.draft_tokens.begin(), report.draft_tokens.end());
+  }
+
+  void expect_the_text(const DecodeResult& result) const {
+    traces::RoundTokens sum;
+    std::int64_t in_text = 0;
+    std::int64_t accepted = 0;
+    for (std::size_t i = 0; i < rounds_.size(); ++i) {
+      const traces::RoundTokens tokens = traces::tokens_of(rounds_[i]);
+      const std::vector<std::int32_t> depths = traces::token_depths(drafts_[i]);
+      std::int64_t accepted_tokens = 0;
+      for (std::size_t k = 0; k < depths.size(); ++k)
+        accepted_tokens += drafts_[i][k].accepted && depths[k] < tokens.in_text(result.stop) ? 1 : 0;
+      EXPECT_EQ(accepted_tokens, tokens.accepted_in_text(result.stop));
+      in_text += tokens.in_text(result.stop);
+      accepted += accepted_tokens;
+      sum = {sum.rounds + 1, sum.accepted + tokens.accepted, sum.emitted + tokens.emitted};
+    }
+    EXPECT_EQ(sum.in_text(result.stop), in_text);
+    EXPECT_EQ(sum.accepted_in_text(result.stop), accepted);
+    if (rounds_.empty()) return;  // The prefill's token ended the text.
+    const std::int64_t ends = result.stop == traces::RequestStop::eos ? 1 : 0;
+    EXPECT_EQ(in_text, static_cast<std::int64_t>(result.tokens.size()) - 1 + ends);
+  }
+
+ private:
+  std::vector<traces::Round> rounds_;
+  std::vector<std::vector<traces::DraftToken>> drafts_;
+};
+
 Ended decode_until(Backend& backend, const std::string& specification, const DecodeRequest& request) {
   auto strategy = make_strategy(specification, backend.shape());
   EXPECT_TRUE(strategy) << strategy.error().message;
   SeededChooser chooser(3, 3);
-  DecodeListener nobody;
-  const auto result = decode(backend, *strategy->strategy, request, chooser, nobody);
+  CountedRounds rounds;
+  const auto result = decode(backend, *strategy->strategy, request, chooser, rounds);
   EXPECT_TRUE(result) << result.error().message;
+  rounds.expect_the_text(*result);
   return {result->tokens, result->stop};
 }
 
@@ -80,6 +120,15 @@ TEST(StopStrings, EndEveryStrategysTextWhereVanillaEnds) {
       EXPECT_EQ(decode_until(*backend, specification, request), vanilla)
           << specification << " trial " << trial;
     inside_rounds += count > 1 && count < whole.tokens.size() ? 1 : 0;
+    // Now a token of the text is an end token.
+    const std::vector<std::int32_t> ends{whole.tokens[1 + random() % (whole.tokens.size() - 1)]};
+    request.text_end = nullptr;
+    request.eos_tokens = ends;
+    const auto end = std::find(whole.tokens.begin(), whole.tokens.end(), ends[0]);
+    const Ended ended{{whole.tokens.begin(), end}, traces::RequestStop::eos};
+    for (const char* const specification : {"vanilla", "layerskip:exit=7,gamma=5", "jacobi:block=4",
+                                            "lookahead", "prompt-lookup", "token-recycling"})
+      EXPECT_EQ(decode_until(*backend, specification, request), ended) << specification << " trial " << trial;
   }
   EXPECT_GT(inside_rounds, 10);
 }

@@ -13,8 +13,8 @@
 namespace draftscope::engine {
 namespace {
 
-constexpr SamplingOptions warped{.temperature = 0.9, .top_k = 20, .top_p = 0.9};
-constexpr SamplingOptions coupled{.temperature = 0.9, .coupled = true};
+const SamplingOptions warped{.temperature = 0.9, .top_k = 20, .top_p = 0.9};
+const SamplingOptions coupled{.temperature = 0.9, .coupled = true};
 
 /// Counts the allocations from one round's report to the next, by all threads and by the decoding thread.
 class CountAllocations final : public DecodeListener {

@@ -199,10 +199,12 @@ TEST_P(Details, AcceptanceByPositionIsTheReportsOverTheWholeRun) {
         for (std::size_t place = first; place < last; ++place) {
           const traces::Round& round = opened_->round(rounds[place]);
           const auto steps = static_cast<std::size_t>(round.tree_depth);
-          const auto kept = static_cast<std::size_t>(round.accepted);
+          const bool finds_end = opened_->request_of(rounds[place]).stop == traces::RequestStop::eos &&
+                                 round.emitted <= round.accepted;
+          const auto kept = static_cast<std::size_t>(round.emitted + (finds_end ? 1 : 0));
           drafted += k < steps ? 1 : 0;
-          reached += k < steps && k <= kept ? 1 : 0;
-          accepted += k < steps && k < kept ? 1 : 0;
+          reached += k < steps && k < kept ? 1 : 0;
+          accepted += k < steps && k < std::min(kept, static_cast<std::size_t>(round.accepted)) ? 1 : 0;
         }
         EXPECT_EQ(some[k].drafted, drafted);
         EXPECT_EQ(some[k].reached, reached);

@@ -51,6 +51,7 @@ traces::Recording recording_with(double mean_accepted_length, double drafted_per
         round.accepted = share((mean_accepted_length - 1.0) * rounds, i);
         round.draft_ns = static_cast<std::int64_t>(round.drafted * c * target_step_ns);
       }
+      round.emitted = round.accepted + 1;
       round.verify_ns = target_step_ns;
       round.end_ns = now += round.draft_ns + round.verify_ns;
       recording.rounds.push_back(round);

@@ -3,8 +3,8 @@
 
 // Turns logits into a distribution, and applies the exact rejection rule of speculative sampling. Sources:
 // Leviathan et al. 2023 and Chen et al. 2023 (docs/methods.md, rule 1: accept x ~ q with probability min(1,
-// p/q), on rejection draw from norm(max(p − q, 0))). Both sides are warped alike, in Hugging Face's order:
-// repetition penalty, temperature, top-k, top-p.
+// p/q), on rejection draw from norm(max(p − q, 0))). Both sides are warped alike, in vLLM's order: logit
+// bias, repetition, frequency and presence penalty, temperature, min-p, top-k, top-p.
 
 #include <draftscope/base/result.h>
 #include <draftscope/engine/random.h>
@@ -14,6 +14,13 @@
 
 namespace draftscope::engine {
 
+/// A token, and the number that is added to its logit.
+struct TokenBias {
+  std::int32_t token = 0;
+  double bias = 0.0;
+  friend bool operator==(const TokenBias&, const TokenBias&) = default;
+};
+
 struct SamplingOptions {
   double temperature = 0.0;  ///< 0 = greedy
   std::int32_t top_k = 0;    ///< 0 = off
@@ -22,21 +29,35 @@ struct SamplingOptions {
   /// Makes tokens that occurred in prompt or output less likely: see penalise_repetition(). The rule is the
   /// same for draft and target; a drafted prefix counts as text. 1 = off.
   double repetition_penalty = 1.0;
-  [[nodiscard]] bool penalises() const { return repetition_penalty != 1.0; }
+  double min_p = 0.0;  ///< Tokens less probable than this times the best one are left out; 0 = off.
+  /// Subtracted from a token's logit for each time that the output has it; 0 = off. The prompt does not
+  /// count.
+  double frequency_penalty = 0.0;
+  double presence_penalty = 0.0;      ///< Subtracted once if the output has the token; 0 = off.
+  std::vector<TokenBias> logit_bias;  ///< each token at most once
+  /// Whether logits change before they are warped, so that even a greedy choice may be another.
+  [[nodiscard]] bool penalises() const {
+    return repetition_penalty != 1.0 || frequency_penalty != 0.0 || presence_penalty != 0.0 ||
+           !logit_bias.empty();
+  }
   [[nodiscard]] bool greedy() const { return temperature <= 0.0; }
 };
 
 /// Bounds of the repetition penalty. Beyond them logits would leave the range of their type.
 inline constexpr double min_repetition_penalty = 0.01;
 inline constexpr double max_repetition_penalty = 100.0;
+/// Bounds of frequency and presence penalty, and of a logit bias, in both directions (those of OpenAI's API).
+inline constexpr double max_count_penalty = 2.0;
+inline constexpr double max_logit_bias = 100.0;
 
-/// Fails on a negative or non-finite temperature, a negative top-k, a top-p outside (0, 1], a penalty out of
-/// its bounds.
+/// Fails on a negative or non-finite temperature, a negative top-k, a top-p outside (0, 1], a min-p outside
+/// [0, 1], a penalty or bias out of its bounds, a token that is biased twice.
 [[nodiscard]] Result<void> check(const SamplingOptions& options);
 
 /// Divides the logits of `tokens`, each given once, by the penalty if they are positive, and multiplies them
 /// by it otherwise (Keskar et al. 2019, CTRL, §4.1, with the sign rule of transformers'
-/// RepetitionPenaltyLogitsProcessor).
+/// RepetitionPenaltyLogitsProcessor). Tokens without a logit, as a draft model's vocabulary may lack, are
+/// passed over.
 void penalise_repetition(std::span<float> logits, std::span<const std::int32_t> tokens, double penalty);
 
 /// Tokens that can occur, by ascending id, with probabilities that add up to 1.

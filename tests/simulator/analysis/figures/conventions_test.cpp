@@ -98,23 +98,22 @@ TEST_F(HandMade, CountsAsDraftAndVerifyDoes) {
 TEST_F(HandMade, CountsAsSwiftDoes) {
   const ConventionFigures found = as(Convention::swift);
   EXPECT_DOUBLE_EQ(found.acceptance_rate.value(), 12.0 / 16);  // Per drafted node: 12 / 28.
-  EXPECT_DOUBLE_EQ(found.accepted_length.value(), (12.0 + 5) / 5);
+  EXPECT_DOUBLE_EQ(found.accepted_length.value(), 16.0 / 5);
   // Equation 6 with the half of the layers that the set keeps.
-  const double m = *found.accepted_length, alpha = *found.acceptance_rate;
-  EXPECT_NEAR(*found.expected_speedup, m * alpha / ((m - 1.0) * 0.5 + alpha), 1e-12);
+  EXPECT_NEAR(*found.expected_speedup, *found.accepted_length / (16.0 / 5 * 0.5 + 1.0), 1e-12);
 }
 
 TEST_F(HandMade, CountsAsClaspDoes) {
   const ConventionFigures found = as(Convention::clasp);
   EXPECT_EQ(found.samples, 2);
-  EXPECT_DOUBLE_EQ(found.accepted_length.value(), 12.0 / 5);
+  EXPECT_DOUBLE_EQ(found.accepted_length.value(), 11.0 / 5);
   EXPECT_FALSE(found.acceptance_rate);
 }
 
 TEST_F(HandMade, CountsAsDelDoes) {
   const ConventionFigures found = as(Convention::del);
   EXPECT_DOUBLE_EQ(found.acceptance_rate.value(), as(Convention::layerskip).acceptance_rate.value());
-  EXPECT_DOUBLE_EQ(found.etpl.value(), (4.0 / (4 * 4 + 8) + 5.0 / (4 * 4 + 3 * 8) + 8.0 / (8 * 4 + 8)) / 3);
+  EXPECT_DOUBLE_EQ(found.etpl.value(), (4.0 / (4 * 4 + 8) + 4.0 / (4 * 4 + 3 * 8) + 8.0 / (8 * 4 + 8)) / 3);
 }
 
 TEST_F(HandMade, CountsAsSpecBenchDoes) {

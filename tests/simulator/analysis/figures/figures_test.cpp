@@ -36,6 +36,14 @@ class RandomFigures : public ::testing::TestWithParam<unsigned> {
         if (round.request_id == request.id) rounds.push_back(round);
     return rounds;
   }
+  /// Tokens of a round up to its text's end, counted one by one; an end token counts.
+  [[nodiscard]] std::int32_t kept_tokens(const Round& round) const {
+    const auto request = std::ranges::find(sample_.recording.requests, round.request_id, &Request::id);
+    std::int32_t kept = 0;
+    while (kept <= round.accepted && kept < round.emitted) ++kept;
+    if (request->stop == traces::RequestStop::eos && kept <= round.accepted) ++kept;
+    return kept;
+  }
   /// Time from first tokens to ends, outside of rounds.
   [[nodiscard]] double between_ns(traces::RunId run_id) const {
     double ns = 0;
@@ -95,24 +103,28 @@ TEST_P(RandomFigures, AcceptanceIsCountedOverRounds) {
     double drafted = 0;
     double accepted = 0;
     double emitted = 0;
+    double in_text = 0;
     std::array<std::int64_t, 3> at_position[8] = {};
     const std::vector<Round> rounds = rounds_of(run.all.run->id);
     double tested = 0;
     for (const Round& round : rounds) {
+      const std::int32_t kept = kept_tokens(round);
       drafted += round.drafted;
-      accepted += round.accepted;
+      accepted += std::min(round.accepted, kept);
       emitted += round.emitted;
+      in_text += kept;
       for (const traces::DraftToken& token : sample_.recording.draft_tokens) {
         if (token.round_id != round.id) continue;
-        if (token.tested) ++tested;
+        const bool is_kept = token.index < kept;
+        if (token.tested && is_kept) ++tested;
         ++at_position[token.index][0];
-        if (token.tested) ++at_position[token.index][1];
-        if (token.accepted) ++at_position[token.index][2];
+        if (token.tested && is_kept) ++at_position[token.index][1];
+        if (token.accepted && is_kept) ++at_position[token.index][2];
       }
     }
     const auto count = static_cast<double>(rounds.size());
     EXPECT_EQ(found.rounds, static_cast<std::int64_t>(rounds.size()));
-    EXPECT_NEAR(*found.mean_accepted_length, accepted / count + 1.0, 1e-12);
+    EXPECT_NEAR(*found.mean_accepted_length, in_text / count, 1e-12);
     EXPECT_NEAR(*found.emitted_per_round, emitted / count, 1e-12);
     EXPECT_NEAR(*found.steps_per_round, drafted / count, 1e-12);
     EXPECT_EQ(found.acceptance_rate.has_value(), drafted > 0);
@@ -151,7 +163,7 @@ TEST_P(RandomFigures, LoadedLayersFollowDelsDefinition) {
       double layers = 0;
       for (const Round& round : sample_.recording.rounds) {
         if (round.request_id != request.id) continue;
-        tokens += round.accepted + 1;
+        tokens += kept_tokens(round);
         layers += round.drafted * round.exit_layer + 12;
       }
       etpl_sum += tokens / layers;
@@ -178,7 +190,7 @@ TEST_P(RandomFigures, CostsAreInUnitsOfTheBaselinesRound) {
     double verify_ns = 0;
     double other_ns = 0;
     double drafted = 0;
-    double accepted = 0;
+    double in_text = 0;
     const std::vector<Round> rounds = rounds_of(run.all.run->id);
     const auto count = static_cast<double>(rounds.size());
     for (const Round& round : rounds) {
@@ -186,7 +198,7 @@ TEST_P(RandomFigures, CostsAreInUnitsOfTheBaselinesRound) {
       verify_ns += static_cast<double>(round.verify_ns);
       other_ns += static_cast<double>(round.accept_ns + round.optimise_ns + round.control_ns);
       drafted += round.drafted;
-      accepted += round.accepted;
+      in_text += kept_tokens(round);
     }
     EXPECT_EQ(cost.target_step, TargetStep::baseline_rounds);
     EXPECT_NEAR(cost.target_step_ns, step_ns, 1e-6);
@@ -201,8 +213,7 @@ TEST_P(RandomFigures, CostsAreInUnitsOfTheBaselinesRound) {
     const auto steps = static_cast<double>(vanilla.size());
     const double vanilla_step_ns = step_ns + between_ns(1) / steps;
     EXPECT_NEAR(*cost.closed_form_speedup,
-                (accepted + count) * vanilla_step_ns /
-                    (draft_ns + verify_ns + other_ns + between_ns(run.all.run->id)),
+                in_text * vanilla_step_ns / (draft_ns + verify_ns + other_ns + between_ns(run.all.run->id)),
                 1e-9);
     if (run.all.run->is_baseline) {
       EXPECT_NEAR(*cost.closed_form_speedup, 1.0, 1e-9);
@@ -401,6 +412,7 @@ TEST(Acceptance, OfATokenTreeCountsDepthAsDraftSteps) {
   tree.drafted = 5;
   tree.tree_depth = 3;
   tree.accepted = 2;
+  tree.emitted = 3;
   // root → {0, 1}, 0 → {2, 3}, 3 → 4: three steps deep, five tokens.
   const std::array<std::int32_t, 5> parents{-1, -1, 0, 0, 3};
   recording.draft_tokens.clear();

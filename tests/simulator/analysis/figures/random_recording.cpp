@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <random>
 
 namespace draftscope::simulator {
@@ -73,6 +74,9 @@ class Generator {
     request_.run_id = run.id;
     request_.prompt_id = prompt.id;
     request_.repeat = repeat;
+    constexpr std::array stops{traces::RequestStop::length, traces::RequestStop::eos,
+                               traces::RequestStop::stop_string};
+    request_.stop = stops[static_cast<std::size_t>(prompt.id.value()) % stops.size()];
     request_.start_ns = now_ += up_to(50);
     const int length = options_.equal_outputs ? 5 + static_cast<int>(prompt.id.value()) * 3 : 3 + up_to(20);
     spend(traces::Phase::prefill, 400);

@@ -103,7 +103,7 @@ struct Round {
   std::int32_t drafted = 0;        ///< Draft length.
   /// Depth of the draft's token tree (tree_depth() below); `drafted` for a chain.
   std::int32_t tree_depth = 0;
-  std::int32_t accepted = 0;      ///< Accepted length, before a cut at EOS or the budget.
+  std::int32_t accepted = 0;      ///< Accepted length, before a cut: see text_share.h.
   std::int32_t emitted = 0;       ///< Tokens that reached the output.
   std::int32_t verify_rows = 0;   ///< Rows of the target's forward pass.
   std::int32_t bonus_token = -1;  ///< The target's own token that ends the round (correction or bonus).

@@ -47,7 +47,8 @@ struct Throughput {
 [[nodiscard]] Throughput throughput(const RunRows& run);
 
 // Acceptance of draft tokens. Sums are over all rounds, so every figure is weighted by rounds or by draft
-// tokens, never by prompts.
+// tokens, never by prompts. Tokens after the text's end count nowhere as accepted or tested
+// (traces/text_share.h); as drafted they count.
 
 inline constexpr int draft_stop_count = 5;
 
@@ -77,10 +78,10 @@ struct Acceptance {
   /// Σ accepted / Σ tested. Draft tokens after a rejected one, which the verifier never reached, do not
   /// count.
   std::optional<double> tested_rate;
-  /// M = Σ (accepted + 1) / rounds: tokens per target forward, bonus token included, before a cut at the end
-  /// of the text (SWIFT's M). Vanilla decoding has 1. CLaSp's τ is M − 1.
+  /// M: tokens of the text per target forward, bonus and end-of-sequence tokens included (SWIFT's M). Vanilla
+  /// decoding has 1. CLaSp's τ is M − 1.
   std::optional<double> mean_accepted_length;
-  /// Σ emitted / rounds: M after the cut at the end of the text (Spec-Bench's accept_lengths).
+  /// Σ emitted / rounds: M without the end-of-sequence token (Spec-Bench's accept_lengths).
   std::optional<double> emitted_per_round;
   /// γ̄ = draft steps / rounds.
   std::optional<double> steps_per_round;
@@ -95,13 +96,13 @@ struct Acceptance {
 // Tokens per loaded layer as observed (eTPL; DEL, "Evaluation metrics" and Appendix B). A draft step loads
 // the layers that its mask keeps: E for an early exit, half a layer per kept sublayer otherwise. Weights of
 // fewer bits count proportionally less. A verification loads all L:
-//     eTPL of a request = Σ (accepted + 1) / Σ (draft steps · E + L)
-// Tokens that were cut after EOS count, as they do in DEL's code. Vanilla decoding has eTPL = 1 / L.
+//     eTPL of a request = tokens of M / Σ (draft steps · E + L)
+// DEL's code also counts tokens after the text's end. Vanilla decoding has eTPL = 1 / L.
 
 struct LoadedLayers {
   std::int32_t n_layers = 0;         ///< L
   double loaded_layers = 0.0;        ///< Layers loaded over all rounds.
-  std::int64_t verified_tokens = 0;  ///< Σ (accepted + 1)
+  std::int64_t verified_tokens = 0;  ///< As M counts them.
 
   std::optional<double> etpl;         ///< Mean of the requests' eTPL, as DEL reports it.
   std::optional<double> etpl_pooled;  ///< All tokens / all loaded layers.

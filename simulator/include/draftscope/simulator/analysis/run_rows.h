@@ -86,7 +86,7 @@ struct RoundStatistics {
   std::int64_t tokens = 0;    ///< Tokens that rounds emitted, without the prefill's token.
   std::int64_t rounds = 0;    ///< Number of rounds, including those without a draft.
   std::int64_t drafted = 0;   ///< Draft tokens.
-  std::int64_t accepted = 0;  ///< Accepted draft tokens, before a cut at EOS or the budget.
+  std::int64_t accepted = 0;  ///< Accepted draft tokens, up to the text's end.
   PassCount target_steps;     ///< Rounds without a draft.
   std::vector<DraftStatistics> drafts;
   /// Auxiliary passes of the strategy (scenario.h), indexed as Prices::auxiliary.

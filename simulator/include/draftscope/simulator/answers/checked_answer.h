@@ -122,7 +122,7 @@ struct PredictedRequest {
   struct Counts {
     std::int64_t rounds = 0;
     std::int64_t drafted = 0;
-    std::int64_t accepted = 0;  ///< Accepted tokens, before a cut at the end of the text.
+    std::int64_t accepted = 0;  ///< Accepted tokens, up to the text's end.
     std::int64_t emitted = 0;
   };
   std::string prompt_sha256;  ///< Hash of the prompt's text.
