@@ -3,6 +3,7 @@
 
 #include <draftscope/base/number.h>
 #include <draftscope/base/quote.h>
+#include <draftscope/engine/gguf_sizes.h>
 #include <draftscope/simulator/prices/asked_machine.h>
 #include <draftscope/speculation/catalogue/strategy_catalogue.h>
 #include <draftscope/speculation/catalogue/strategy_specification.h>
@@ -110,12 +111,22 @@ Result<std::vector<std::string>> swept(const std::vector<std::string>& strategie
   return all;
 }
 
+/// Sets the model by its name, or from a config.json or GGUF file.
+Result<void> set_model_of(Scenario& scenario, const std::string& value) {
+  if (!value.ends_with(".gguf")) return simulator::set_model(scenario, value);
+  DRAFTSCOPE_TRY_ASSIGN(const std::string sizes, engine::gguf_sizes(value));
+  DRAFTSCOPE_TRY_ASSIGN(simulator::PlannedModel model, simulator::parse_gguf_model(sizes, value));
+  scenario.shape = std::move(model.shape);
+  scenario.plan = std::move(model.plan);
+  return {};
+}
+
 /// Sets one property of the scenario, by the name of its option.
 Result<void> set(Scenario& scenario, std::string_view key, const std::string& value) {
   if (key == "gpu") {
     DRAFTSCOPE_TRY_ASSIGN(scenario.gpu, simulator::find_gpu(value));
   } else if (key == "model") {
-    DRAFTSCOPE_TRY_ASSIGN(scenario.shape, simulator::model_shape_of(value));
+    DRAFTSCOPE_TRY(set_model_of(scenario, value));
   } else if (key == "weights") {
     DRAFTSCOPE_TRY_ASSIGN(scenario.weights, simulator::parse_weight_type(value));
   } else if (key == "regime") {
@@ -150,7 +161,7 @@ void add_machine_options(CLI::App& command, SimulateOptions& options) {
       "The GPU of the recording, if its driver's name does not say: its specification fills in what the "
       "recording leaves open");
   command.add_option("--model", options.model,
-                     "Another model: a name of models/models.csv, or a config.json");
+                     "Another model: a name of models/models.csv, a config.json or a GGUF file");
   command.add_option("--weights", options.weights,
                      "Another number type of the layers: " + simulator::weight_type_names());
   command.add_option("--regime", options.regime,
@@ -161,10 +172,10 @@ void add_machine_options(CLI::App& command, SimulateOptions& options) {
       "(docs/predicting.md)");
   CLI::Option* draft_cost = command.add_option("--draft-cost", options.draft_cost,
                                                "Cost of a draft step as an input, for heads that are not run "
-                                               "here: a share of a vanilla step, free, or "
-                                               "one-layer");
+                                               "here: a share of a vanilla step, free, "
+                                               "one-layer, or mtp for the model's next-token layer");
   add_number(command, "--draft-vocabulary", options.draft_vocabulary,
-             "Rows of the head of --draft-cost one-layer, if not the target's", {.min = 1})
+             "Rows of the head of --draft-cost one-layer or mtp, if not the target's", {.min = 1})
       ->needs(draft_cost);
   command.add_option(
       "--prompts", options.prompts,

@@ -21,11 +21,11 @@ struct SimulateOptions {
   std::vector<std::string> gpus;
   std::vector<std::string> gpu_specifications;  ///< File names.
   std::vector<std::string> calibrations;        ///< File names.
-  std::string model;                            ///< A published name or a config.json.
+  std::string model;                            ///< A published name, a config.json or a GGUF file.
   std::string weights;
   std::string regime;
-  std::string host;                   ///< A name or a JSON file.
-  std::string draft_cost;             ///< A share of a vanilla step, "free" or "one-layer"; empty = priced.
+  std::string host;        ///< A name or a JSON file.
+  std::string draft_cost;  ///< A share of a vanilla step, "free", "one-layer" or "mtp"; empty = priced.
   std::int32_t draft_vocabulary = 0;  ///< Vocabulary size of the draft; 0 = the target's.
   std::optional<double> price;        ///< Price of the machine per hour.
   std::optional<double> power;        ///< Power of the machine in watts.

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/base/text_file.h>
 #include <draftscope/simulator/prices/asked_machine.h>
-#include <draftscope/speculation/model_config.h>
-#include <draftscope/speculation/published_models.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -63,9 +61,15 @@ Result<HostTime> host_time_of(const std::string& name_or_file) {
 }
 
 Result<ModelShape> model_shape_of(const std::string& name_or_file) {
-  if (!name_or_file.ends_with(".json")) return speculation::find_model_shape(name_or_file);
-  DRAFTSCOPE_TRY_ASSIGN(const std::string text, read_text_file(name_or_file, max_settings_bytes));
-  return speculation::parse_model_sizes({text, name_or_file});
+  DRAFTSCOPE_TRY_ASSIGN(PlannedModel model, planned_model_of(name_or_file));
+  return std::move(model.shape);
+}
+
+Result<void> set_model(Scenario& scenario, const std::string& name_or_file) {
+  DRAFTSCOPE_TRY_ASSIGN(PlannedModel model, planned_model_of(name_or_file));
+  scenario.shape = std::move(model.shape);
+  scenario.plan = std::move(model.plan);
+  return {};
 }
 
 }  // namespace draftscope::simulator

@@ -5,6 +5,8 @@
 #include <array>
 #include <cmath>
 
+#include "prices/plan/plan_work.h"
+
 namespace draftscope::simulator {
 
 namespace {
@@ -19,13 +21,15 @@ double shared_kv_width(const ModelShape& shape, double parts) {
   return std::max<double>(static_cast<double>(shape.kv_width()) / parts, shape.head_dim);
 }
 
+double vocabulary_weights(const ModelShape& shape, WeightType type, double parts) {
+  return (shape.tied_embeddings ? 1.0 : 2.0) * shape.d_model * shape.vocab / parts * activation_bytes(type);
+}
+
 double held_weights(const ModelShape& shape, WeightType type, double parts) {
   const double d_model = shape.d_model;
   const double per_layer = d_model * (2.0 * shape.q_width() / parts + 2.0 * shared_kv_width(shape, parts) +
                                       3.0 * shape.d_ff / parts);
-  const double vocabulary = d_model * shape.vocab / parts;
-  return shape.n_layers * per_layer * layer_weight_bytes(type) +
-         (shape.tied_embeddings ? 1.0 : 2.0) * vocabulary * activation_bytes(type);
+  return shape.n_layers * per_layer * layer_weight_bytes(type) + vocabulary_weights(shape, type, parts);
 }
 
 double held_kv(const ModelShape& shape, WeightType type, double parts, double rows) {
@@ -103,6 +107,10 @@ MemoryNeed memory_need(const Scenario& scenario) {
   MemoryNeed need{.weights = held_weights(scenario.shape, scenario.weights, parts),
                   .kv = held_kv(scenario.shape, scenario.weights, parts, rows),
                   .activations = held_activations(scenario, parts)};
+  if (scenario.plan) {
+    need.weights = held_layers(scenario) + vocabulary_weights(scenario.shape, scenario.weights, parts);
+    need.kv = held_states(scenario);
+  }
   if (scenario.draft_model) {
     const ModelShape& draft = *scenario.draft_model;
     need.draft_model =

@@ -94,6 +94,9 @@ Result<Roofline> roofline(const CostModel& model, const Machine& machine, double
                           const std::vector<std::int32_t>& rows) {
   DRAFTSCOPE_TRY(check_scenario(machine.scenario));
   const Scenario& scenario = machine.scenario;
+  if (scenario.plan)
+    return fail("roofline: the layers of {} differ, expected a model whose layers are alike",
+                scenario.shape.name);
   const TransferredCosts costs = transfer(machine.costs_or(model), scenario);
   Roofline result{.notes = costs.notes};
   for (const speculation::Operation operation : operations)

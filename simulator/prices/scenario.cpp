@@ -24,6 +24,7 @@ Result<void> check_range(std::string_view field, std::int64_t value, std::int64_
 
 std::string draft_cost_name(const DraftCostInput& cost) {
   if (cost.kind == DraftCostInput::Kind::share) return fmt::format("draft cost {}", cost.share);
+  if (cost.kind == DraftCostInput::Kind::next_token) return "drafts of the next-token layer";
   return cost.kind == DraftCostInput::Kind::free ? "free drafts" : "drafts of one layer";
 }
 
@@ -68,9 +69,11 @@ Result<DraftCostInput> parse_draft_cost(std::string_view text, std::int32_t voca
   if (text == "free") return DraftCostInput{.kind = DraftCostInput::Kind::free};
   if (text == "one-layer")
     return DraftCostInput{.kind = DraftCostInput::Kind::one_layer, .vocabulary = vocabulary};
+  if (text == "mtp")
+    return DraftCostInput{.kind = DraftCostInput::Kind::next_token, .vocabulary = vocabulary};
   const auto share = parse_number<double>(text);
   if (!share || !(*share >= 0.0))
-    return fail("found {}, expected a share of a vanilla step, free or one-layer", quote(text));
+    return fail("found {}, expected a share of a vanilla step, mtp, free or one-layer", quote(text));
   return DraftCostInput{.kind = DraftCostInput::Kind::share, .share = *share};
 }
 
@@ -104,9 +107,17 @@ Result<void> check_scenario(const Scenario& scenario) {
     constexpr std::int32_t max_vocabulary = 1 << 24;
     if (!(scenario.draft_cost->share >= 0.0) || !std::isfinite(scenario.draft_cost->share))
       return fail("scenario: draft cost is {}, expected at least 0", scenario.draft_cost->share);
+    if (scenario.draft_cost->kind == DraftCostInput::Kind::next_token &&
+        !(scenario.plan && scenario.plan->next_token))
+      return fail("scenario: draft cost is mtp and {} names no next-token layer, expected a model with one",
+                  scenario.shape.name.empty() ? "the model" : scenario.shape.name);
     DRAFTSCOPE_TRY(
         check_range("rows of the draft's head", scenario.draft_cost->vocabulary, 0, max_vocabulary));
   }
+  if (scenario.host && scenario.host->law != nullptr && scenario.plan &&
+      (scenario.plan->has_experts() || scenario.plan->has_states()))
+    return fail("scenario: host is {}, which runs no experts and no states, expected another engine",
+                quote(scenario.host->name));
   if (scenario.draft_model) DRAFTSCOPE_TRY(speculation::check_sizes(*scenario.draft_model, "draft model"));
   DRAFTSCOPE_TRY(
       check_range("rows of the widest own pass", scenario.widest_auxiliary_pass, 1, max_auxiliary_rows));

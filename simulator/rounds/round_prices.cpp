@@ -22,7 +22,7 @@ Result<DeviceCheck> check_device(const CostModel& trained, const Scenario& scena
   const CostModel& costs = machine.costs_or(trained);
   const bool is_shown = !machine.costs && !scenario.gpu && costs.from_trace && scenario.batch == 1 &&
                         scenario.tensor_parallel == 1 && costs.weights == scenario.weights &&
-                        scenario.context <= costs.largest_context &&
+                        scenario.context <= costs.largest_context && !scenario.plan &&
                         speculation::same_sizes(costs.shape, scenario.shape);
   if (is_shown) return {};
   const GpuSpecification* const gpu = scenario.gpu ? &*scenario.gpu : costs.gpu ? &*costs.gpu : nullptr;

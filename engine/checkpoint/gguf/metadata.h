@@ -54,6 +54,7 @@ class Metadata {
 
   [[nodiscard]] const std::string& file() const { return file_; }
   [[nodiscard]] bool has(std::string_view key) const { return values_.contains(key); }
+  [[nodiscard]] const std::unordered_map<std::string_view, MetadataValue>& values() const { return values_; }
   /// The value of a key; null if there is none.
   [[nodiscard]] const MetadataValue* find(std::string_view key) const;
 

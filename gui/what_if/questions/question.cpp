@@ -41,7 +41,7 @@ Result<simulator::Machine> machine_of(const Question& question, const simulator:
     DRAFTSCOPE_TRY_ASSIGN(scenario.gpu, simulator::find_gpu(question.gpu));
   }
   if (!question.model.empty()) {
-    DRAFTSCOPE_TRY_ASSIGN(scenario.shape, simulator::model_shape_of(question.model));
+    DRAFTSCOPE_TRY(simulator::set_model(scenario, question.model));
   }
   if (question.weights) scenario.weights = *question.weights;
   scenario.regime = question.regime;

@@ -107,6 +107,7 @@ void QuestionPanel::add_draft_cost(QFormLayout& form) {
   draft_cost_->addItem(tr("its layers"), QString());
   draft_cost_->addItem(tr("free"), QStringLiteral("free"));
   draft_cost_->addItem(tr("one layer and a head"), QStringLiteral("one-layer"));
+  draft_cost_->addItem(tr("the next-token layer"), QStringLiteral("mtp"));
   draft_cost_->addItem(tr("a share of a step"), QString::fromLatin1(share_of_step));
   constexpr int min_letters = 10;
   draft_cost_->setMinimumContentsLength(min_letters);

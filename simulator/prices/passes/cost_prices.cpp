@@ -24,7 +24,7 @@ using Eigen::VectorXd;
 bool is_recorded(const CostModel& model, const Scenario& scenario, const Surroundings& surroundings) {
   return model.from_trace && is_on_same_machine(model, scenario) &&
          speculation::same_sizes(model.shape, scenario.shape) && model.weights == scenario.weights &&
-         !surroundings.replaced && scenario.batch == 1 && scenario.tensor_parallel == 1;
+         !surroundings.replaced && !scenario.plan && scenario.batch == 1 && scenario.tensor_parallel == 1;
 }
 
 std::string draft_cost_text(const DraftCostInput& cost) {
@@ -34,6 +34,8 @@ std::string draft_cost_text(const DraftCostInput& cost) {
     case DraftCostInput::Kind::one_layer:
       return fmt::format("draft cost: one layer and a head of {} rows, an input",
                          cost.vocabulary > 0 ? std::to_string(cost.vocabulary) : "the target's");
+    case DraftCostInput::Kind::next_token:
+      return "draft cost: the model's next-token layer, the join before it and the head";
     case DraftCostInput::Kind::free:
       break;
   }
@@ -109,7 +111,7 @@ Result<PriceMap> PriceMap::make(const CostModel& model, const Scenario& scenario
   made->auxiliary_passes = scenario.auxiliary_passes;
   made->auxiliary_count = made->auxiliary_passes.size();
   made->draft_cost = scenario.draft_cost;
-  if (scenario.draft_cost && scenario.draft_cost->kind == DraftCostInput::Kind::one_layer)
+  if (scenario.draft_cost && scenario.draft_cost->is_priced())
     made->auxiliary_passes.push_back(
         {.kind = AuxiliaryPassKind::draft_model, .rows = 1, .attention = 1, .mlp = 1, .has_head = true});
   made->weights = scenario.weights;
@@ -180,6 +182,11 @@ Result<PriceMap> PriceMap::make(const CostModel& model, const Scenario& scenario
              "contexts up to {:.0f} rows exceed the L2 cache: attention begins after 26 us, of 14 to 38 "
              "in published kernel tables",
              scenario.context)});
+  if (scenario.plan)
+    made->costs.notes.push_back(
+        {Provenance::prior, 0.0,
+         fmt::format("{}: {}; kernels of experts and states are priced by the law of products and bytes",
+                     scenario.shape.name, plan_text(*scenario.plan))});
   if (scenario.draft_cost)
     made->costs.notes.push_back({Provenance::prior, 0.0, draft_cost_text(*scenario.draft_cost)});
   if (scenario.batch > 1)

@@ -7,6 +7,7 @@
 #include "prices/fit/cost_parameters.h"
 #include "prices/fit/cost_priors.h"
 #include "prices/fit/cost_work.h"
+#include "prices/plan/plan_work.h"
 
 namespace draftscope::simulator {
 
@@ -60,7 +61,11 @@ void note_range(const CostModel& model, const Scenario& scenario, std::vector<Co
                                  weight_type_name(scenario.weights), weight_type_name(model.weights))
                    : fmt::format("{} weights: bytes as such, at the efficiency of {}",
                                  weight_type_name(scenario.weights), weight_type_name(model.weights)));
-  const double bytes = weight_bytes_per_step(scenario.shape, scenario.weights) / scenario.tensor_parallel;
+  const double bytes =
+      scenario.plan ? read_layers(scenario) + work_of(speculation::Operation::head, scenario.shape,
+                                                      scenario.weights, 1.0, scenario.tensor_parallel)
+                                                  .weight_bytes
+                    : weight_bytes_per_step(scenario.shape, scenario.weights) / scenario.tensor_parallel;
   const double ratio = bytes / weight_bytes_per_step(model.shape, model.weights);
   constexpr double same = 1e-9;
   if (std::abs(ratio - 1.0) > same)
@@ -74,8 +79,8 @@ void note_sources(const CostModel& model, const Scenario& scenario, std::vector<
   const PassForm form{.rows = static_cast<double>(scenario.widths),
                       .batch = static_cast<double>(scenario.batch),
                       .tensor_parallel = scenario.tensor_parallel};
-  CostCoefficients used = attention_coefficients(scenario.shape, scenario.weights, model.width_law, form);
-  add(used, mlp_coefficients(scenario.shape, scenario.weights, model.width_law, form));
+  CostCoefficients used = mean_mixer(scenario, scenario.weights, model.width_law, form);
+  add(used, mean_mlp(scenario, scenario.weights, model.width_law, form));
   add(used, operation_coefficients(speculation::Operation::head, scenario.shape, scenario.weights,
                                    model.width_law, form));
   for (std::size_t i = 0; i < cost_parameter_count; ++i) {

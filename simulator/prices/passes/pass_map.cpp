@@ -16,10 +16,7 @@ constexpr std::array attention_products{speculation::Operation::qkv, speculation
 constexpr std::array mlp_products{speculation::Operation::gate_up, speculation::Operation::down};
 constexpr std::array head_products{speculation::Operation::head};
 
-// Numbers of kernels that the host launches for a sublayer and around the layers: products, attention, and
-// its share of the three small ones; embedding, head and the choice of a token.
-constexpr double attention_kernels = 4.5;
-constexpr double mlp_kernels = 3.5;
+// Number of kernels that the host launches around the layers: embedding, head and the choice of a token.
 constexpr double rest_kernels = 3.0;
 
 void replace_surroundings(const Surroundings& surroundings, CostCoefficients& part, bool is_rest) {
@@ -32,9 +29,9 @@ void replace_surroundings(const Surroundings& surroundings, CostCoefficients& pa
   if (is_rest) part.fixed[common_launch_parameter] += 1.0;
 }
 
-HostTimes host_times(const RegimeCosts& costs) {
-  return {attention_kernels * costs.host_ns_per_kernel + 0.5 * costs.host_ns_per_layer,
-          mlp_kernels * costs.host_ns_per_kernel + 0.5 * costs.host_ns_per_layer,
+HostTimes host_times(const RegimeCosts& costs, const MeanKernels& kernels) {
+  return {kernels.mixer * costs.host_ns_per_kernel + 0.5 * costs.host_ns_per_layer,
+          kernels.mlp * costs.host_ns_per_kernel + 0.5 * costs.host_ns_per_layer,
           rest_kernels * costs.host_ns_per_kernel};
 }
 
@@ -50,7 +47,42 @@ double sublayer_sum_ns(const CostModel& model, const Scenario& scenario, Regime 
   return reduce_ns(model, scenario, rows * scenario.shape.d_model);
 }
 
-constexpr double reached_flops = 0.75;  // Reached share of the dense rate.
+/// Launch of attention over this many bytes, in addition to that of a short context.
+double split_ns(const TransferredCosts& costs, double bytes) {
+  if (!costs.is_specified || !costs.model.gpu || costs.model.engine != nullptr) return 0.0;
+  constexpr double in_cache = 1.5;  // Multiple of its size up to which K/V are read as if they stayed there.
+  constexpr double usual_l2_mb = 50.0;
+  constexpr double launch_ns = 26e3;
+  if (bytes <= in_cache * 1e6 * costs.model.gpu->l2_mb.value_or(usual_l2_mb)) return 0.0;
+  return std::max(launch_ns - costs.model.values[launch_parameter(speculation::Operation::attention)], 0.0);
+}
+
+ConstantTimes constant_times(const TransferredCosts& costs, const CostModel& model, const Scenario& scenario,
+                             const PassForm& form) {
+  if (!scenario.plan)
+    return {arithmetic_excess_ns(attention_products, model, scenario, form) +
+                long_context_ns(costs, scenario, scenario.shape),
+            arithmetic_excess_ns(mlp_products, model, scenario, form)};
+  ConstantTimes sum{.mixer_ns = long_context_ns(costs, scenario, scenario.shape)};
+  const double n_layers = scenario.shape.n_layers;
+  for (const MixerKind& kind : scenario.plan->mixers)
+    sum.mixer_ns += kind.count / n_layers *
+                    planned_excess_ns(mixer_costs(kind, scenario, scenario.weights, model.width_law, form),
+                                      model, scenario, form);
+  for (const MlpKind& kind : scenario.plan->mlps)
+    sum.mlp_ns += kind.count / n_layers *
+                  planned_excess_ns(mlp_costs(kind, scenario, scenario.weights, model.width_law, form), model,
+                                    scenario, form);
+  return sum;
+}
+
+/// Makes a scenario's model its next-token layer alone.
+void make_next_token_only(Scenario& scenario) {
+  NextTokenLayer next = *scenario.plan->next_token;
+  next.mixer.count = next.mlp.count = scenario.shape.n_layers = 1;
+  scenario.plan->mixers = {next.mixer};
+  scenario.plan->mlps = {next.mlp};
+}
 
 }  // namespace
 
@@ -60,15 +92,15 @@ Surroundings surroundings_of(const CostModel& model, const Scenario& scenario) {
 }
 
 double long_context_ns(const TransferredCosts& costs, const Scenario& scenario, const ModelShape& shape) {
-  if (!costs.is_specified || !costs.model.gpu || costs.model.engine != nullptr) return 0.0;
-  constexpr double in_cache = 1.5;  // Multiple of its size up to which K/V are read as if they stayed there.
-  constexpr double usual_l2_mb = 50.0;
-  constexpr double launch_ns = 26e3;
-  const Work work =
-      work_of(speculation::Operation::attention, shape, scenario.weights, 1.0, scenario.tensor_parallel);
-  const double bytes = scenario.batch * scenario.context * work.kv_bytes_per_context_row;
-  if (bytes <= in_cache * 1e6 * costs.model.gpu->l2_mb.value_or(usual_l2_mb)) return 0.0;
-  return std::max(launch_ns - costs.model.values[launch_parameter(speculation::Operation::attention)], 0.0);
+  if (!scenario.plan)
+    return split_ns(costs, scenario.batch * scenario.context *
+                               work_of(speculation::Operation::attention, shape, scenario.weights, 1.0,
+                                       scenario.tensor_parallel)
+                                   .kv_bytes_per_context_row);
+  double sum = 0.0;
+  for (const MixerKind& kind : scenario.plan->mixers)
+    sum += kind.count * split_ns(costs, scenario.batch * kv_bytes(kind, scenario));
+  return sum / shape.n_layers;
 }
 
 void PassMap::put(std::int32_t rows, Part part, const CostCoefficients& coefficients, double arithmetic_ns,
@@ -93,28 +125,23 @@ void PassMap::fill_map(const Scenario& scenario, const Surroundings& surrounding
   arithmetic = VectorXd::Zero(rows_of_map);
   link = VectorXd::Zero(rows_of_map);
   const double gap_ns = surroundings.costs.gap_ns_per_kernel;
+  kernels = mean_kernels(scenario);
   for (std::int32_t rows = 1; rows <= widths; ++rows) {
     const PassForm form{.rows = static_cast<double>(rows),
                         .batch = static_cast<double>(scenario.batch),
                         .tensor_parallel = scenario.tensor_parallel};
     const double sum_ns = sublayer_sum_ns(model, scenario, surroundings.regime, form.rows * form.batch);
-    const auto excess = [&](std::span<const speculation::Operation> products) {
-      return arithmetic_excess_ns(products, model, scenario, form);
-    };
-    CostCoefficients attention =
-        attention_coefficients(scenario.shape, scenario.weights, model.width_law, form);
-    CostCoefficients mlp = mlp_coefficients(scenario.shape, scenario.weights, model.width_law, form);
+    const ConstantTimes constants = constant_times(costs, model, scenario, form);
+    CostCoefficients attention = mean_mixer(scenario, scenario.weights, model.width_law, form);
+    CostCoefficients mlp = mean_mlp(scenario, scenario.weights, model.width_law, form);
     replace_surroundings(surroundings, attention, false);
     replace_surroundings(surroundings, mlp, false);
-    put(rows, attention_part, attention,
-        excess(attention_products) + attention_kernels * gap_ns +
-            long_context_ns(costs, scenario, scenario.shape),
-        sum_ns);
-    put(rows, mlp_part, mlp, excess(mlp_products) + mlp_kernels * gap_ns, sum_ns);
+    put(rows, attention_part, attention, constants.mixer_ns + kernels.mixer * gap_ns, sum_ns);
+    put(rows, mlp_part, mlp, constants.mlp_ns + kernels.mlp * gap_ns, sum_ns);
 
     const CostCoefficients head = operation_coefficients(speculation::Operation::head, scenario.shape,
                                                          scenario.weights, model.width_law, form);
-    const double rest_ns = excess(head_products) + rest_kernels * gap_ns;
+    const double rest_ns = arithmetic_excess_ns(head_products, model, scenario, form) + rest_kernels * gap_ns;
     CostCoefficients draft = head;
     CostCoefficients target = head;
     draft.fixed[draft_step_parameter] += 1.0;
@@ -130,7 +157,7 @@ void PassMap::fill_map(const Scenario& scenario, const Surroundings& surrounding
   fill_auxiliary(scenario, surroundings);
   fill_draft_types(scenario, surroundings);
   if (!surroundings.replaced) return;
-  host = host_times(surroundings.costs);
+  host = host_times(surroundings.costs, kernels);
   draft_host_ns = surroundings.costs.host_ns_per_draft_step;
   target_host_ns = surroundings.costs.host_ns_per_pass;
 }
@@ -138,12 +165,12 @@ void PassMap::fill_map(const Scenario& scenario, const Surroundings& surrounding
 void PassMap::fill_planned(const Scenario& scenario) {
   const WidthLaw law = costs.model.width_law;
   PassForm form{.tensor_parallel = scenario.tensor_parallel};
-  CostVector attention_before = attention_coefficients(scenario.shape, scenario.weights, law, form).fixed;
-  CostVector mlp_before = mlp_coefficients(scenario.shape, scenario.weights, law, form).fixed;
+  CostVector attention_before = mean_mixer(scenario, scenario.weights, law, form).fixed;
+  CostVector mlp_before = mean_mlp(scenario, scenario.weights, law, form).fixed;
   for (const std::int32_t rows : row_steps) {
     form.planned = rows;
-    const CostVector attention = attention_coefficients(scenario.shape, scenario.weights, law, form).fixed;
-    const CostVector mlp = mlp_coefficients(scenario.shape, scenario.weights, law, form).fixed;
+    const CostVector attention = mean_mixer(scenario, scenario.weights, law, form).fixed;
+    const CostVector mlp = mean_mlp(scenario, scenario.weights, law, form).fixed;
     std::array<CostVector, 2>& step = planned.emplace_back(std::array{attention, mlp});
     add_to(step[0], attention_before, -1.0);
     add_to(step[1], mlp_before, -1.0);
@@ -177,11 +204,9 @@ void PassMap::fill_draft_types(const Scenario& scenario, const Surroundings& sur
     }
     Scenario asked = scenario;
     asked.weights = type;
-    const auto excess = [&](std::span<const speculation::Operation> products) {
-      return arithmetic_excess_ns(products, of_type, asked, form);
-    };
-    CostCoefficients attention = attention_coefficients(scenario.shape, type, model.width_law, form);
-    CostCoefficients mlp = mlp_coefficients(scenario.shape, type, model.width_law, form);
+    const ConstantTimes constants = constant_times(costs, of_type, asked, form);
+    CostCoefficients attention = mean_mixer(scenario, type, model.width_law, form);
+    CostCoefficients mlp = mean_mlp(scenario, type, model.width_law, form);
     Index row = type_row(i);
     for (CostCoefficients* const part : {&attention, &mlp}) {
       replace_surroundings(surroundings, *part, false);
@@ -189,9 +214,8 @@ void PassMap::fill_draft_types(const Scenario& scenario, const Surroundings& sur
         map(row, static_cast<Index>(j)) = scale[j] * part->fixed[j];
         map(row + 1, static_cast<Index>(j)) = scale[j] * part->a_context_row[j];
       }
-      arithmetic[row] = part == &attention ? excess(attention_products) + attention_kernels * gap_ns +
-                                                 long_context_ns(costs, scenario, scenario.shape)
-                                           : excess(mlp_products) + mlp_kernels * gap_ns;
+      arithmetic[row] = part == &attention ? constants.mixer_ns + kernels.mixer * gap_ns
+                                           : constants.mlp_ns + kernels.mlp * gap_ns;
       link[row] = sum_ns;
       row += 2;
     }
@@ -210,8 +234,12 @@ void PassMap::fill_auxiliary(const Scenario& scenario, const Surroundings& surro
       if (draft_cost->vocabulary > 0) of_pass.shape.vocab = draft_cost->vocabulary;
     } else if (pass.kind == AuxiliaryPassKind::draft_model && scenario.draft_model) {
       of_pass.shape = *scenario.draft_model;
+      of_pass.plan.reset();
     }
+    const bool is_next_token = i >= auxiliary_count && draft_cost->kind == DraftCostInput::Kind::next_token;
+    if (is_next_token) make_next_token_only(of_pass);
     const ModelShape& shape = of_pass.shape;
+    const MeanKernels of_sublayers = mean_kernels(of_pass);
     CostCoefficients sum;
     double arithmetic_ns = 0.0;
     double link_ns = 0.0;
@@ -225,21 +253,23 @@ void PassMap::fill_auxiliary(const Scenario& scenario, const Surroundings& surro
       const PassForm form{.rows = static_cast<double>(rows),
                           .batch = static_cast<double>(scenario.batch),
                           .tensor_parallel = scenario.tensor_parallel};
-      const auto excess = [&](std::span<const speculation::Operation> products) {
-        return arithmetic_excess_ns(products, model, of_pass, form);
-      };
+      const ConstantTimes constants = constant_times(costs, model, of_pass, form);
       const double sum_ns = reduce_ns(model, scenario, form.rows * form.batch * shape.d_model);
       CostCoefficients one;
-      add(one, attention_coefficients(shape, scenario.weights, model.width_law, form), pass.attention);
-      add(one, mlp_coefficients(shape, scenario.weights, model.width_law, form), pass.mlp);
-      double constant_ns = pass.attention * (excess(attention_products) + attention_kernels * gap_ns +
-                                             long_context_ns(costs, scenario, shape)) +
-                           pass.mlp * (excess(mlp_products) + mlp_kernels * gap_ns) + rest_kernels * gap_ns;
+      add(one, mean_mixer(of_pass, scenario.weights, model.width_law, form), pass.attention);
+      add(one, mean_mlp(of_pass, scenario.weights, model.width_law, form), pass.mlp);
+      double constant_ns = pass.attention * (constants.mixer_ns + of_sublayers.mixer * gap_ns) +
+                           pass.mlp * (constants.mlp_ns + of_sublayers.mlp * gap_ns) + rest_kernels * gap_ns;
+      if (is_next_token) {
+        const SublayerCosts join = join_costs(of_pass, scenario.weights, model.width_law, form);
+        add(one, join.coefficients);
+        constant_ns += planned_excess_ns(join, model, of_pass, form) + join.kernels * gap_ns;
+      }
       double reductions = pass.attention + pass.mlp;
       if (pass.has_head) {
         add(one, operation_coefficients(speculation::Operation::head, shape, scenario.weights,
                                         model.width_law, form));
-        constant_ns += excess(head_products);
+        constant_ns += arithmetic_excess_ns(head_products, model, of_pass, form);
         reductions += 1.0;
       }
       one.fixed[pass.kind == AuxiliaryPassKind::draft_model ? draft_step_parameter : target_pass_parameter] +=

@@ -20,6 +20,7 @@
 #include "prices/fit/cost_priors.h"
 #include "prices/fit/pass_corrections.h"
 #include "prices/passes/cost_transfer.h"
+#include "prices/plan/plan_work.h"
 
 namespace draftscope::simulator {
 
@@ -58,6 +59,7 @@ struct PassMap {
   double context = 0.0;
   double draft_host_ns = 0.0;  ///< Time per pass in addition to the kernels.
   double target_host_ns = 0.0;
+  MeanKernels kernels;  ///< Numbers that the host launches for the two sublayers.
   HostTimes host;
   std::optional<HostTime> engine;  ///< Host time outside passes; for a specified machine only.
   std::optional<DraftCostInput> draft_cost;
@@ -139,6 +141,13 @@ struct PassMap {
     return static_cast<Eigen::Index>(1 + drafts.size() + (above_exit ? draft * width : 0) +
                                      static_cast<std::size_t>(rows - 2));
   }
+};
+
+/// Time of the scenario's mean sublayers beyond the law's memory time: arithmetic, gaps between kernels,
+/// launches for long contexts.
+struct ConstantTimes {
+  double mixer_ns = 0.0;
+  double mlp_ns = 0.0;
 };
 
 /// Additional launch time of attention whose K/V exceed the L2 cache, where kernels split a context and

@@ -194,7 +194,7 @@ std::array<double, row_steps.size()> PassMap::planned_ns(std::size_t draft, cons
 
 void PassMap::replace_draft_steps(const PricedPasses& times, Prices& into) const {
   AffineTime step;
-  if (draft_cost->kind == DraftCostInput::Kind::one_layer) {
+  if (draft_cost->is_priced()) {
     step = times.auxiliary_pass(auxiliary_count);
   } else if (draft_cost->kind == DraftCostInput::Kind::share) {
     step = {draft_cost->share * into.target_step.ns, draft_cost->share * into.target_step.ns_per_context_row};

@@ -84,7 +84,10 @@ struct MachineFile {
 [[nodiscard]] Result<HostTime> host_time_of(const std::string& name_or_file);
 
 /// Shape of a model by its published name, or from a config.json if the text ends in ".json". Errors: those
-/// of speculation::find_model_shape() and parse_model_sizes(), or a file that can't be read.
+/// of planned_model_of() (layer_plan.h).
 [[nodiscard]] Result<ModelShape> model_shape_of(const std::string& name_or_file);
+
+/// Sets a scenario's shape and plan. Errors: those of planned_model_of().
+[[nodiscard]] Result<void> set_model(Scenario& scenario, const std::string& name_or_file);
 
 }  // namespace draftscope::simulator

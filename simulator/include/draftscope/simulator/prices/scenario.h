@@ -5,6 +5,7 @@
 
 #include <draftscope/base/result.h>
 #include <draftscope/simulator/analysis/gpu.h>
+#include <draftscope/simulator/prices/layer_plan.h>
 #include <draftscope/speculation/measured_kernel.h>
 #include <draftscope/speculation/model_shape.h>
 #include <draftscope/traces/writer.h>
@@ -126,24 +127,31 @@ enum class VerifiedLayers : std::uint8_t { all, above_exit };
 /// engine here runs (EAGLE, MTP, Medusa). Such a draft has no exit states, so all layers verify.
 struct DraftCostInput {
   enum class Kind : std::uint8_t {
-    share,      ///< Share of a vanilla step at the same context.
-    free,       ///< No time.
-    one_layer,  ///< One layer of the target and a head of `vocabulary` rows.
+    share,       ///< Share of a vanilla step at the same context.
+    free,        ///< No time.
+    one_layer,   ///< One layer of the target and a head of `vocabulary` rows.
+    next_token,  ///< The model's own next-token layer (LayerPlan::next_token), the join before it, the head.
   };
   Kind kind = Kind::free;
   double share = 0.0;
-  std::int32_t vocabulary = 0;  ///< Rows of the head for one_layer; 0 = those of the target.
+  std::int32_t vocabulary = 0;  ///< Rows of the head for one_layer and next_token; 0 = those of the target.
+
+  /// Whether a draft step has the price of layers.
+  [[nodiscard]] bool is_priced() const { return kind == Kind::one_layer || kind == Kind::next_token; }
 
   friend bool operator==(const DraftCostInput&, const DraftCostInput&) = default;
 };
 
-/// Parses "free", "one-layer" (with a head of `vocabulary` rows), or a share of a vanilla step such as "0.1".
+/// Parses "free", "one-layer" (with a head of `vocabulary` rows), "mtp", or a share of a vanilla step such as
+/// "0.1".
 /// Errors: anything else.
 [[nodiscard]] Result<DraftCostInput> parse_draft_cost(std::string_view text, std::int32_t vocabulary = 0);
 
 struct Scenario {
   std::optional<GpuSpecification> gpu;  ///< Absent = the machine that the model was fitted on.
   ModelShape shape;
+  /// Kinds of the shape's layers where they differ; absent = all alike.
+  std::optional<LayerPlan> plan;
   WeightType weights = WeightType::bf16;
   Regime regime = Regime::as_fitted;
   /// The engine's time outside passes, where the costs come from a specification. Absent = a graph engine's

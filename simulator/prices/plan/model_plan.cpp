@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Reads config.json of mixtures of experts and hybrids. The facts about families are from Hugging Face
+// transformers' configuration and modelling classes.
+#include <draftscope/base/json_text.h>
+#include <draftscope/base/quote.h>
+#include <draftscope/simulator/prices/layer_plan.h>
+#include <draftscope/speculation/model_config.h>
+#include <algorithm>
+#include <array>
+
+#include "prices/plan/plan_reader.h"
+
+namespace draftscope::simulator {
+
+namespace {
+
+constexpr std::array next_token_keys{"num_nextn_predict_layers", "mtp_num_hidden_layers", "num_mtp_layers",
+                                     "mtp_num_layers", "num_mtp_modules"};
+
+Result<ModelShape> shape_of(const JsonField& file, const JsonField& config, const PlannedFamily& family) {
+  ModelShape shape;
+  shape.name = file.file();
+  DRAFTSCOPE_TRY_ASSIGN(shape.n_layers, config["num_hidden_layers"].integer(plan_layers));
+  DRAFTSCOPE_TRY_ASSIGN(shape.d_model, config["hidden_size"].integer(plan_width));
+  DRAFTSCOPE_TRY_ASSIGN(shape.n_heads, config["num_attention_heads"].integer(plan_heads));
+  DRAFTSCOPE_TRY_ASSIGN(shape.n_kv_heads,
+                        config["num_key_value_heads"].integer_or(plan_heads, shape.n_heads));
+  if (config["head_dim"].is_null() && shape.d_model % shape.n_heads != 0)
+    return config["hidden_size"].wrong(fmt::format("a multiple of num_attention_heads {}", shape.n_heads));
+  DRAFTSCOPE_TRY_ASSIGN(shape.head_dim,
+                        config["head_dim"].integer_or(plan_heads, shape.d_model / shape.n_heads));
+  DRAFTSCOPE_TRY_ASSIGN(shape.vocab, config["vocab_size"].integer(Range<std::int32_t>{1, 1 << 24}));
+  const JsonField tied =
+      config.has("tie_word_embeddings") ? config["tie_word_embeddings"] : file["tie_word_embeddings"];
+  DRAFTSCOPE_TRY_ASSIGN(shape.tied_embeddings, tied.boolean_or(family.has(tied_head)));
+  return shape;
+}
+
+/// Counts a sublayer with those of its kind.
+template <typename Kind>
+void count(std::vector<Kind>& kinds, Kind kind) {
+  for (Kind& known : kinds) {
+    kind.count = known.count;
+    if (known == kind) {
+      ++known.count;
+      return;
+    }
+  }
+  kind.count = 1;
+  kinds.push_back(kind);
+}
+
+/// Adds the next-token layer that a file names: full attention and the MLP of the last layer.
+Result<void> add_next_token(const JsonField& file, const JsonField& config, const MlpKind& last_mlp,
+                            LayerPlan& plan) {
+  for (const char* const key : next_token_keys) {
+    const JsonField field = config[key].is_null() ? file[key] : config[key];
+    DRAFTSCOPE_TRY_ASSIGN(const std::int32_t layers, field.integer_or(Range<std::int32_t>{0, 64}, 0));
+    if (layers == 0) continue;
+    const MixerKind* attention = nullptr;
+    for (const MixerKind& kind : plan.mixers)
+      if (kind.kv_values > 0.0 && (attention == nullptr || kind.window == 0)) attention = &kind;
+    if (attention == nullptr) return fail("{} is {}, expected layers with attention", field.name(), layers);
+    plan.next_token = NextTokenLayer{*attention, last_mlp};
+    plan.next_token->mixer.count = plan.next_token->mlp.count = 1;
+    return {};
+  }
+  return {};
+}
+
+Result<PlannedModel> planned(const JsonField& file, const JsonField& config, const PlannedFamily& family) {
+  DRAFTSCOPE_TRY(check_priced(config, family));
+  DRAFTSCOPE_TRY_ASSIGN(ModelShape shape, shape_of(file, config, family));
+  DRAFTSCOPE_TRY_ASSIGN(const std::vector<std::string> layers, layer_kinds(config, family, shape.n_layers));
+  DRAFTSCOPE_TRY_ASSIGN(const ExpertLayers expert_layers, ExpertLayers::read(config));
+  DRAFTSCOPE_TRY_ASSIGN(const MlpKinds mlps, mlps_of(config, family));
+  LayerPlan plan;
+  MlpKind last;
+  for (std::int32_t layer = 0; layer < shape.n_layers; ++layer) {
+    const std::string& kind = layers[static_cast<std::size_t>(layer)];
+    DRAFTSCOPE_TRY_ASSIGN(const std::vector<MixerKind> mixers, mixers_of(config, family, shape, kind));
+    for (const MixerKind& mixer : mixers) count(plan.mixers, mixer);
+    const bool is_alone = family.model_type == "nemotron_h";  // Its layers are a mixer or an MLP.
+    if (is_alone && !mixers.empty()) continue;
+    const bool has_experts =
+        mlps.experts.n_experts > 0 && (is_alone ? kind == "moe" : expert_layers.has_experts(layer));
+    last = has_experts ? mlps.experts : mlps.dense;
+    if (last.dense_width + last.n_experts <= 0.0)
+      return config["intermediate_size"].wrong("the width of a dense MLP");
+    count(plan.mlps, last);
+    const double used = last.dense_width + last.n_used * last.expert_width;
+    if (used > plan_width.max)
+      return config["intermediate_size"].wrong("widths of at most 2^20 that a row uses");
+    shape.d_ff = std::max(shape.d_ff, static_cast<std::int32_t>(used));
+  }
+  DRAFTSCOPE_TRY(add_next_token(file, config, last, plan));
+  const JsonField quantised =
+      config["quantization_config"].is_null() ? file["quantization_config"] : config["quantization_config"];
+  if (!quantised.is_null()) {
+    DRAFTSCOPE_TRY_ASSIGN(const std::string method, quantised["quant_method"].text_or(""));
+    plan.only_experts_are_narrow = method == "mxfp4";
+  }
+  DRAFTSCOPE_TRY(speculation::check_sizes(shape, file.file()));
+  return PlannedModel{std::move(shape), std::move(plan)};
+}
+
+/// Adds windows and a next-token layer to a dense model.
+Result<PlannedModel> planned_dense(ModelShape shape, const JsonField& file, const JsonField& config,
+                                   std::string_view text) {
+  const auto whole = speculation::parse_model_config({text, file.file()});
+  if (!whole && !config["sliding_window"].is_null()) return tl::unexpected(whole.error());
+  LayerPlan plan;
+  const double queries = shape.q_width();
+  const double keys = shape.kv_width();
+  for (std::int32_t layer = 0; layer < shape.n_layers; ++layer)
+    count(plan.mixers, MixerKind{.input_columns = queries,
+                                 .kv_columns = 2.0 * keys,
+                                 .output_depth = queries,
+                                 .kv_values = 2.0 * keys,
+                                 .n_kv_heads = shape.n_kv_heads,
+                                 .window = whole ? whole->window_of(layer) : 0});
+  plan.mlps = {{.count = shape.n_layers, .dense_width = static_cast<double>(shape.d_ff)}};
+  DRAFTSCOPE_TRY(add_next_token(file, config, plan.mlps.front(), plan));
+  if (plan.next_token || plan.mixers.size() > 1 || plan.mixers.front().window > 0)
+    return PlannedModel{std::move(shape), std::move(plan)};
+  return PlannedModel{std::move(shape), std::nullopt};
+}
+
+}  // namespace
+
+Result<PlannedModel> parse_planned_model(std::string_view text, std::string_view file) {
+  DRAFTSCOPE_TRY_ASSIGN(const nlohmann::json parsed, parse_json_object(text, file));
+  const JsonField whole(parsed, file);
+  const bool is_nested = whole["text_config"].value().is_object();
+  const JsonField config = is_nested ? whole["text_config"] : whole;
+  const JsonField type = config["model_type"].is_null() ? whole["model_type"] : config["model_type"];
+  DRAFTSCOPE_TRY_ASSIGN(const std::string model_type, type.text_or(""));
+  if (const PlannedFamily* const family = planned_family(model_type)) return planned(whole, config, *family);
+  DRAFTSCOPE_TRY_ASSIGN(ModelShape shape, speculation::parse_model_sizes({text, file}));
+  return planned_dense(std::move(shape), whole, config, text);
+}
+
+}  // namespace draftscope::simulator
