@@ -20,6 +20,8 @@ Result<int> compare(const CompareOptions& options) {
   Comparisons comparisons;
   for (const std::string& file : options.files) {
     DRAFTSCOPE_TRY_ASSIGN(simulator::MeasuredRecording measured, simulator::measure_recording(file));
+    if (options.csv && measured.timeline)
+      return fail("{}: holds a timeline without runs, expected runs for --csv", file);
     comparisons.recordings.push_back(std::move(measured));
   }
   const traces::Recording& first = *comparisons.recordings.front().recording;

@@ -43,7 +43,8 @@ Result<int> explain(const ExplainCommandOptions& options) {
     measured.push_back(std::move(one));
     DRAFTSCOPE_TRY_ASSIGN(std::vector<simulator::Diagnosis> diagnoses,
                           diagnoses_of(file, measured.back(), options.only_measured));
-    if (diagnoses.empty()) return fail("{}: found no run but vanilla, expected one that drafts", file);
+    if (diagnoses.empty() && !measured.back().timeline)
+      return fail("{}: found no run but vanilla, expected one that drafts", file);
     explained.push_back({&measured.back(), std::move(diagnoses)});
     progress.update(static_cast<std::int64_t>(explained.size()), all);
   }

@@ -13,6 +13,7 @@
 #include "options/output_options.h"
 #include "terminal/process.h"
 #include "terminal/progress_bar.h"
+#include "terminal/table.h"
 
 namespace draftscope::cli {
 
@@ -36,6 +37,7 @@ std::string summary_text(const std::string& target, const traces::ImportSummary&
   for (const traces::MissingData missing : summary.missing)
     lacks += (lacks.empty() ? "" : ", ") + std::string(traces::missing_data_name(missing));
   if (!lacks.empty()) text += fmt::format("not in the source: {}\n", lacks);
+  for (const std::string& remark : summary.remarks) text += printable(remark) + '\n';
   return text;
 }
 
@@ -88,8 +90,10 @@ void add_import_command(CLI::App& app, Outcome& outcome) {
   command->add_option("--strategy", options->import.specification, "Name of the run, instead of the file's");
   add_number(*command, "--draft-length", options->import.draft_length,
              "Draft tokens of every round, where the files have accepted lengths alone", {1, 512});
-  command->add_flag("--partial", options->import.partial,
-                    "Take what is there of a file that was cut off; its open requests count as cancelled");
+  command->add_flag(
+      "--partial", options->import.partial,
+      "Take what is there of a file that was cut off, without single bad events or rows of timelines, "
+      "which are counted; open requests count as cancelled");
   command->add_flag("--overwrite", options->import.overwrite, "Replace what is there");
   command->add_flag("-q,--quiet", options->quiet, "No progress, and no summary");
   command->callback([options, command, &outcome] {

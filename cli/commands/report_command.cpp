@@ -37,6 +37,20 @@ bool is_json_object(const std::string& file) {
   return std::ifstream(file).peek() == '{';
 }
 
+/// Fails if an import lacks what the options ask for: runs, or rounds.
+Result<void> check_content(const ReportCommandOptions& options,
+                           const simulator::MeasuredRecording& measured) {
+  const bool is_whole = options.by != "stretch" && !options.decisions;
+  const bool is_plain =
+      is_whole && options.by.empty() && options.as.empty() && options.over.empty() && !options.csv;
+  if (measured.timeline && !is_plain)
+    return fail("{}: holds a timeline without runs, expected runs for these options", options.file);
+  if (measured.recording->rounds.empty() && !is_whole)
+    return fail("{}: holds no rounds, expected some for {}", options.file,
+                options.decisions ? "--decisions" : "--by stretch");
+  return {};
+}
+
 Result<int> report(const ReportCommandOptions& options) {
   if (options.svg && options.over.empty())
     return fail("--svg: found no --over, expected one, whose curves it draws");
@@ -46,6 +60,7 @@ Result<int> report(const ReportCommandOptions& options) {
   }
   DRAFTSCOPE_TRY_ASSIGN(const simulator::MeasuredRecording measured,
                         simulator::measure_recording(options.file));
+  DRAFTSCOPE_TRY(check_content(options, measured));
   if (!options.as.empty()) {
     const auto asked = conventions_named(options.as);
     if (options.by == "operation" || options.by == "stretch")
@@ -67,7 +82,7 @@ Result<int> report(const ReportCommandOptions& options) {
     if (options.svg) return print_out(over_svg(curves, options.over));
     return print_out(over_text(measured, curves, options.over, glyphs_for_stdout()));
   }
-  if (options.brief) return print_out(brief_text(measured, glyphs_for_stdout()));
+  if (options.brief && !measured.timeline) return print_out(brief_text(measured, glyphs_for_stdout()));
   if (options.by == "operation") {
     DRAFTSCOPE_TRY_ASSIGN(traces::Reader reader, traces::Reader::open(options.file));
     DRAFTSCOPE_TRY_ASSIGN(const auto operations, simulator::read_operations(reader, *measured.recording));

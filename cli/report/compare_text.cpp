@@ -163,6 +163,15 @@ std::string winners_section(const Comparisons& comparisons, const Glyphs& glyphs
                      table.text(2, glyphs.columns), leads.text(2, glyphs.columns));
 }
 
+/// Ratio of two speeds, of which a source states one without prompts.
+std::optional<double> stated_ratio(const Figures& a, const Figures& b) {
+  const auto& from = a.throughput.tokens_per_second;
+  const auto& to = b.throughput.tokens_per_second;
+  constexpr std::string_view key = "tokens_per_second";
+  const bool is_stated = a.stated.contains(key) || b.stated.contains(key);
+  return is_stated && from && to && *from > 0.0 ? std::optional(*to / *from) : std::nullopt;
+}
+
 std::string across_section(const Comparisons& comparisons, std::size_t index, const Glyphs& glyphs) {
   const simulator::MeasuredRecording& first = comparisons.recordings.front();
   const simulator::MeasuredRecording& other = comparisons.recordings[index];
@@ -170,8 +179,12 @@ std::string across_section(const Comparisons& comparisons, std::size_t index, co
   const std::string label = file_label(index);
   std::string text = fmt::format("Across recordings, {} against A: a ratio, not a speedup\n", label);
   if (comparison.runs.empty()) return text + "  no run of the same setting in both\n";
+  const auto ratio_of = [&](const RunComparison& run) {
+    return run.ratio ? std::optional(run.ratio->value)
+                     : stated_ratio(figures_of(first, run.baseline), figures_of(other, run.comparison));
+  };
   if (std::none_of(comparison.runs.begin(), comparison.runs.end(),
-                   [](const RunComparison& run) { return run.ratio.has_value(); }))
+                   [&](const RunComparison& run) { return ratio_of(run).has_value(); }))
     return text + "  no prompt in both\n";
   const simulator::MeasuredFigure& tokens_per_second = measured_figure("tokens_per_second");
   const simulator::FigureOf<simulator::Speedup>& interval = ratio_figure("interval_95");
@@ -196,13 +209,18 @@ std::string across_section(const Comparisons& comparisons, std::size_t index, co
       name += " / " + printable(run.comparison->specification);
     const auto dash = std::string(glyphs.absent());
     table.add_row(
-        {name, run.ratio ? std::to_string(run.ratio->prompts) : "0",
+        {name,
+         run.ratio       ? std::to_string(run.ratio->prompts)
+         : ratio_of(run) ? dash
+                         : "0",
          number(a.throughput.tokens_per_second, glyphs), number(b.throughput.tokens_per_second, glyphs),
          difference_cell(a.throughput.tokens_per_second, b.throughput.tokens_per_second, glyphs),
-         run.ratio ? factor(run.ratio->value, glyphs) : dash,
+         ratio_of(run) ? factor(*ratio_of(run), glyphs) : dash,
          run.ratio ? figure_cell(interval, *run.ratio, glyphs) : dash,
          run.adjusted_p_value ? p_value_text(*run.adjusted_p_value) : dash,
-         run.ratio ? verdict(run.ratio->value, run.adjusted_p_value) : "no common prompt",
+         run.ratio       ? verdict(run.ratio->value, run.adjusted_p_value)
+         : ratio_of(run) ? "of stated rates"
+                         : "no common prompt",
          difference_cell(a.acceptance.mean_accepted_length, b.acceptance.mean_accepted_length, glyphs),
          difference_cell(a.acceptance.acceptance_rate, b.acceptance.acceptance_rate, glyphs),
          figure_cell(same_text, run.identity, glyphs)});
@@ -234,6 +252,10 @@ std::string compare_text(const Comparisons& comparisons, const Glyphs& glyphs) {
   std::string text = meta_section(comparisons, glyphs);
   for (std::size_t i = 0; i < comparisons.recordings.size(); ++i)
     text += (several ? file_label(i) + '\n' : "") + header_text(comparisons.recordings[i], glyphs) + '\n';
+  for (const simulator::MeasuredRecording& measured : comparisons.recordings)
+    if (measured.timeline) text += timeline_text(*measured.timeline, glyphs) + '\n';
+  if (std::ranges::all_of(comparisons.recordings, [](const auto& one) { return one.timeline.has_value(); }))
+    return text;
   text += runs_section(comparisons, glyphs);
   text += winners_section(comparisons, glyphs);
   for (std::size_t i = 1; i < comparisons.recordings.size(); ++i)
@@ -296,6 +318,7 @@ std::string compare_json(const Comparisons& comparisons) {
   Json& recordings = json["recordings"] = Json::array();
   for (const simulator::MeasuredRecording& measured : comparisons.recordings) {
     Json entry = recording_json(measured);
+    add_timeline(entry, measured);
     const traces::Run* baseline = measured.figures.baseline;
     entry["baseline_run_id"] = baseline == nullptr ? Json(nullptr) : Json(baseline->id.value());
     Json& runs = entry["runs"] = Json::array();

@@ -87,6 +87,9 @@ std::string decoding_line(const traces::Recording& recording, const Glyphs& glyp
   const bool is_greedy = simulator::is_greedy(recording.meta);
   const bool temperature_is_unknown = !simulator::import_note(recording.meta).empty() &&
                                       simulator::meta_value(recording.meta, "temperature").empty();
+  const std::string counts = prompts.empty() ? ""
+                                             : fmt::format("{} prompts {} {} repeats", prompts.size(),
+                                                           glyphs.times(), repeats.size());
   return joined({temperature_is_unknown ? ""
                  : is_greedy            ? "greedy"
                              : "temperature " + simulator::meta_value(recording.meta, "temperature"),
@@ -97,8 +100,7 @@ std::string decoding_line(const traces::Recording& recording, const Glyphs& glyp
                  stated(recording.meta, "frequency_penalty", "frequency penalty "),
                  stated(recording.meta, "presence_penalty", "presence penalty "),
                  stated(recording.meta, "logit_bias", "logit bias "),
-                 limit.empty() ? "" : "at most " + limit + " new tokens",
-                 fmt::format("{} prompts {} {} repeats", prompts.size(), glyphs.times(), repeats.size())},
+                 limit.empty() ? "" : "at most " + limit + " new tokens", counts},
                 glyphs);
 }
 
@@ -117,7 +119,7 @@ std::string header_text(const simulator::MeasuredRecording& measured, const Glyp
              glyphs));
   add("model", model_line(recording, glyphs));
   add("machine", machine_line(recording.meta, glyphs));
-  add("decoding", decoding_line(recording, glyphs));
+  if (const std::string line = decoding_line(recording, glyphs); !line.empty()) add("decoding", line);
   for (const std::string& warning : simulator::warnings(measured)) add("warning", printable(warning));
   return text;
 }

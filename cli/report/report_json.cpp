@@ -44,6 +44,30 @@ void add_run(Json& row, const traces::Run& run) {
   row["is_baseline"] = run.is_baseline;
 }
 
+namespace {
+
+Json times_json(const std::vector<simulator::NamedTime>& times) {
+  Json list = Json::array();
+  for (const simulator::NamedTime& time : times)
+    list.push_back({{"name", time.name}, {"count", time.count}, {"ns", time.ns}});
+  return list;
+}
+
+}  // namespace
+
+void add_timeline(Json& json, const simulator::MeasuredRecording& measured) {
+  if (!measured.timeline) return;
+  const simulator::TimelineSummary& timeline = *measured.timeline;
+  json["timeline"] = {
+      {"start_ns", timeline.start_ns},
+      {"end_ns", timeline.end_ns},
+      {"ranges", timeline.ranges},
+      {"device_activities", timeline.device_activities},
+      {"device_busy_ns", timeline.device_activities > 0 ? Json(timeline.device_busy_ns) : Json()},
+      {"by_range", times_json(timeline.by_range)},
+      {"by_activity", times_json(timeline.by_activity)}};
+}
+
 Json figures_json(const simulator::Figures& figures) {
   Json json = Json::object();
   add_run(json, *figures.run);
@@ -88,6 +112,7 @@ std::string csv_header(const Json& row) {
 std::string report_json(const simulator::MeasuredRecording& measured, bool by_category) {
   Json json = new_document();
   json["recording"] = recording_json(measured);
+  add_timeline(json, measured);
   const traces::Run* baseline = measured.figures.baseline;
   json["baseline_run_id"] = baseline == nullptr ? Json(nullptr) : Json(baseline->id.value());
   Json& runs = json["runs"] = Json::array();

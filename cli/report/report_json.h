@@ -39,6 +39,8 @@ template <typename T>
 
 /// Object with path, schema version, whether it was closed cleanly, warnings, and meta.
 [[nodiscard]] Json recording_json(const simulator::MeasuredRecording& measured);
+/// Adds the key `timeline` of an import without runs.
+void add_timeline(Json& json, const simulator::MeasuredRecording& measured);
 /// Adds the keys that identify a run: run_id, strategy, specification, is_baseline.
 void add_run(Json& row, const traces::Run& run);
 /// Row of a run with all its figures.

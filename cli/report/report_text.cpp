@@ -34,7 +34,8 @@ std::string_view source_text(simulator::BreakdownSource source) {
 
 std::string breakdown_chart(const Figures& figures, const Glyphs& glyphs) {
   if (figures.breakdown.source == simulator::BreakdownSource::none)
-    return "  no breakdown: the recorded times contradict the wall time\n";
+    return figures.unknown.empty() ? "  no breakdown: the recorded times contradict the wall time\n"
+                                   : "  no breakdown: its source lacks the times of phases\n";
   const auto wall_ns = static_cast<double>(figures.throughput.wall_ns);
   Table table({{"phase", Align::left}, {"time"}, {"share"}, {"", Align::left}});
   for (std::size_t phase = 0; phase < figures.breakdown.by_phase.size(); ++phase) {
@@ -113,11 +114,12 @@ std::string length_chart(const simulator::Acceptance& acceptance, const Glyphs& 
 /// Bars of a run's time by phase, the acceptance at each draft position, and the ends of drafts.
 std::string run_charts(const Figures& figures, const Glyphs& glyphs) {
   std::string text = printable(figures.run->specification) + '\n';
-  if (figures.throughput.requests == 0) return text + "  no finished request\n";
+  if (figures.throughput.requests == 0 && figures.stated.empty()) return text + "  no finished request\n";
   text += breakdown_chart(figures, glyphs);
   if (figures.device.wall_ns > 0) text += device_chart(figures.device, glyphs);
-  if (figures.acceptance.drafted_tokens == 0) return text;
-  return text + acceptance_chart(figures.acceptance, glyphs) + length_chart(figures.acceptance, glyphs);
+  if (figures.acceptance.by_position.empty()) return text;
+  text += acceptance_chart(figures.acceptance, glyphs);
+  return figures.acceptance.draft_lengths.empty() ? text : text + length_chart(figures.acceptance, glyphs);
 }
 
 /// One line like "    qa  2.31 s: prefill 6.1 %, draft 31.0 %, …".
@@ -208,10 +210,13 @@ std::string explanation(const RecordingFigures& all, const traces::Meta& meta) {
 std::string report_text(const simulator::MeasuredRecording& measured, const ReportOptions& options,
                         const Glyphs& glyphs) {
   const RecordingFigures& figures = measured.figures;
+  if (measured.timeline)
+    return header_text(measured, glyphs) + '\n' + timeline_text(*measured.timeline, glyphs);
   std::string text = header_text(measured, glyphs) + '\n' + speed_table(figures, glyphs) + '\n';
   if (options.by_category) text += category_table(figures, glyphs) + '\n';
   text += drafting_table(figures, glyphs);
   if (!options.tables_only) text += explanation(figures, measured.recording->meta);
+  text += other_stated_text(measured, glyphs);
   text += memory_table(figures, glyphs);
   if (options.tables_only) return text;
   for (const simulator::RunFigures& run : figures.runs) {

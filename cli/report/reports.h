@@ -94,6 +94,13 @@ struct ReportOptions {
 [[nodiscard]] std::string stretches_csv(const simulator::MeasuredRecording& measured,
                                         const std::vector<simulator::StretchFigures>& stretches);
 
+/// Where the time of a timeline without runs went: the device's busy time, and the names that took most.
+[[nodiscard]] std::string timeline_text(const simulator::TimelineSummary& timeline, const Glyphs& glyphs);
+
+/// Table of what imports' sources state of whole runs beside the figures; empty if they state nothing.
+[[nodiscard]] std::string other_stated_text(const simulator::MeasuredRecording& measured,
+                                            const Glyphs& glyphs);
+
 /// Lines above every report: "recording", "model", "machine" and "decoding", and a "warning" line for each
 /// reason to doubt the figures.
 [[nodiscard]] std::string header_text(const simulator::MeasuredRecording& measured, const Glyphs& glyphs);

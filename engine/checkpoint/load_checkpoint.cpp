@@ -25,6 +25,7 @@ namespace {
 
 // Published files have a few kilobytes.
 constexpr std::size_t max_config_bytes = std::size_t{1} << 20;
+constexpr const char* next_token_projection = "model.mtp_layers.0.input_proj.weight";
 /// Tensors begin at multiples of a cache line, which is also the widest vector a kernel loads.
 constexpr std::size_t matrix_alignment = 64;
 
@@ -99,6 +100,8 @@ class Binding {
                   shards_.by_name.begin()->second.file, quantisation_->name());
     DRAFTSCOPE_TRY_ASSIGN(std::vector<std::string> unused,
                           unused_tensors(places_, known_, quantisation_, shape_));
+    if (has(next_token_projection))
+      std::erase_if(unused, [](const std::string& name) { return name.starts_with("model.mtp_layers.0."); });
     for (std::string& line : left_out_lines(std::move(unused), shape_)) notes.push_back(std::move(line));
     return {};
   }
@@ -305,7 +308,7 @@ Result<Checkpoint> load(const std::filesystem::path& folder, BlockMatrices block
   DRAFTSCOPE_TRY(binding.bind(slots, notes));
   DRAFTSCOPE_TRY(binding.place(blocks, folder.string(), *storage, checkpoint.why_widened, notes));
   if (checkpoint.shape.tied_embeddings) weights.head = weights.embedding;
-  checkpoint.has_next_token_layer = binding.has("model.mtp_layers.0.input_proj.weight");
+  checkpoint.has_next_token_layer = binding.has(next_token_projection);
   checkpoint.stored_as = "safetensors " + (quantisation ? quantisation->name()
                                                         : std::string(dtype_name(weights.embedding.dtype)));
 

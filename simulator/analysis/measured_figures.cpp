@@ -333,6 +333,10 @@ Measured make_measured() {
   add_memory(list);
   add_part(list, "speedup", ratio_catalogue(), &Figures::speedup);
   add_part(list, "identity", identity_catalogue(), &Figures::identity);
+  for (MeasuredFigure& figure : list)
+    figure.get = [key = figure.key, get = std::move(figure.get)](const Figures& of) {
+      return is_unknown(of, key) ? FigureValue() : get(of);
+    };
   return list;
 }
 

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -41,13 +42,134 @@ TEST(ImportCommand, GivesTheFiguresThatTheSourceHoldsAndNoOthers) {
     EXPECT_TRUE(run[absent].is_null()) << absent << " rests on what the source lacks";
 }
 
-TEST(ImportCommand, WithoutRoundsReportSaysWhatTheSourceLacks) {
+/// Imports texts as files of these names, the first as the baseline if there are two. Gives the trace.
+std::string trace_of(const TemporaryFolder& folder,
+                     const std::vector<std::pair<std::string, std::string>>& files) {
+  std::vector<std::string> arguments{"import", "-q", "--overwrite", "-o", (folder / "run.dstrace").string()};
+  for (const auto& [name, text] : files) {
+    std::ofstream(folder / name) << text;
+    arguments.push_back((folder / name).string());
+  }
+  const CommandResult imported = run_command(arguments);
+  EXPECT_EQ(imported.exit_code, 0) << imported.err;
+  return arguments[4];
+}
+
+json reported(const std::string& trace) {
+  const CommandResult result = run_command({"report", trace, "--json"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  return json::parse(result.out, nullptr, false);
+}
+
+TEST(ImportCommand, AnswersFromSumsWithoutRounds) {
+  const TemporaryFolder folder;
+  const std::string line =
+      R"({"meta_info":{"spec_verify_ct":3,"spec_num_proposed_drafts":12,"spec_num_correct_drafts":3,)"
+      R"("completion_tokens":7,"e2e_latency":0.1}})"
+      "\n";
+  const std::string trace = trace_of(folder, {{"sums.jsonl", line + line}});
+  const json run = reported(trace)["runs"][0];
+  EXPECT_EQ(run["requests"], 2);
+  EXPECT_EQ(run["output_tokens"], 14);
+  EXPECT_DOUBLE_EQ(run["tokens_per_second"], 70.0);
+  EXPECT_DOUBLE_EQ(run["acceptance_rate"], 0.25);
+  EXPECT_DOUBLE_EQ(run["mean_accepted_length"], 2.0);
+  EXPECT_EQ(run["rounds"], 6);
+  for (const char* const absent : {"draft_steps", "decode_ns", "loaded_layers", "device", "speedup"})
+    EXPECT_TRUE(run[absent].is_null()) << absent << " is in no field of the source";
+  const std::string text = run_command({"report", trace}).out;
+  EXPECT_THAT(text, HasSubstr("which lacks rounds"));
+  EXPECT_THAT(
+      text,
+      HasSubstr("stated by its source, not counted from rounds: rounds, drafted, accepted, M, acceptance"));
+  EXPECT_THAT(run_command({"explain", trace}).out, HasSubstr("70.0 tokens/s"));
+  EXPECT_THAT(run_command({"compare", trace}).out, HasSubstr("25.0 %"));
+  EXPECT_THAT(run_command({"report", trace, "--by", "stretch"}).err,
+              HasSubstr("holds no rounds, expected some"));
+}
+
+TEST(ImportCommand, GivesTheSpeedupOfStatedRates) {
+  const TemporaryFolder folder;
+  const std::string vanilla =
+      R"({"generation_strategy":"autoregressive"}{"tokens_per_second":{"mean":38.0},"total_time":{"mean":2.5}})";
+  const std::string early_exit =
+      R"({"exit_layer":8,"num_speculations":6,"generation_strategy":"self_speculative"})"
+      R"({"acceptance_rate":{"mean":0.71},"tokens_per_second":{"mean":55.1}})";
+  const std::string trace = trace_of(folder, {{"vanilla.json", vanilla}, {"exit.json", early_exit}});
+  const json runs = reported(trace)["runs"];
+  EXPECT_DOUBLE_EQ(runs[0]["tokens_per_second"], 38.0);
+  EXPECT_DOUBLE_EQ(runs[1]["tokens_per_second"], 55.1);
+  EXPECT_DOUBLE_EQ(runs[1]["acceptance_rate"], 0.71);
+  EXPECT_DOUBLE_EQ(runs[1]["speedup"]["value"], 55.1 / 38.0);
+  EXPECT_TRUE(runs[1]["speedup"]["prompts"].is_null());
+  EXPECT_TRUE(runs[1]["requests"].is_null());
+  EXPECT_THAT(run_command({"explain", trace}).out, HasSubstr("1.45x over vanilla"));
+  EXPECT_THAT(run_command({"report", trace}).out, HasSubstr("total_time"));
+
+  const TemporaryFolder other;
+  const std::string alone = trace_of(other, {{"vanilla.json", vanilla}});
+  EXPECT_THAT(run_command({"explain", alone}).out, HasSubstr("38.0 tokens/s without speculation"));
+  const std::string second = trace_of(folder, {{"exit.json", early_exit}});
+  EXPECT_THAT(run_command({"compare", alone, second}).out, HasSubstr("of stated rates"));
+}
+
+TEST(ImportCommand, TellsTimesOfRequestsWithoutSpeculation) {
+  const TemporaryFolder folder;
+  const std::string trace = trace_of(
+      folder,
+      {{"load.jsonl",
+        R"({"metadata":{"request_start_ns":1000000000,"request_end_ns":1500000000},"metrics":{)"
+        R"("time_to_first_token":{"value":40,"unit":"ms"},"output_sequence_length":{"value":24,"unit":"tokens"}}})"}});
+  const json run = reported(trace)["runs"][0];
+  EXPECT_DOUBLE_EQ(run["tokens_per_second"], 48.0);
+  EXPECT_DOUBLE_EQ(run["time_to_first_token"]["mean_ns"], 40e6);
+  EXPECT_TRUE(run["drafted_tokens"].is_null());
+  EXPECT_THAT(run_command({"report", trace}).out, HasSubstr("reports no speculation"));
+  EXPECT_THAT(run_command({"explain", trace}).out, HasSubstr("reports no speculation"));
+}
+
+TEST(ImportCommand, PrintsNoZeroForWhatTheSourceLacks) {
+  const TemporaryFolder folder;
+  const std::string trace =
+      trace_of(folder, {{"a.jsonl", R"({"question_id":1,"per_step_accepted":[1,2,0]})"}});
+  const json run = reported(trace)["runs"][0];
+  EXPECT_EQ(run["rounds"], 3);
+  EXPECT_EQ(run["accepted_tokens"], 3);
+  for (const char* const absent : {"drafted_tokens", "draft_steps", "wall_ns", "decode_ns", "output_tokens",
+                                   "rounds_by_draft_stop", "loaded_layers"})
+    EXPECT_TRUE(run[absent].is_null()) << absent;
+}
+
+TEST(ImportCommand, TellsWhereTheTimeOfATimelineWent) {
   const TemporaryFolder folder;
   const std::string trace = (folder / "run.dstrace").string();
-  ASSERT_EQ(run_command({"import", fixture("layerskip/sweep.csv"), "-q", "-o", trace}).exit_code, 0);
-  const CommandResult reported = run_command({"report", trace});
-  EXPECT_EQ(reported.exit_code, 1);
-  EXPECT_THAT(reported.err, HasSubstr("imported from sweep.csv, which lacks rounds"));
+  ASSERT_EQ(run_command({"import", fixture("chrome/pairs.json"), "-q", "-o", trace}).exit_code, 0);
+  const json timeline = reported(trace)["timeline"];
+  EXPECT_EQ(timeline["device_activities"], 1);
+  double own_ns = 0.0;
+  for (const json& range : timeline["by_range"]) own_ns += range["ns"].get<double>();
+  EXPECT_GT(own_ns, 0.0);
+  for (const char* const command : {"report", "explain", "compare"})
+    EXPECT_THAT(run_command({command, trace}).out, HasSubstr("Timeline of")) << command;
+  EXPECT_THAT(run_command({"report", trace, "--csv"}).err,
+              HasSubstr("a timeline without runs, expected runs"));
+}
+
+TEST(ImportCommand, AnswersFromWhateverASeedHolds) {
+  const TemporaryFolder folder;
+  const std::string trace = (folder / "run.dstrace").string();
+  for (const auto& file : std::filesystem::recursive_directory_iterator(fixture(""))) {
+    if (!file.is_regular_file()) continue;
+    const std::string seed = file.path().string();
+    ASSERT_EQ(run_command({"import", seed, "-q", "--overwrite", "-o", trace}).exit_code, 0) << seed;
+    for (const std::vector<std::string>& command : {std::vector<std::string>{"report", trace},
+                                                    {"report", trace, "--json"},
+                                                    {"compare", trace},
+                                                    {"explain", trace, "--measured-only"}}) {
+      const CommandResult answer = run_command(command);
+      EXPECT_EQ(answer.exit_code, 0) << command[0] << ' ' << seed << ": " << answer.err;
+    }
+  }
 }
 
 /// The sums of a log of llama-speculative, `times` as many with the same rate.

@@ -29,14 +29,32 @@ std::size_t last_started(const std::vector<Frame>& frames, std::uint32_t lane, s
   return static_cast<std::size_t>(after - frames.begin()) - 1;
 }
 
+/// Fails with a frame's problem, or counts it.
+Result<void> refuse_or_count(std::string problem, LeftOut* left_out) {
+  if (left_out == nullptr) return fail("{}", problem);
+  left_out->add(std::move(problem));
+  return {};
+}
+
+/// Leaves the frames that do not begin before the end of the one before them.
 template <typename Frame>
-Result<void> check_order(const std::vector<Frame>& frames, const std::string& name, std::string_view what) {
-  for (std::size_t i = 1; i < frames.size(); ++i)
-    if (frames[i].lane == frames[i - 1].lane && frames[i].start_ns < frames[i - 1].end_ns)
-      return fail(
-          "{}: the {} at {} ns starts before the end of the one before it ({} ns), expected one after "
-          "another",
-          name, what, frames[i].start_ns, frames[i - 1].end_ns);
+Result<void> keep_ordered(std::vector<Frame>& frames, const std::string& name, std::string_view what,
+                          LeftOut* left_out) {
+  std::vector<Frame> kept;
+  kept.reserve(frames.size());
+  for (Frame& frame : frames) {
+    if (!kept.empty() && frame.lane == kept.back().lane && frame.start_ns < kept.back().end_ns) {
+      DRAFTSCOPE_TRY(refuse_or_count(
+          fmt::format(
+              "{}: the {} at {} ns starts before the end of the one before it ({} ns), expected one after "
+              "another",
+              name, what, frame.start_ns, kept.back().end_ns),
+          left_out));
+      continue;
+    }
+    kept.push_back(std::move(frame));
+  }
+  frames = std::move(kept);
   return {};
 }
 
@@ -58,24 +76,34 @@ std::int64_t& phase_time(std::array<std::int64_t, phase_count>& times, Phase pha
 
 }  // namespace
 
-Result<void> Frames::assign(Writer& writer, const std::string& name) {
+Result<void> Frames::assign(Writer& writer, const std::string& name, LeftOut* left_out) {
   std::sort(requests_.begin(), requests_.end(), by_lane_and_start<RequestFrame>);
   std::sort(rounds_.begin(), rounds_.end(), by_lane_and_start<RoundFrame>);
-  DRAFTSCOPE_TRY(check_order(requests_, name, "request"));
-  DRAFTSCOPE_TRY(check_order(rounds_, name, "round"));
+  DRAFTSCOPE_TRY(keep_ordered(requests_, name, "request", left_out));
+  DRAFTSCOPE_TRY(keep_ordered(rounds_, name, "round", left_out));
   for (const RequestFrame& request : requests_) {
     request_ids_.push_back(writer.next_request_id());
     if (lanes_.empty() || lanes_.back() != request.lane) lanes_.push_back(request.lane);
   }
+  std::vector<RoundFrame> kept;
+  kept.reserve(rounds_.size());
   for (const RoundFrame& round : rounds_) {
     const std::size_t request = last_started(requests_, round.lane, round.start_ns);
+    std::string problem;
     if (request == requests_.size() || requests_[request].end_ns < round.end_ns)
-      return fail("{}: the round at {} to {} ns is in no request of its thread, expected one around it", name,
-                  round.start_ns, round.end_ns);
+      problem =
+          fmt::format("{}: the round at {} to {} ns is in no request of its thread, expected one around it",
+                      name, round.start_ns, round.end_ns);
+    else if (round.number != 0 && !by_number_.emplace(round.number, kept.size()).second)
+      problem = fmt::format("{}: round {} is there twice, expected each round once", name, round.number);
+    if (!problem.empty()) {
+      DRAFTSCOPE_TRY(refuse_or_count(std::move(problem), left_out));
+      continue;
+    }
     request_of_.push_back(request);
-    if (round.number != 0 && !by_number_.emplace(round.number, request_of_.size() - 1).second)
-      return fail("{}: round {} is there twice, expected each round once", name, round.number);
+    kept.push_back(round);
   }
+  rounds_ = std::move(kept);
   return {};
 }
 

@@ -10,12 +10,23 @@
 #include <cstdint>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "import/intervals.h"
 #include "writing/paced_trace.h"
 
 namespace draftscope::traces {
+
+/// Bad events of a timeline that were passed over.
+struct LeftOut {
+  std::int64_t count = 0;
+  std::string first;  ///< Error of the first.
+
+  void add(std::string error) {
+    if (count++ == 0) first = std::move(error);
+  }
+};
 
 struct RequestFrame {
   std::int64_t start_ns = 0;
@@ -56,8 +67,9 @@ class Frames {
 
   /// Sorts the frames, finds each round's request and assigns ids from the beginning of their tables. Errors
   /// name the file: a round outside of every request of its thread, a round that occurs twice, rounds or
-  /// requests of a thread that overlap.
-  [[nodiscard]] Result<void> assign(Writer& writer, const std::string& name);
+  /// requests of a thread that overlap. If `left_out` is there, such frames are counted and passed over
+  /// instead.
+  [[nodiscard]] Result<void> assign(Writer& writer, const std::string& name, LeftOut* left_out = nullptr);
 
   // The functions below may be called after assign().
 

@@ -2,6 +2,7 @@
 #include <draftscope/base/quote.h>
 #include <draftscope/traces/import.h>
 
+#include <fmt/ranges.h>
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
@@ -193,8 +194,11 @@ Result<ImportSummary> import_recordings(const std::vector<fs::path>& files, cons
                         .requests = counts.requests,
                         .rounds = counts.rounds,
                         .spans = counts.spans,
-                        .kernels = counts.kernels};
+                        .kernels = counts.kernels,
+                        .remarks = whole.remarks()};
   for (const FormatRow* const format : formats) summary.formats.push_back(format->name);
+  if (!summary.remarks.empty())
+    whole.writer().set_meta("import_remarks", fmt::format("{}", fmt::join(summary.remarks, "; ")));
   whole.writer().set_meta("lacks", missing_data_text(summary.missing));
   // Nothing below may fail for lack of memory, because the trace is in its final place.
   DRAFTSCOPE_TRY(whole.commit());

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <set>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -52,6 +53,10 @@ class PacedTrace {
   void note(MissingData missing) { missing_.insert(missing); }
   [[nodiscard]] std::set<MissingData>& missing() { return missing_; }
 
+  /// Adds a sentence about what was passed over or changed in the source.
+  void remark(std::string sentence) { remarks_.push_back(std::move(sentence)); }
+  [[nodiscard]] const std::vector<std::string>& remarks() const { return remarks_; }
+
   /// Writes the remaining rows, and moves the file to its target.
   [[nodiscard]] Result<void> commit();
 
@@ -69,6 +74,7 @@ class PacedTrace {
   std::int64_t added_rows_ = 0;
   RowCounts counts_;
   std::set<MissingData> missing_;
+  std::vector<std::string> remarks_;
 };
 
 }  // namespace draftscope::traces

@@ -105,6 +105,7 @@ std::string explain_text(const std::vector<ExplainedRecording>& recordings, bool
   std::string text;
   for (const ExplainedRecording& recording : recordings) {
     text += (text.empty() ? "" : "\n") + wrapped_header(*recording.measured, glyphs);
+    if (recording.measured->timeline) text += '\n' + timeline_text(*recording.measured->timeline, glyphs);
     for (const simulator::Diagnosis& diagnosis : recording.diagnoses)
       text += '\n' + diagnosis_text(diagnosis, quiet, glyphs);
   }
@@ -189,6 +190,7 @@ std::string explain_json(const std::vector<ExplainedRecording>& recordings) {
   Json& all = json["recordings"] = Json::array();
   for (const ExplainedRecording& recording : recordings) {
     Json one{{"recording", recording_json(*recording.measured)}, {"runs", Json::array()}};
+    add_timeline(one, *recording.measured);
     for (const Diagnosis& diagnosis : recording.diagnoses) one["runs"].push_back(diagnosis_json(diagnosis));
     all.push_back(std::move(one));
   }

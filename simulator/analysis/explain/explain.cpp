@@ -120,7 +120,7 @@ class Diagnostician {
     if (fastest_ && speedup && fastest_->speedup > (1.0 + thresholds::min_cost_share) * *speedup)
       diagnosis.faster = fastest_;
     diagnosis.summary = summary_of(diagnosis, figures, recording_.meta);
-    if (diagnosis.round.rounds < 1) return diagnosis;
+    if (diagnosis.round.rounds < 1 || figures.run->is_baseline) return diagnosis;
     const auto verification = std::find_if(device_.begin(), device_.end(), [&](const TimeOfOperations& time) {
       return time.run == figures.run->id && time.phase == traces::Phase::verify;
     });
@@ -176,8 +176,12 @@ std::vector<Diagnosis> explain(const MeasuredRecording& measured, const ExplainO
   const std::vector<RunRows> rows = rows_by_run(*measured.recording);
   Diagnostician diagnostician(measured, rows, options);
   std::vector<Diagnosis> diagnoses;
+  // An import may be of vanilla decoding alone, of which the source gave all that there is.
+  const bool with_baseline =
+      traces::is_imported(measured.recording->meta) &&
+      std::ranges::all_of(rows, [](const RunRows& run) { return run.run->is_baseline; });
   for (std::size_t i = 0; i < rows.size(); ++i)
-    if (!rows[i].run->is_baseline)
+    if (with_baseline || !rows[i].run->is_baseline)
       diagnoses.push_back(diagnostician.diagnosis_of(i, measured.figures.runs[i].all, rows[i]));
   return diagnoses;
 }

@@ -184,6 +184,37 @@ std::string second_sentence(const RoundAccount& round, const Figures& figures) {
   return text.empty() ? text : " " + text + ".";
 }
 
+/// Sentences about an imported run as a whole: "It gives 70.0 tokens/s. Its source reports no speculation."
+std::string whole_run_sentences(const Figures& figures, const traces::Meta& meta) {
+  const Throughput& speed = figures.throughput;
+  std::string text = "Its speed is not in the recording" + lacking_times(meta) + ".";
+  if (speed.tokens_per_second) {
+    text = fmt::format("It gives {} tokens/s", number_text(*speed.tokens_per_second));
+    if (figures.run->is_baseline)
+      text += " without speculation";
+    else if (figures.speedup)
+      text +=
+          fmt::format(", {} over vanilla decoding", speedup_text(figures.speedup->value, Characters::ascii));
+    text += '.';
+  }
+  if (const auto& first = speed.time_to_first_token)
+    text += fmt::format(" Its first token comes after {} on average.",
+                        duration_text(first->mean_ns, Characters::ascii));
+  if (figures.run->is_baseline) return text;
+  if (reports_no_speculation(figures, meta)) return text + " Its source reports no speculation.";
+  const Acceptance& drafts = figures.acceptance;
+  std::string stated;
+  if (drafts.mean_accepted_length)
+    stated = fmt::format("a verification yields {} tokens", amount_text(*drafts.mean_accepted_length));
+  if (drafts.acceptance_rate)
+    stated += fmt::format("{}{} of the draft tokens are kept", stated.empty() ? "" : " and ",
+                          share_text(*drafts.acceptance_rate));
+  if (!stated.empty()) text += fmt::format(" Its source states that {}.", stated);
+  return text + fmt::format(
+                    " What a round takes is not in the recording{}.",
+                    lacking(meta, {MissingData::rounds, MissingData::round_times, MissingData::phase_times}));
+}
+
 }  // namespace
 
 std::string_view round_unit_name(RoundUnit unit) {
@@ -197,7 +228,8 @@ std::optional<double> RoundAccount::speedup_without(double cost) const {
 }
 
 RoundAccount round_account(const Figures& figures, const RunRows& rows, const traces::Meta& meta) {
-  RoundAccount round{.rounds = figures.acceptance.rounds};
+  const bool has_rounds = !figures.stated.contains("rounds");
+  RoundAccount round{.rounds = has_rounds ? figures.acceptance.rounds : 0};
   if (round.rounds < 1) return round;
   round.rows = mean_rows(rows);
   round.kept = figures.acceptance.step_acceptance;
@@ -212,6 +244,8 @@ RoundAccount round_account(const Figures& figures, const RunRows& rows, const tr
 
 std::string summary_of(const Diagnosis& diagnosis, const Figures& figures, const traces::Meta& meta) {
   const RoundAccount& round = diagnosis.round;
+  if (traces::is_imported(meta) && (round.rounds < 1 || figures.run->is_baseline))
+    return whole_run_sentences(figures, meta);
   if (round.rounds < 1) return "It has no finished request with rounds, so that there is nothing to explain.";
   std::string text = first_sentence(round, figures, meta) + second_sentence(round, figures);
   constexpr double worth_saying = 1.005;

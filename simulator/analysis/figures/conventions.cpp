@@ -260,7 +260,7 @@ std::span<const FigureOf<ConventionFigures>> convention_figures() {
   using Of = ConventionFigures;
   static const std::vector<FigureOf<Of>> list{
       {"samples", "samples", "", "Prompts or questions, with their repeats, that were averaged over",
-       Format::count, [](const Of& of) { return of.samples; }},
+       Format::count, [](const Of& of) { return of.samples > 0 ? FigureValue(of.samples) : FigureValue(); }},
       {"left_out", "left out", "", "Outputs that the publication's code skips", Format::count,
        [](const Of& of) { return of.left_out; }},
       {"acceptance_rate", "acceptance", "", "The acceptance rate as `acceptance` says", Format::percent,

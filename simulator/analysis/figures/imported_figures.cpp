@@ -2,13 +2,19 @@
 #include <draftscope/simulator/analysis/measured_recording.h>
 #include <fmt/format.h>
 
+#include "analysis/figures/stated_figures.h"
+
 namespace draftscope::simulator {
 
 namespace {
 
 using traces::MissingData;
 
-void leave_out_drafts(Acceptance& acceptance) {
+void leave_out_drafts(Figures& figures) {
+  Acceptance& acceptance = figures.acceptance;
+  for (const char* const key : {"drafted_tokens", "draft_steps", "acceptance_by_position",
+                                "rounds_by_draft_length", "rounds_by_draft_stop."})
+    figures.unknown.insert(key);
   acceptance.acceptance_rate.reset();
   acceptance.step_acceptance.reset();
   acceptance.tested_rate.reset();
@@ -22,13 +28,16 @@ void leave_out_drafts(Acceptance& acceptance) {
 void leave_out(Figures& figures, MissingData missing) {
   switch (missing) {
     case MissingData::accepted_lengths:
-      leave_out_drafts(figures.acceptance);
+      leave_out_drafts(figures);
+      figures.unknown.insert({"accepted_tokens", "loaded_layers"});
       figures.acceptance.mean_accepted_length.reset();
       figures.acceptance.emitted_per_round.reset();
       figures.layers = {};
       break;
     case MissingData::draft_lengths:
-      leave_out_drafts(figures.acceptance);
+      if (figures.run->is_baseline) break;  // It drafts nothing.
+      leave_out_drafts(figures);
+      figures.unknown.insert("loaded_layers");
       figures.cost.c.reset();
       figures.cost.draft_ns_per_step.reset();
       figures.cost.closed_form_speedup.reset();
@@ -38,10 +47,12 @@ void leave_out(Figures& figures, MissingData missing) {
       figures.identity.reset();
       break;
     case MissingData::output_lengths:
+      figures.unknown.insert("output_tokens");
       figures.throughput.tokens_per_second.reset();
       figures.throughput.decode_tokens_per_second.reset();
       break;
     case MissingData::wall_times:
+      figures.unknown.insert({"wall_ns", "decode_ns"});
       figures.throughput.wall_ns = figures.throughput.decode_ns = 0;
       figures.throughput.tokens_per_second.reset();
       figures.throughput.decode_tokens_per_second.reset();
@@ -49,6 +60,7 @@ void leave_out(Figures& figures, MissingData missing) {
       figures.speedup.reset();
       break;
     case MissingData::first_token_times:
+      if (!figures.throughput.time_to_first_token) figures.unknown.insert("decode_ns");
       figures.throughput.time_to_first_token.reset();
       figures.throughput.decode_tokens_per_second.reset();
       if (figures.speedup) {
@@ -66,7 +78,11 @@ void leave_out(Figures& figures, MissingData missing) {
       figures.throughput.tokens_per_second.reset();
       break;
     case MissingData::layer_sets:
+      figures.unknown.insert("loaded_layers");
       figures.layers = {};
+      break;
+    case MissingData::device:
+      figures.unknown.insert("device.");
       break;
     case MissingData::plain_steps:
       figures.acceptance.emitted_per_round.reset();
@@ -77,7 +93,22 @@ void leave_out(Figures& figures, MissingData missing) {
   }
 }
 
+/// A run that no row belongs to has no counts either.
+void leave_out_counts(Figures& figures) {
+  const Throughput& speed = figures.throughput;
+  if (speed.requests == 0 && speed.unfinished_requests == 0)
+    figures.unknown.insert({"requests", "unfinished_requests", "output_tokens", "wall_ns", "decode_ns"});
+  if (figures.acceptance.rounds > 0) return;
+  leave_out_drafts(figures);
+  figures.unknown.insert({"rounds", "accepted_tokens", "loaded_layers"});
+}
+
 }  // namespace
+
+bool is_unknown(const Figures& figures, std::string_view key) {
+  if (figures.unknown.empty() || figures.stated.contains(key)) return false;
+  return figures.unknown.contains(key) || figures.unknown.contains(key.substr(0, key.find('.') + 1));
+}
 
 void drop_unavailable(RecordingFigures& figures, const traces::Meta& meta) {
   for (const MissingData missing : traces::missing_data_of(meta))
@@ -85,6 +116,12 @@ void drop_unavailable(RecordingFigures& figures, const traces::Meta& meta) {
       leave_out(run.all, missing);
       for (Figures& category : run.by_category) leave_out(category, missing);
     }
+  if (!traces::is_imported(meta)) return;
+  for (RunFigures& run : figures.runs) {
+    leave_out_counts(run.all);
+    for (Figures& category : run.by_category) leave_out_counts(category);
+  }
+  put_stated(figures, meta);
 }
 
 std::string import_note(const traces::Meta& meta) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/base/number.h>
+#include <draftscope/simulator/analysis/figure_tables.h>
 #include <draftscope/simulator/analysis/measured_recording.h>
 #include <draftscope/traces/missing_data.h>
 #include <fmt/format.h>
@@ -34,6 +35,14 @@ std::string text_of(const nlohmann::json& object, const char* key) {
   return found != object.end() && found->is_string() ? found->get<std::string>() : "unknown";
 }
 
+/// Titles of the figures that the source states: "M, acceptance".
+std::string stated_titles(const Figures& figures) {
+  std::string titles;
+  for (const MeasuredFigure& figure : measured_figures())
+    if (figures.stated.contains(figure.key)) titles += (titles.empty() ? "" : ", ") + figure.title;
+  return titles;
+}
+
 }  // namespace
 
 Result<MeasuredRecording> read_measured(traces::Reader& reader) {
@@ -55,14 +64,22 @@ Result<MeasuredRecording> measure_recording(const std::filesystem::path& path) {
   DRAFTSCOPE_TRY_ASSIGN(traces::Reader reader, traces::Reader::open(path));
   DRAFTSCOPE_TRY_ASSIGN(MeasuredRecording measured, read_measured(reader));
   const traces::Recording& recording = *measured.recording;
-  if (recording.runs.empty())
+  const bool is_import = traces::is_imported(recording.meta);
+  if (recording.runs.empty()) {
+    if (is_import) {
+      DRAFTSCOPE_TRY_ASSIGN(measured.timeline, summarise_timeline(reader));
+      if (measured.timeline->ranges + measured.timeline->device_activities > 0) return measured;
+    }
     return fail("{}: no run was recorded, expected one to report{}", path.string(), reason(recording));
-  if (recording.rounds.empty())
-    return fail("{}: no round was recorded, expected one to report{}", path.string(), reason(recording));
-  const auto has_requests = [](const RunFigures& run) { return run.all.throughput.requests > 0; };
-  if (std::none_of(measured.figures.runs.begin(), measured.figures.runs.end(), has_requests))
-    return fail("{}: none of its {} requests was finished, expected one to report", path.string(),
-                recording.requests.size());
+  }
+  if (recording.rounds.empty() && !is_import)
+    return fail("{}: no round was recorded, expected one to report", path.string());
+  const auto has_figures = [](const RunFigures& run) {
+    return run.all.throughput.requests > 0 || !run.all.stated.empty();
+  };
+  if (std::none_of(measured.figures.runs.begin(), measured.figures.runs.end(), has_figures))
+    return fail("{}: none of its {} requests was finished, expected one to report{}", path.string(),
+                recording.requests.size(), reason(recording));
   return measured;
 }
 
@@ -95,6 +112,8 @@ std::vector<std::string> warnings(const MeasuredRecording& measured) {
                     measured.schema_version, traces::newest_schema_version()));
   if (std::string note = prediction_note(recording.meta); !note.empty()) lines.push_back(std::move(note));
   if (std::string note = import_note(recording.meta); !note.empty()) lines.push_back(std::move(note));
+  if (std::string remarks = meta_value(recording.meta, "import_remarks"); !remarks.empty())
+    lines.push_back(std::move(remarks));
   if (!recording.closed_cleanly)
     lines.emplace_back(
         "the recording was not closed cleanly, or is still being written; what was committed before it was "
@@ -103,7 +122,7 @@ std::vector<std::string> warnings(const MeasuredRecording& measured) {
   for (const auto& [table, rows] : dropped_rows(recording.meta))
     lines.push_back(fmt::format("{} {} were dropped while recording{}", rows, table,
                                 table == "spans" ? "; time that they covered counts as idle" : ""));
-  if (measured.figures.baseline == nullptr)
+  if (measured.figures.baseline == nullptr && !measured.timeline)
     lines.emplace_back("no finished vanilla run in this recording, so no speedup is given");
   for (const RunFigures& run : measured.figures.runs) {
     const Figures& figures = run.all;
@@ -114,6 +133,11 @@ std::vector<std::string> warnings(const MeasuredRecording& measured) {
     if (is_greedy(recording.meta) && figures.identity && figures.identity->differing_prompts > 0)
       lines.push_back(fmt::format("{}: greedy output differs from vanilla on {} of {} prompts", name,
                                   figures.identity->differing_prompts, figures.identity->compared_prompts));
+    if (reports_no_speculation(figures, recording.meta))
+      lines.push_back(fmt::format("{}: its source reports no speculation", name));
+    if (!figures.stated.empty())
+      lines.push_back(
+          fmt::format("{}: stated by its source, not counted from rounds: {}", name, stated_titles(figures)));
     if (figures.speedup && figures.speedup->unpaired > 0)
       lines.push_back(
           fmt::format("{}: {} requests have no partner in the other run and don't count in the speedup", name,

@@ -3,7 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <sqlite3.h>
 #include <algorithm>
+#include <fstream>
+#include <iterator>
 
 #include "../../value_of.h"
 #include "imported.h"
@@ -12,6 +15,8 @@ namespace draftscope::traces {
 namespace {
 
 using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 const Span& span_named(const Imported& imported, const std::string& name) {
   const auto found = std::find_if(imported.spans.begin(), imported.spans.end(), [&](const Span& span) {
@@ -90,6 +95,179 @@ TEST(ChromeImport, PutsRangesThatOverlapOnTracksOfTheirOwn) {
                                                  R"({"ph":"X","pid":1,"tid":1,"ts":5,"dur":10,"name":"b"}])");
   const Imported imported = import_soundly({file}, {}, folder / "out.dstrace");
   EXPECT_NE(span_named(imported, "a").track_id, span_named(imported, "b").track_id);
+}
+
+constexpr std::string_view good_event = R"({"ph":"X","pid":1,"tid":1,"ts":4,"dur":2,"name":"good"})";
+
+Imported partially(const ImportFolder& folder, std::string_view text) {
+  return import_soundly({folder.write("a.json", text)},
+                        {.format = "chrome", .overwrite = true, .partial = true}, folder / "out.dstrace");
+}
+
+TEST(ChromeImport, TakesAnArrayWithoutItsEndAndTimesInTexts) {
+  const ImportFolder folder;
+  for (const std::string end : {"", ",", ",\n"}) {
+    const auto file = folder.write("a.json", "[\n" + std::string(good_event) + end);
+    const Imported imported = import_soundly({file}, {.overwrite = true}, folder / "out.dstrace");
+    EXPECT_EQ(imported.spans.size(), 1U);
+    EXPECT_TRUE(imported.summary.remarks.empty());
+  }
+  const auto texts =
+      folder.write("b.json", R"([{"ph":"X","ts":"1762000000123.456","dur":"2.5","name":"a"}])");
+  const Imported imported = import_soundly({texts}, {.overwrite = true}, folder / "out.dstrace");
+  EXPECT_EQ(imported.spans.at(0).start_ns, 1'762'000'000'123'456);
+  EXPECT_EQ(imported.spans.at(0).end_ns, 1'762'000'000'125'956);
+}
+
+TEST(ChromeImport, CutsWhatBeganBeforeItsZero) {
+  const ImportFolder folder;
+  const auto file = folder.write("a.json", R"([{"ph":"X","ts":-5,"dur":8,"name":"a"}])");
+  const Imported imported = import_soundly({file}, {}, folder / "out.dstrace");
+  EXPECT_EQ(imported.spans.at(0).start_ns, 0);
+  EXPECT_EQ(imported.spans.at(0).end_ns, 3'000);
+  EXPECT_THAT(imported.summary.remarks, Contains(HasSubstr("1 events began before its zero")));
+}
+
+TEST(ChromeImport, PassesOverNamesAndCountsBadEventsIfAsked) {
+  const ImportFolder folder;
+  for (const std::string_view bad :
+       {R"({"ph":"B","pid":1,"tid":1,"ts":1,"name":"bad"})", R"({"ph":"E","pid":1,"tid":1,"ts":1})",
+        R"({"ph":"X","ts":1,"name":"bad"})", R"({"ph":"X","dur":1,"name":"bad"})",
+        R"({"ph":"X","ts":1,"dur":-1,"name":"bad"})", R"({"ph":"X","ts":-9,"dur":1,"name":"bad"})",
+        R"({"ph":"X","ts":"now","dur":1,"name":"bad"})", R"({"ph":"X","ts":NaN,"dur":1,"name":"bad"})",
+        R"({"ph":"X","ts":1e999,"dur":1,"name":"bad"})", R"({"ph":"C","name":"bad","args":{"value":1}})",
+        R"({"ph":"X","ts":1,"dur":1,"name":"round"})", "3", "[1]",
+        R"({"ph":"X","ts":1,"dur":1,"name":"request","args":{"tokens":-1}})"}) {
+    const std::string text = fmt::format("[{},{},{}]", bad, good_event, bad);
+    EXPECT_FALSE(import_recordings({folder.write("s.json", text)}, {.format = "chrome"}, folder / "s"))
+        << bad;
+    const Imported imported = partially(folder, text);
+    EXPECT_EQ(imported.spans.size(), 1U) << bad;
+    EXPECT_THAT(imported.summary.remarks, Contains(HasSubstr("passed over 2 events, the first: "))) << bad;
+    EXPECT_THAT(imported.recording.meta.at("import_remarks"), HasSubstr("expected ")) << bad;
+  }
+}
+
+TEST(ChromeImport, MendsWhatProgramsDoNotEscapeIfAsked) {
+  const ImportFolder folder;
+  for (const std::string_view name :
+       {"a\tb", "a\nb", "a\x01 b", "a\xff", "a\xed\xa0\x80", "a\xe4\xb8", "\xc0\xaf", R"(\ud800)",
+        R"(\ud800\n)", R"(\ud800\ud800)", R"(\udc00x)", R"(a\x)", R"(\u12)"}) {
+    const std::string text = fmt::format(R"([{},{{"ph":"X","ts":8,"dur":1,"name":"{}"}}])", good_event, name);
+    EXPECT_FALSE(import_recordings({folder.write("s.json", text)}, {.format = "chrome"}, folder / "s"))
+        << name;
+    const Imported imported = partially(folder, text);
+    EXPECT_EQ(imported.spans.size(), 2U) << name;
+    EXPECT_THAT(imported.summary.remarks, Contains(HasSubstr("places that JSON does not allow"))) << name;
+  }
+  const Imported values = partially(
+      folder, fmt::format(R"([{},{{"ph":"C","ts":1,"name":"c","args":{{"x":-Infinity,"y":NaN,"z":2.5,}}}},])",
+                          good_event));
+  ASSERT_EQ(values.counters.size(), 1U);
+  EXPECT_EQ(values.counters[0].value, 2.5);
+  const Imported whole =
+      partially(folder, R"([{"ph":"X","ts":1,"dur":1,"name":"é 歪 \ud83c\udfcb \" \\","x":[1,2]}])");
+  EXPECT_TRUE(whole.summary.remarks.empty()) << "nothing of it is bad";
+  EXPECT_EQ(span_named(whole, "é 歪 🏋 \" \\").start_ns, 1'000);
+}
+
+TEST(ChromeImport, TakesACutFileUpToItsLastWholeEventIfAsked) {
+  const ImportFolder folder;
+  for (const char* const name : {"chrome/rounds.json", "chrome/pairs.json"}) {
+    std::ifstream file(fixture(name));
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    const std::size_t first = text.find('}', text.find(R"("ph":"X")"));
+    std::size_t spans_before = 0;
+    for (std::size_t bytes = text.find("}}", first) + 2; bytes < text.size(); bytes += 7) {
+      const Imported imported = partially(folder, std::string_view(text).substr(0, bytes));
+      const std::size_t spans = imported.spans.size() + imported.recording.requests.size();
+      EXPECT_GE(spans, spans_before == 0 ? 0 : spans_before - 1) << name << " cut at byte " << bytes;
+      spans_before = spans;
+    }
+  }
+  const Imported open = partially(
+      folder, R"([{"ph":"B","ts":1,"name":"request"},{"ph":"X","ts":2,"dur":3,"name":"draft"},{"ph":"X","t)");
+  ASSERT_EQ(open.recording.requests.size(), 1U);
+  EXPECT_EQ(open.recording.requests[0].stop, RequestStop::cancelled);
+  EXPECT_EQ(open.recording.requests[0].end_ns, 5'000);
+  EXPECT_THAT(open.summary.remarks, Contains(HasSubstr("after event 2, which is the last one taken")));
+}
+
+/// An export as Nsight Systems writes it, made by these statements.
+std::filesystem::path export_of(const ImportFolder& folder, const std::string& statements) {
+  const std::filesystem::path file = folder / "export.sqlite";
+  std::filesystem::remove(file);
+  sqlite3* database = nullptr;
+  EXPECT_EQ(sqlite3_open(file.c_str(), &database), SQLITE_OK);
+  EXPECT_EQ(sqlite3_exec(database, statements.c_str(), nullptr, nullptr, nullptr), SQLITE_OK)
+      << sqlite3_errmsg(database);
+  sqlite3_close(database);
+  return file;
+}
+
+std::string ranges_table(const std::string& name, const std::string& rows) {
+  return fmt::format("CREATE TABLE {0} (start, end, eventType, text, globalTid); INSERT INTO {0} VALUES {1};",
+                     name, rows);
+}
+
+std::string kernels_table(const std::string& name, const std::string& rows) {
+  return fmt::format(
+      "CREATE TABLE {0} (start, end, streamId, correlationId, shortName); INSERT INTO {0} VALUES {1};", name,
+      rows);
+}
+
+TEST(NsysImport, ReadsTheNewestVersionOfEachTable) {
+  const ImportFolder folder;
+  const auto file =
+      export_of(folder, ranges_table("NVTX_EVENTS", "(1, 2, 59, 'old', 1)") +
+                            ranges_table("NVTX_EVENTS_V3", "(10, 20, 59, 'new', 1)") +
+                            kernels_table("CUPTI_ACTIVITY_KIND_KERNEL_V2", "(12, 15, 7, 1, 4)") +
+                            "CREATE TABLE StringIds (id, value); INSERT INTO StringIds VALUES (4, 'gemm');"
+                            "CREATE TABLE OSRT_API (start, end); INSERT INTO OSRT_API VALUES (1, 2);"
+                            "CREATE TABLE META_DATA_EXPORT (name, value);"
+                            "INSERT INTO META_DATA_EXPORT VALUES ('EXPORT_SCHEMA_VERSION', '4.2.0');");
+  const Imported imported = import_soundly({file}, {}, folder / "out.dstrace");
+  EXPECT_EQ(span_named(imported, "new").end_ns, 20);
+  ASSERT_EQ(imported.kernels.size(), 1U);
+  EXPECT_EQ(imported.strings.at(imported.kernels[0].short_name_id), "gemm");
+  EXPECT_EQ(imported.recording.meta.at("nsys_schema"), "4.2.0");
+  EXPECT_THAT(imported.summary.remarks, Contains(HasSubstr("not read, in NVTX_EVENTS, OSRT_API")));
+  EXPECT_THAT(imported.summary.missing, Not(Contains(MissingData::device)));
+}
+
+TEST(NsysImport, SaysWhatItDoesNotReadAndWhatHasNoName) {
+  const ImportFolder folder;
+  const auto unread =
+      export_of(folder, ranges_table("NVTX_EVENTS", "(1, 2, 59, 'a', 1)") +
+                            kernels_table("CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL", "(12, 15, 7, 1, 4)"));
+  const Imported ranges = import_soundly({unread}, {}, folder / "out.dstrace");
+  EXPECT_THAT(ranges.summary.remarks, Contains(HasSubstr("CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL")));
+  EXPECT_THAT(ranges.summary.missing, Not(Contains(MissingData::device))) << "it is in the source";
+  const auto nameless = export_of(folder, kernels_table("CUPTI_ACTIVITY_KIND_KERNEL", "(12, 15, 7, 1, 4)"));
+  const Imported kernels = import_soundly({nameless}, {.overwrite = true}, folder / "out.dstrace");
+  EXPECT_THAT(kernels.summary.remarks, Contains(HasSubstr("1 names of kernels are not in its StringIds")));
+}
+
+TEST(NsysImport, CutsTimesToItsZeroAndPassesOverBadRowsIfAsked) {
+  const ImportFolder folder;
+  const auto early = export_of(folder, ranges_table("NVTX_EVENTS", "(-3000, 20, 59, 'a', 1)") +
+                                           kernels_table("CUPTI_ACTIVITY_KIND_KERNEL", "(-5, 3, 7, 1, 4)"));
+  const Imported cut = import_soundly({early}, {}, folder / "out.dstrace");
+  EXPECT_EQ(span_named(cut, "a").start_ns, 0);
+  EXPECT_EQ(cut.kernels.at(0).start_ns, 0);
+  EXPECT_THAT(cut.summary.remarks, Contains(HasSubstr("2 rows began before its zero")));
+  for (const char* const bad : {"(9, 5, 59, 'b', 1)", "(-9, -5, 59, 'b', 1)", "('x', 5, 59, 'b', 1)",
+                                "(1, 2.5, 59, 'b', 1)", "(1, 5, 59, x'00', 1)"}) {
+    const auto file =
+        export_of(folder, ranges_table("NVTX_EVENTS", std::string("(1, 2, 59, 'a', 1), ") + bad));
+    const auto refused = import_recordings({file}, {}, folder / "refused");
+    ASSERT_FALSE(refused) << bad;
+    EXPECT_THAT(refused.error().message, HasSubstr("NVTX_EVENTS row 2: ")) << bad;
+    const Imported imported =
+        import_soundly({file}, {.overwrite = true, .partial = true}, folder / "out.dstrace");
+    EXPECT_EQ(imported.spans.size(), 1U) << bad;
+    EXPECT_THAT(imported.summary.remarks, Contains(HasSubstr("passed over"))) << bad;
+  }
 }
 
 TEST(NsysImport, FindsPhasesRoundsLayersAndLaunches) {

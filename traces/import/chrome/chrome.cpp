@@ -56,6 +56,10 @@ Enumeration enumeration_named(const ChromeEvent& event, std::string_view key, in
   return otherwise;
 }
 
+bool is_request(const ChromeEvent& event) {
+  return event.category == "request" || event.name == "request";
+}
+
 bool is_device_event(const ChromeEvent& event) {
   for (const std::string_view category : {"kernel", "Kernel", "gpu_memcpy", "gpu_memset", "cuda_kernel"})
     if (event.category == category) return true;
@@ -66,29 +70,30 @@ bool is_device_event(const ChromeEvent& event) {
 class ChromeImport {
  public:
   ChromeImport(const std::filesystem::path& file, ImportContext& context)
-      : target_(context.target), file_(file.string()), run_name_(run_name(file, context)) {}
+      : target_(context.target),
+        file_(file.string()),
+        run_name_(run_name(file, context)),
+        is_partial_(context.options.partial) {}
 
   Result<void> take(const ChromeEvent& event) {
     // commit() tells the reason.
     if (target_.writer().failed()) return fail("{}: the trace can't be written", file_);
-    if (event.phase == "X") return take_complete(event);
-    if (event.phase == "B") return take_begin(event);
-    if (event.phase == "E") return take_end(event);
-    if (event.phase == "C") return take_counter(event);
-    if (event.phase == "M") return take_name(event);
-    if (event.phase == "s") return take_launch(event);
-    return {};  // Instants, flows' ends, objects, … are no rows of a trace.
+    auto taken = event.problem.empty() ? take_row(event) : fail("{}", event.problem);
+    if (taken || !is_partial_) return taken;
+    left_out_.add(std::move(taken).error().message);
+    return {};
   }
 
   Result<void> finish() {
-    for (const Thread& thread : threads_)
-      if (!thread.open.empty())
-        return fail("{}: event {} (\"{}\") begins and never ends, expected an E for every B", file_,
-                    thread.open.back().index, excerpt(thread.open.back().name));
+    DRAFTSCOPE_TRY(end_open_ranges());
     if (rows_ == 0)
       return fail("{}: has no event with a time, expected complete events or pairs of B and E", file_);
+    if (cut_ > 0)
+      target_.remark(fmt::format("{}: {} events began before its zero and were cut to it", file_, cut_));
     for (const Thread& thread : threads_) names_of_lanes_[thread.lane] = thread.name;
-    DRAFTSCOPE_TRY(frames_.assign(target_.writer(), file_));
+    DRAFTSCOPE_TRY(frames_.assign(target_.writer(), file_, is_partial_ ? &left_out_ : nullptr));
+    if (left_out_.count > 0)
+      target_.remark(fmt::format("passed over {} events, the first: {}", left_out_.count, left_out_.first));
     for (Interval& row : intervals_.rows()) tag(row);
     DRAFTSCOPE_TRY(intervals_.place(target_.writer(), file_, names_of_lanes_));
     frames_.write(target_, intervals_);
@@ -100,6 +105,35 @@ class ChromeImport {
   }
 
  private:
+  Result<void> take_row(const ChromeEvent& event) {
+    if (event.phase == "X") return take_complete(event);
+    if (event.phase == "B") return take_begin(event);
+    if (event.phase == "E") return take_end(event);
+    if (event.phase == "C") return take_counter(event);
+    if (event.phase == "M") return take_name(event);
+    if (event.phase == "s") return take_launch(event);
+    return {};  // Instants, flows' ends, objects, … are no rows of a trace.
+  }
+
+  /// Ends what never ended: a request with the file, as cancelled; other ranges are bad events.
+  Result<void> end_open_ranges() {
+    for (Thread& thread : threads_) {
+      for (const ChromeEvent& open : std::exchange(thread.open, {})) {
+        const Error error{
+            fmt::format("{}: event {} (\"{}\") begins and never ends, expected an E for every B", file_,
+                        open.index, excerpt(open.name))};
+        if (!is_partial_) return tl::unexpected<Error>(error);
+        left_out_.add(error.message);
+        if (!is_request(open)) continue;
+        ChromeEvent request = open;
+        request.arguments.push_back({"stop", {}, {}, std::string(request_stop_name(RequestStop::cancelled))});
+        if (auto taken = take_range(request, *open.start_ns, std::max(last_ns_, *open.start_ns)); !taken)
+          left_out_.add(taken.error().message);
+      }
+    }
+    return {};
+  }
+
   Thread& thread_of(const ChromeEvent& event) {
     std::string key = event.process + "/" + event.thread;
     const auto [entry, is_new] = thread_index_.try_emplace(key, threads_.size());
@@ -160,11 +194,17 @@ class ChromeImport {
   }
 
   Result<void> take_range(const ChromeEvent& event, std::int64_t start_ns, std::int64_t end_ns) {
+    if (end_ns < 0)
+      return fail("{}: event {} (\"{}\") ends at {} ns, expected at least the file's zero", file_,
+                  event.index, excerpt(event.name), end_ns);
+    if (start_ns < 0) ++cut_;
+    start_ns = std::max<std::int64_t>(start_ns, 0);
+    last_ns_ = std::max(last_ns_, end_ns);
     ++rows_;
     // The device's view of a host range is a duplicate.
     if (event.category == "gpu_user_annotation") return {};
     if (is_device_event(event)) return take_device(event, start_ns, end_ns);
-    if (event.category == "request" || event.name == "request") return take_request(event, start_ns, end_ns);
+    if (is_request(event)) return take_request(event, start_ns, end_ns);
     if (event.category == "round" || event.name == "round") return take_round(event, start_ns, end_ns);
     if (event.category == "decision" && event.argument("decision") != nullptr)
       return take_decision(event, start_ns, end_ns);
@@ -189,7 +229,8 @@ class ChromeImport {
     if (event.category != "launch" || !number || intervals_.size() == 0) return {};
     const Interval& range = intervals_.rows()[last_range_];
     const Thread& thread = thread_of(event);
-    if (thread.lane == range.lane && event.start_ns == range.start_ns)
+    if (thread.lane == range.lane && event.start_ns &&
+        std::max<std::int64_t>(*event.start_ns, 0) == range.start_ns)
       launches_.add(thread.process, static_cast<std::uint32_t>(*number), last_range_);
     return {};
   }
@@ -301,13 +342,14 @@ class ChromeImport {
     if (!event.start_ns)
       return fail("{}: event {} (\"{}\") has no ts, expected microseconds", file_, event.index,
                   excerpt(event.name));
+    if (*event.start_ns < 0) ++cut_;
     ++rows_;
     for (const ChromeArgument& argument : event.arguments) {
       if (!argument.number) continue;
       const std::string name = argument.key == "value" ? event.name : event.name + ", " + argument.key;
       const auto [track, is_new] = counter_tracks_.try_emplace(name);
       if (is_new) track->second = target_.writer().add(Track{0, "counter", name, 0, 0});
-      target_.add(Counter{track->second, *event.start_ns, *argument.number});
+      target_.add(Counter{track->second, std::max<std::int64_t>(*event.start_ns, 0), *argument.number});
     }
     return {};
   }
@@ -408,13 +450,19 @@ class ChromeImport {
   std::vector<DeviceEvent> device_;
   std::vector<DecisionEvent> decisions_;
   std::uint32_t last_range_ = 0;
+  bool is_partial_;
   std::int64_t rows_ = 0;
+  LeftOut left_out_;
+  std::int64_t cut_ = 0;  // Events that began before 0.
+  std::int64_t last_ns_ = 0;
 };
 
 Result<void> import_chrome(const std::filesystem::path& file, ImportContext& context) {
   ChromeImport import(file, context);
-  DRAFTSCOPE_TRY(read_chrome_events(file, context.progress,
-                                    [&](const ChromeEvent& event) { return import.take(event); }));
+  DRAFTSCOPE_TRY_ASSIGN(const std::vector<std::string> remarks,
+                        read_chrome_events(file, context.progress, context.options.partial,
+                                           [&](const ChromeEvent& event) { return import.take(event); }));
+  for (const std::string& remark : remarks) context.target.remark(remark);
   return import.finish();
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "import/chrome/chrome_events.h"
 
+#include <draftscope/base/quote.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
@@ -10,6 +12,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "import/chrome/mended_json.h"
 #include "storage/schema.h"
 
 namespace draftscope::traces {
@@ -24,12 +27,15 @@ class CountingBuffer : public std::streambuf {
  public:
   explicit CountingBuffer(std::ifstream& stream) : stream_(stream), block_(block_bytes, '\0') {}
   [[nodiscard]] std::int64_t bytes() const { return bytes_; }
+  /// Whether the parser has come to the end of the file.
+  [[nodiscard]] bool at_end() const { return at_end_; }
 
  protected:
   int_type underflow() override {
     stream_.read(block_.data(), static_cast<std::streamsize>(block_.size()));
     const auto count = stream_.gcount();
-    if (count <= 0) return traits_type::eof();
+    at_end_ = count <= 0;
+    if (at_end_) return traits_type::eof();
     bytes_ += count;
     setg(block_.data(), block_.data(), block_.data() + count);
     return traits_type::to_int_type(block_.front());
@@ -39,19 +45,21 @@ class CountingBuffer : public std::streambuf {
   std::ifstream& stream_;
   std::string block_;
   std::int64_t bytes_ = 0;
+  bool at_end_ = false;
 };
 
 /// The handler that nlohmann's parser calls. Depth 0 is outside all values.
 class EventReader : public nlohmann::json_sax<nlohmann::json> {
  public:
-  EventReader(std::string file, const CountingBuffer& buffer, const ImportProgress& progress,
+  EventReader(std::string file, const CountingBuffer& buffer, const ImportProgress& progress, bool is_partial,
               const std::function<Result<void>(const ChromeEvent&)>& take)
-      : file_(std::move(file)), buffer_(buffer), progress_(progress), take_(take) {}
+      : file_(std::move(file)), buffer_(buffer), progress_(progress), is_partial_(is_partial), take_(take) {}
 
-  [[nodiscard]] Result<void> result() const {
+  /// Sentences about what was passed over.
+  [[nodiscard]] Result<std::vector<std::string>> result() const {
     if (!error_.message.empty()) return tl::unexpected<Error>(error_);
     if (events_depth_ == 0) return fail("{}: has no traceEvents, expected a Chrome trace", file_);
-    return {};
+    return remarks_;
   }
 
   bool null() override { return true; }
@@ -93,7 +101,7 @@ class EventReader : public nlohmann::json_sax<nlohmann::json> {
     if (depth_ == 1 || (depth_ == 2 && root_is_object_ && key_ == "traceEvents" && events_depth_ == 0))
       events_depth_ = depth_;
     element_ = 0;
-    return true;
+    return events_depth_ == 0 || depth_ != events_depth_ + 1 || finish_no_object();
   }
   bool end_array() override {
     if (depth_ == events_depth_) events_depth_ = closed_;
@@ -107,10 +115,18 @@ class EventReader : public nlohmann::json_sax<nlohmann::json> {
   }
   bool parse_error(std::size_t position, const std::string& /*token*/,
                    const nlohmann::json::exception& exception) override {
+    const bool may_end_here = depth_ == 1 && events_depth_ == 1;  // The format needs no ']'.
+    if (may_end_here && buffer_.at_end()) return false;
+    if (is_partial_ && events_depth_ != 0) {
+      remarks_.push_back(fmt::format("{}: {} at byte {}, after event {}, which is the last one taken", file_,
+                                     buffer_.at_end() ? "ends" : "is not JSON", position, whole_events_));
+      return false;
+    }
     // Error 406 is a number beyond a double.
     const bool is_number = exception.id == 406;
-    return stop({fmt::format("{}: {} at byte {}, after event {}, expected a whole Chrome trace", file_,
-                             is_number ? "a number is too large" : "is not JSON", position, event_.index)});
+    return stop({fmt::format(
+        "{}: {} at byte {}, after event {}, expected a whole Chrome trace (--partial takes the rest)", file_,
+        is_number ? "a number is too large" : "is not JSON", position, event_.index)});
   }
 
  private:
@@ -127,12 +143,9 @@ class EventReader : public nlohmann::json_sax<nlohmann::json> {
   bool scalar(std::string_view text, std::optional<std::int64_t> integer, std::optional<double> number,
               bool is_text) {
     if (!is_event_field()) {
-      if (depth_ == events_depth_)
-        return stop({fmt::format("{}: event {} is no object, expected a Chrome trace event", file_,
-                                 event_.index + 1)});
-      return true;
+      return depth_ != events_depth_ || finish_no_object();
     }
-    if (depth_ == events_depth_ + 1) return field(text, number.has_value() && !is_text);
+    if (depth_ == events_depth_ + 1) return field(text);
     if (!in_arguments_) return true;
     if (depth_ == events_depth_ + 2 && event_.arguments.size() < max_arguments) {
       event_.arguments.push_back({key_, integer, number, is_text ? std::string(text) : std::string()});
@@ -146,14 +159,15 @@ class EventReader : public nlohmann::json_sax<nlohmann::json> {
     return true;
   }
 
-  bool field(std::string_view text, bool is_number) {
+  bool field(std::string_view text) {
     if (key_ == "ts" || key_ == "dur") {
-      const std::optional<std::int64_t> time_ns = is_number ? microseconds_to_ns(text) : std::nullopt;
-      if (!time_ns)
-        return stop(
-            {fmt::format("{}: event {}: {} is {}, expected microseconds from 0 to 2^62 ns", file_,
-                         event_.index, key_, is_number ? std::string(text.substr(0, 40)) : "no number")});
-      (key_ == "ts" ? event_.start_ns : event_.length_ns) = time_ns;
+      const bool is_negative = key_ == "ts" && text.starts_with('-');
+      const std::optional<std::int64_t> time_ns = microseconds_to_ns(text.substr(is_negative ? 1 : 0));
+      if (!time_ns && event_.problem.empty())
+        event_.problem = fmt::format("{}: event {}: {} is {}, expected microseconds from 0 to 2^62 ns", file_,
+                                     event_.index, key_, text.empty() ? "empty" : excerpt(text));
+      auto& target = key_ == "ts" ? event_.start_ns : event_.length_ns;
+      if (time_ns) target = is_negative ? -*time_ns : *time_ns;
     } else if (key_ == "ph") {
       event_.phase = text;
     } else if (key_ == "name") {
@@ -170,19 +184,31 @@ class EventReader : public nlohmann::json_sax<nlohmann::json> {
     return true;
   }
 
+  bool finish_no_object() {
+    const std::int64_t index = event_.index + 1;
+    event_ = {};
+    event_.index = index;
+    event_.problem = fmt::format("{}: event {} is no object, expected a Chrome trace event", file_, index);
+    return finish_event();
+  }
+
   bool finish_event() {
     constexpr std::int64_t events_per_report = 4096;
     if (event_.index % events_per_report == 0)
       if (auto going_on = progress_.update(buffer_.bytes()); !going_on) return stop(going_on.error());
     if (auto taken = take_(event_); !taken) return stop(taken.error());
+    whole_events_ = event_.index;
     return true;
   }
 
   std::string file_;
   const CountingBuffer& buffer_;
   const ImportProgress& progress_;
+  bool is_partial_;
   const std::function<Result<void>(const ChromeEvent&)>& take_;
   Error error_;
+  std::vector<std::string> remarks_;
+  std::int64_t whole_events_ = 0;
   ChromeEvent event_;
   std::string key_;
   std::size_t depth_ = 0;
@@ -232,16 +258,22 @@ std::optional<std::int64_t> microseconds_to_ns(std::string_view text) {
   return std::llround(time_us * 1e3);
 }
 
-Result<void> read_chrome_events(const std::filesystem::path& file, const ImportProgress& progress,
-                                const std::function<Result<void>(const ChromeEvent&)>& take) {
+Result<std::vector<std::string>> read_chrome_events(
+    const std::filesystem::path& file, const ImportProgress& progress, bool is_partial,
+    const std::function<Result<void>(const ChromeEvent&)>& take) {
   std::ifstream stream(file, std::ios::binary);
   if (!stream) return fail("{}: can't be read: {}", file.string(), std::strerror(errno));
   CountingBuffer buffer(stream);
-  std::istream input(&buffer);
-  EventReader reader(file.string(), buffer, progress, take);
+  MendedJson mended(buffer);
+  std::istream input(is_partial ? static_cast<std::streambuf*>(&mended) : &buffer);
+  EventReader reader(file.string(), buffer, progress, is_partial, take);
   nlohmann::json::sax_parse(input, &reader);
   if (stream.bad()) return fail("{}: can't be read: {}", file.string(), std::strerror(errno));
-  return reader.result();
+  DRAFTSCOPE_TRY_ASSIGN(std::vector<std::string> remarks, reader.result());
+  if (mended.places() > 0)
+    remarks.push_back(fmt::format("{}: mended {} places that JSON does not allow, the first at byte {}",
+                                  file.string(), mended.places(), mended.first_place()));
+  return remarks;
 }
 
 }  // namespace draftscope::traces

@@ -33,8 +33,9 @@ struct ChromeEvent {
   std::string category;
   std::string process;  ///< Number or text.
   std::string thread;
-  std::string id;  ///< Id of flows and asynchronous events.
-  std::optional<std::int64_t> start_ns;
+  std::string id;                        ///< Id of flows and asynchronous events.
+  std::string problem;                   ///< Error of the first value that was wrong; empty if none was.
+  std::optional<std::int64_t> start_ns;  ///< Below 0 if it began before the file's zero.
   std::optional<std::int64_t> length_ns;
   std::vector<ChromeArgument> arguments;
   std::array<std::int32_t, 3> grid{};
@@ -46,11 +47,13 @@ struct ChromeEvent {
                                                     std::int64_t most) const;
 };
 
-/// Calls `take` for each event. Errors: unreadable, no JSON (with the byte), no events, a time that is no
-/// number of microseconds from 0 to 2^62 ns, an error from `take`.
-[[nodiscard]] Result<void> read_chrome_events(const std::filesystem::path& file,
-                                              const ImportProgress& progress,
-                                              const std::function<Result<void>(const ChromeEvent&)>& take);
+/// Calls `take` for each event, bad ones included. An array of events needs no end. Times may be texts of
+/// numbers. With `is_partial`, a file may end anywhere, and bytes that JSON does not allow are mended; the
+/// result has a sentence for each. Errors: unreadable, no JSON (with the byte), no events, an error from
+/// `take`.
+[[nodiscard]] Result<std::vector<std::string>> read_chrome_events(
+    const std::filesystem::path& file, const ImportProgress& progress, bool is_partial,
+    const std::function<Result<void>(const ChromeEvent&)>& take);
 
 /// Converts "12.345" microseconds into 12345 ns, exactly where the text has no exponent; absent if it is no
 /// number or out of range.

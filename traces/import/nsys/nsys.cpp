@@ -2,6 +2,7 @@
 // Imports Nsight Systems' SQLite export: NVTX ranges become spans, and device activities become kernels.
 // Ranges of the domain "draftscope" (profiler/nvtx_ranges.h) tell phases, rounds and layers; without them
 // there is no request.
+#include <fmt/ranges.h>
 #include <algorithm>
 #include <limits>
 #include <map>
@@ -75,7 +76,7 @@ class NsysImport {
         database_(std::move(database)) {}
 
   Result<void> run() {
-    DRAFTSCOPE_TRY(expect_rows());
+    DRAFTSCOPE_TRY(find_tables());
     DRAFTSCOPE_TRY(read_strings());
     DRAFTSCOPE_TRY(read_domains());
     DRAFTSCOPE_TRY(read_ranges());
@@ -88,7 +89,7 @@ class NsysImport {
     ranges_.write(target_);
     DRAFTSCOPE_TRY(read_launches());
     for (const ActivityTable& table : activity_tables) DRAFTSCOPE_TRY(read_activities(table));
-    if (target_.counts().kernels == 0) target_.note(MissingData::device);
+    DRAFTSCOPE_TRY(remark_on_rows());
     if (target_.counts().kernels == 0 && ranges_.size() == 0)
       return fail("{}: has neither NVTX ranges nor device activities, expected Nsight Systems' SQLite export",
                   name_);
@@ -96,17 +97,68 @@ class NsysImport {
   }
 
  private:
-  Result<void> expect_rows() {
-    std::vector<std::string_view> tables{"StringIds", "NVTX_EVENTS", "NVTX_EVENTS",
-                                         "CUPTI_ACTIVITY_KIND_RUNTIME"};
-    for (const ActivityTable& table : activity_tables) tables.push_back(table.name);
-    DRAFTSCOPE_TRY_ASSIGN(const std::int64_t rows, database_.count(tables));
+  /// Finds the newest version of each table, and counts their rows.
+  Result<void> find_tables() {
+    DRAFTSCOPE_TRY_ASSIGN(const std::string schema, database_.schema_version());
+    if (!schema.empty()) target_.writer().set_meta("nsys_schema", schema);
+    std::vector<std::string_view> names{"StringIds", "NVTX_EVENTS", "CUPTI_ACTIVITY_KIND_RUNTIME"};
+    for (const ActivityTable& table : activity_tables) names.push_back(table.name);
+    for (const std::string_view name : names) {
+      DRAFTSCOPE_TRY_ASSIGN(tables_[name], database_.newest(name));
+    }
+    std::vector<std::string_view> visited{tables_["NVTX_EVENTS"]};  // Domains are read before ranges.
+    for (const auto& [name, table] : tables_) visited.push_back(table);
+    DRAFTSCOPE_TRY_ASSIGN(const std::int64_t rows, database_.count(visited));
     database_.expect_rows(rows);
     return {};
   }
 
+  /// Says what was passed over, and whether the file holds device activities.
+  Result<void> remark_on_rows() {
+    std::set<std::string> read;
+    for (const auto& [name, table] : tables_) read.insert(table);
+    DRAFTSCOPE_TRY_ASSIGN(const auto others, database_.other_timelines(read));
+    bool has_unread_activity = false;
+    for (const std::string& table : others) {
+      DRAFTSCOPE_TRY_ASSIGN(const bool is_activity, database_.has_column(table, "streamId"));
+      has_unread_activity = has_unread_activity || is_activity;
+    }
+    if (target_.counts().kernels == 0 && !has_unread_activity) target_.note(MissingData::device);
+    constexpr std::size_t max_names = 12;
+    const std::vector<std::string> named(
+        others.begin(), others.begin() + static_cast<std::ptrdiff_t>(std::min(others.size(), max_names)));
+    if (!others.empty())
+      target_.remark(fmt::format("{}: holds times that are not read, in {}{}", name_, fmt::join(named, ", "),
+                                 named.size() < others.size() ? " and others" : ""));
+    if (database_.left_out() > 0)
+      target_.remark(fmt::format("passed over {} rows, the first: {}", database_.left_out(),
+                                 database_.first_left_out()));
+    if (cut_ > 0)
+      target_.remark(fmt::format("{}: {} rows began before its zero and were cut to it", name_, cut_));
+    if (nameless_ > 0)
+      target_.remark(
+          fmt::format("{}: {} names of kernels are not in its StringIds, so these are called "
+                      "[kernel]",
+                      name_, nameless_));
+    return {};
+  }
+
+  /// Reads the times of a row; false, with its problem, if it ends before it starts or before 0. A start
+  /// before 0 is cut to it.
+  bool read_times(NsysRow& row, int start_column, int end_column, std::int64_t& start_ns,
+                  std::int64_t& end_ns) {
+    start_ns = row.integer(start_column, 0, -max_ns, max_ns);
+    end_ns = row.integer(end_column, start_ns, -max_ns, max_ns);
+    if (end_ns < std::max<std::int64_t>(start_ns, 0))
+      row.refuse(fmt::format("end is {}, expected at least its start ({}) and 0", end_ns, start_ns));
+    if (!row.problem().empty()) return false;
+    if (start_ns < 0) ++cut_;
+    start_ns = std::max<std::int64_t>(start_ns, 0);
+    return true;
+  }
+
   Result<void> read_strings() {
-    return database_.rows("StringIds", {"id", "value"}, {}, [&](NsysRow& row) {
+    return database_.rows(tables_["StringIds"], {"id", "value"}, {}, [&](NsysRow& row) {
       const std::int64_t id = row.integer(0, 0, min_int64, max_int64);
       strings_.try_emplace(id, row.text(1));
     });
@@ -120,8 +172,8 @@ class NsysImport {
   }
 
   Result<void> read_domains() {
-    return database_.rows("NVTX_EVENTS", {"start", "eventType"}, {"text", "textId", "domainId", "globalTid"},
-                          [&](NsysRow& row) {
+    return database_.rows(tables_["NVTX_EVENTS"], {"start", "eventType"},
+                          {"text", "textId", "domainId", "globalTid"}, [&](NsysRow& row) {
                             if (row.integer(1, 0, min_int64, max_int64) != domain_create) return;
                             const std::int64_t domain = row.integer(4, 0, min_int64, max_int64);
                             const std::int64_t thread = row.integer(5, 0, min_int64, max_int64);
@@ -146,23 +198,15 @@ class NsysImport {
   }
 
   Result<void> read_ranges() {
-    std::string problem;
-    DRAFTSCOPE_TRY(database_.rows(
-        "NVTX_EVENTS", {"start", "eventType"},
+    return database_.rows(
+        tables_["NVTX_EVENTS"], {"start", "eventType"},
         {"end", "text", "textId", "globalTid", "domainId", "category", "int64Value", "uint64Value"},
         [&](NsysRow& row) {
           const std::int64_t type = row.integer(1, 0, min_int64, max_int64);
           if (type != push_pop_range && type != start_end_range) return;
+          if (row.is_null(2)) return;  // The range was still open when the profiler stopped.
           Interval range;
-          range.start_ns = row.integer(0, 0, 0, max_ns);
-          const std::int64_t end_ns = row.integer(2, -1, 0, max_ns);
-          if (end_ns < 0) return;  // The range was still open when the profiler stopped.
-          range.end_ns = end_ns;
-          if (end_ns < range.start_ns && problem.empty())
-            problem =
-                fmt::format("{}: NVTX_EVENTS: a range ends at {} ns, expected at least its start ({} ns)",
-                            name_, end_ns, range.start_ns);
-          range.end_ns = std::max(end_ns, range.start_ns);
+          if (!read_times(row, 0, 2, range.start_ns, range.end_ns)) return;
           const std::string text = text_of(row.text(3), row.integer(4, -1, min_int64, max_int64));
           const std::int64_t thread = row.integer(5, 0, min_int64, max_int64);
           const std::int64_t domain = row.integer(6, 0, min_int64, max_int64);
@@ -179,10 +223,8 @@ class NsysImport {
                 RoundId::from(row.integer(8, row.integer(9, 0, min_int64, max_int64), min_int64, max_int64));
             our_lanes_.insert(range.lane);
           }
-          ranges_.add(range);
-        }));
-    if (!problem.empty()) return fail("{}", problem);
-    return {};
+          if (row.problem().empty()) ranges_.add(range);
+        });
   }
 
   std::uint32_t name_id(std::string_view text) {
@@ -273,13 +315,14 @@ class NsysImport {
   }
 
   Result<void> read_launches() {
-    DRAFTSCOPE_TRY(database_.rows("CUPTI_ACTIVITY_KIND_RUNTIME", {"start", "correlationId", "globalTid"}, {},
-                                  [&](NsysRow& row) {
-                                    const std::int64_t start_ns = row.integer(0, 0, 0, max_ns);
+    DRAFTSCOPE_TRY(database_.rows(tables_["CUPTI_ACTIVITY_KIND_RUNTIME"],
+                                  {"start", "correlationId", "globalTid"}, {}, [&](NsysRow& row) {
+                                    const std::int64_t start_ns =
+                                        std::max<std::int64_t>(row.integer(0, 0, -max_ns, max_ns), 0);
                                     const std::int64_t number = row.integer(1, 0, 0, max_uint32);
                                     const std::int64_t thread = row.integer(2, 0, min_int64, max_int64);
                                     const auto lanes = lanes_of_thread_.find(thread);
-                                    if (lanes == lanes_of_thread_.end()) return;
+                                    if (lanes == lanes_of_thread_.end() || !row.problem().empty()) return;
                                     for (const std::uint32_t lane : lanes->second)
                                       if (const auto range = ranges_.innermost(lane, start_ns)) {
                                         launches_.add(process_of(thread), static_cast<std::uint32_t>(number),
@@ -325,19 +368,13 @@ class NsysImport {
   }
 
   Result<void> read_activities(const ActivityTable& table) {
-    std::string problem;
-    DRAFTSCOPE_TRY(database_.rows(
-        table.name, {"start", "end", "streamId", "correlationId"},
+    return database_.rows(
+        tables_[table.name], {"start", "end", "streamId", "correlationId"},
         {"deviceId", "globalPid", "shortName", "demangledName", "copyKind", "syncType", "graphId",
          "graphNodeId", "gridX", "gridY", "gridZ", "blockX", "blockY", "blockZ"},
         [&](NsysRow& row) {
           Kernel kernel;
-          kernel.start_ns = row.integer(0, 0, 0, max_ns);
-          kernel.end_ns = row.integer(1, 0, 0, max_ns);
-          if (kernel.end_ns < kernel.start_ns && problem.empty())
-            problem = fmt::format("{}: {}: a row ends at {} ns, expected at least its start ({} ns)", name_,
-                                  table.name, kernel.end_ns, kernel.start_ns);
-          if (!problem.empty()) return;
+          if (!read_times(row, 0, 1, kernel.start_ns, kernel.end_ns)) return;
           kernel.stream_id = static_cast<std::uint32_t>(row.integer(2, 0, 0, max_uint32));
           kernel.correlation_id = static_cast<std::uint32_t>(row.integer(3, 0, 0, max_uint32));
           const std::int64_t device = row.integer(4, 0, 0, max_int32);
@@ -356,10 +393,9 @@ class NsysImport {
           kernel.track_id = track_of(process, device, kernel.stream_id, device_track_kind(name));
           kernel.short_name_id = target_.writer().intern(name);
           attribute(kernel, process);
+          if (name == "[kernel]") ++nameless_;
           target_.add(kernel);
-        }));
-    if (!problem.empty()) return fail("{}", problem);
-    return {};
+        });
   }
 
   void attribute(Kernel& kernel, std::int64_t process) {
@@ -377,6 +413,9 @@ class NsysImport {
   std::string name_;
   RunName run_name_;
   NsysDatabase database_;
+  std::map<std::string_view, std::string> tables_;                        // name → its newest version
+  std::int64_t cut_ = 0;                                                  // Rows that began before 0.
+  std::int64_t nameless_ = 0;                                             // Kernels without a name.
   std::unordered_map<std::int64_t, std::string> strings_;                 // strings of the file
   std::map<std::pair<std::int64_t, std::int64_t>, std::string> domains_;  // (process, domain) → name
   std::map<std::tuple<std::int64_t, std::int64_t, bool>, std::size_t> lanes_;
@@ -391,7 +430,8 @@ class NsysImport {
 };
 
 Result<void> import_nsys(const std::filesystem::path& file, ImportContext& context) {
-  DRAFTSCOPE_TRY_ASSIGN(NsysDatabase database, NsysDatabase::open(file, context.progress));
+  DRAFTSCOPE_TRY_ASSIGN(NsysDatabase database,
+                        NsysDatabase::open(file, context.progress, context.options.partial));
   NsysImport import(file, std::move(database), context);
   return import.run();
 }

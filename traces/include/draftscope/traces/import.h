@@ -38,8 +38,8 @@ struct ImportOptions {
   /// Draft tokens of every round that drafts, where the files have only accepted lengths; 0 = unknown.
   std::int32_t draft_length = 0;
   bool overwrite = false;  ///< Whether to replace an existing target.
-  /// Whether to import the existing part of a file that was cut off: a request that never ended counts as
-  /// cancelled.
+  /// Whether to import the existing part of a file that was cut off, where a request that never ended counts
+  /// as cancelled, and to pass over single bad events and rows of timelines.
   bool partial = false;
 };
 
@@ -51,6 +51,7 @@ struct ImportSummary {
   std::int64_t rounds = 0;
   std::int64_t spans = 0;
   std::int64_t kernels = 0;
+  std::vector<std::string> remarks;  ///< Sentences about what was passed over, named and counted.
 };
 
 /// Writes one trace of all the files, in their order, whole or not at all. Answers of several files become

@@ -150,8 +150,8 @@ struct ExplainOptions {
   std::string no_what_if_reason;  ///< One line that says why `simulate` is empty.
 };
 
-/// A diagnosis of every run except the vanilla one, in order of the recording. The result points into
-/// `measured`.
+/// A diagnosis of every run except the vanilla one, in order of the recording; of the vanilla runs if an
+/// import has no others. The result points into `measured`.
 [[nodiscard]] std::vector<Diagnosis> explain(const MeasuredRecording& measured,
                                              const ExplainOptions& options = {});
 

@@ -10,9 +10,12 @@
 #include <draftscope/traces/records.h>
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace draftscope::simulator {
@@ -246,7 +249,15 @@ struct Figures {
   std::optional<RunMemory> memory;         ///< Absent where memory was not recorded.
   std::optional<Speedup> speedup;          ///< Absent without a baseline, and for the baseline itself.
   std::optional<OutputIdentity> identity;  ///< Comparison with the baseline; absent where `speedup` is.
+  /// Keys of the catalogue, or their objects with a final '.', of which an imported source says nothing.
+  /// Their fields above hold 0.
+  std::set<std::string, std::less<>> unknown;
+  /// Keys of the catalogue whose values the source states of the whole run, so that no row gives them.
+  std::set<std::string, std::less<>> stated;
 };
+
+/// Whether the source of an imported run says nothing of the figure with this key.
+[[nodiscard]] bool is_unknown(const Figures& figures, std::string_view key);
 
 struct RunFigures {
   Figures all;

@@ -6,6 +6,7 @@
 #include <draftscope/base/result.h>
 #include <draftscope/simulator/analysis/figures.h>
 #include <draftscope/simulator/analysis/operations.h>
+#include <draftscope/simulator/analysis/timeline_summary.h>
 #include <draftscope/traces/missing_data.h>
 #include <draftscope/traces/overview.h>
 #include <draftscope/traces/reader.h>
@@ -13,6 +14,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -28,13 +30,15 @@ struct MeasuredRecording {
   std::vector<DeviceInterval> device_intervals;
   RecordedOperations operations;  ///< Has no rows where a device did not time its operations.
   RecordingFigures figures;
+  /// Names and times of an imported file without runs; measure_recording() alone fills it.
+  std::optional<TimelineSummary> timeline;
 };
 
 /// Reads and measures the content, even if it has no rounds. Errors: unreadable tables.
 [[nodiscard]] Result<MeasuredRecording> read_measured(traces::Reader& reader);
 
 /// Reads and measures a file. Errors: the file is not a readable trace, or has no finished request with
-/// rounds.
+/// rounds; an import may have requests, stated figures or a timeline alone.
 [[nodiscard]] Result<MeasuredRecording> measure_recording(const std::filesystem::path& path);
 
 /// Meta value of a key; empty if there is none.
@@ -101,6 +105,18 @@ void drop_unavailable(RecordingFigures& figures, const traces::Meta& meta);
 
 /// Describes an import: "imported from a.jsonl, which lacks draft lengths, token ids". Empty for a recording.
 [[nodiscard]] std::string import_note(const traces::Meta& meta);
+
+/// Something that a source states of a whole run and that no figure of the catalogue shows.
+struct OtherStated {
+  const traces::Run* run = nullptr;
+  std::string name;   ///< The source's name.
+  std::string value;  ///< JSON text in ASCII.
+};
+[[nodiscard]] std::vector<OtherStated> other_stated(const RecordingFigures& figures,
+                                                    const traces::Meta& meta);
+
+/// Whether the source of a run that is not vanilla has neither rounds nor sums of drafts.
+[[nodiscard]] bool reports_no_speculation(const Figures& figures, const traces::Meta& meta);
 
 /// Whether an imported trace has rounds with accepted lengths, or states an acceptance rate. A timeline of
 /// kernels has neither, so nothing can be predicted from it.
