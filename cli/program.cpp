@@ -69,6 +69,7 @@ void add_commands(CLI::App& app, Outcome& outcome, const std::string& command_li
   app.require_subcommand(1);
   add_generate_command(app, outcome);
   add_record_command(app, outcome, command_line);
+  add_serve_command(app, outcome, command_line);
   add_tune_command(app, outcome, command_line);
   add_report_command(app, outcome);
   add_explain_command(app, outcome);

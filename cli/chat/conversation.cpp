@@ -9,6 +9,15 @@
 
 namespace draftscope::cli {
 
+Result<std::string> conversation_prompt(const engine::Tokenizer& tokenizer, const std::string& system,
+                                        std::span<const engine::Message> messages) {
+  if (tokenizer.has_chat_template() || !system.empty()) return conversation_text(tokenizer, system, messages);
+  std::string joined;
+  for (const engine::Message& message : messages)
+    joined += message.content + (message.role == "assistant" ? "\n\n" : "");
+  return joined;
+}
+
 Result<void> Conversation::set_system(const std::string& system) {
   if (!system.empty()) {
     const engine::Message message{.role = "user", .content = "?"};
@@ -19,16 +28,10 @@ Result<void> Conversation::set_system(const std::string& system) {
 }
 
 Result<std::vector<std::int32_t>> Conversation::prompt_for(const std::string& text) const {
-  if (!tokenizer_.has_chat_template()) {
-    std::string joined;
-    for (const engine::Message& message : messages_)
-      joined += message.content + (message.role == "assistant" ? "\n\n" : "");
-    return tokenizer_.encode(joined + text);
-  }
   std::vector<engine::Message> messages = messages_;
   messages.push_back({.role = "user", .content = text});
-  DRAFTSCOPE_TRY_ASSIGN(const std::string whole, conversation_text(tokenizer_, system_, messages));
-  return tokenizer_.encode(whole, {.add_special_tokens = false});
+  DRAFTSCOPE_TRY_ASSIGN(const std::string whole, conversation_prompt(tokenizer_, system_, messages));
+  return tokenizer_.encode(whole, {.add_special_tokens = !tokenizer_.has_chat_template()});
 }
 
 void Conversation::add_turn(const std::string& text, const std::string& reply) {

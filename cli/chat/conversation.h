@@ -6,10 +6,17 @@
 #include <draftscope/base/result.h>
 #include <draftscope/engine/tokenizer.h>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
 namespace draftscope::cli {
+
+/// Text up to the assistant's next answer. Without a chat template the messages follow each other, with an
+/// empty line after each answer. Errors: those of conversation_text(); a system prompt without a template.
+[[nodiscard]] Result<std::string> conversation_prompt(const engine::Tokenizer& tokenizer,
+                                                      const std::string& system,
+                                                      std::span<const engine::Message> messages);
 
 class Conversation {
  public:

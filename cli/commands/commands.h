@@ -18,6 +18,10 @@ void add_generate_command(CLI::App& app, Outcome& outcome);
 /// goes into the trace's meta.
 void add_record_command(CLI::App& app, Outcome& outcome, const std::string& command_line);
 
+/// `draftscope serve`: answers OpenAI's API for one model, and records what it decodes. `command_line` goes
+/// into the trace's meta.
+void add_serve_command(CLI::App& app, Outcome& outcome, const std::string& command_line);
+
 /// `draftscope tune`: searches a strategy for a model, a machine and prompts, and writes a policy.
 /// `command_line` goes into the policy.
 void add_tune_command(CLI::App& app, Outcome& outcome, const std::string& command_line);

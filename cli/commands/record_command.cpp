@@ -30,17 +30,12 @@
 
 namespace draftscope::cli {
 
-namespace {
-
 profiler::Level level_of(const std::string& name) {
   if (name == "rounds") return profiler::Level::off;
   if (name == "phases") return profiler::Level::phases;
   return name == "layers" ? profiler::Level::layers : profiler::Level::ops;
 }
 
-using DraftModelShapes = std::map<std::string, speculation::ModelShape>;
-
-/// Copy of `resources` that also stores the shapes of opened models in `into`, which must outlive the result.
 engine::StrategyResources noting_shapes(engine::StrategyResources resources, DraftModelShapes& into) {
   if (!resources.open_draft_model) return resources;
   resources.open_draft_model = [open = std::move(resources.open_draft_model),
@@ -59,13 +54,16 @@ engine::StrategyResources noting_shapes(engine::StrategyResources resources, Dra
   return resources;
 }
 
-/// JSON object {"model as the strategy names it": its shape}.
-std::string draft_model_shapes_json(const DraftModelShapes& shapes) {
+void add_draft_model_shapes(const DraftModelShapes& shapes, traces::Meta& meta) {
+  if (shapes.empty()) return;
+  // An object {"model as the strategy names it": its shape}.
   nlohmann::ordered_json json = nlohmann::ordered_json::object();
   for (const auto& [model, shape] : shapes)
     json[model] = nlohmann::ordered_json::parse(speculation::recorded_shape_json(shape));
-  return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  meta["draft_model_shapes"] = json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
+
+namespace {
 
 /// Records the questions into one trace, at `output`.
 Result<int> record_into(const RecordOptions& options, std::span<const traces::Question> questions,
@@ -92,7 +90,7 @@ Result<int> record_into(const RecordOptions& options, std::span<const traces::Qu
   traces::Meta meta = engine::run_identity(*model.checkpoint, *backend, options.decoding,
                                            {options.prompts.string(), options.repeats, options.level,
                                             options.command_line, options.model.weights});
-  if (!draft_models.empty()) meta["draft_model_shapes"] = draft_model_shapes_json(draft_models);
+  add_draft_model_shapes(draft_models, meta);
   meta.insert(further_meta.begin(), further_meta.end());
   const InterruptScope interrupt;
   DRAFTSCOPE_TRY(session.check_questions(*backend, questions));
@@ -175,6 +173,13 @@ Result<int> record(const RecordOptions& options) {
   return record_into(options, questions, {}, options.output, options.overwrite);
 }
 
+void add_level_options(CLI::App& command, std::string& level, bool& shadow) {
+  command.add_option("--level", level, traces::record_help::level)
+      ->check(one_of({"rounds", "phases", "layers", "ops"}))
+      ->capture_default_str();
+  command.add_flag("--shadow", shadow, traces::record_help::shadow);
+}
+
 void add_recording_options(CLI::App& command, RecordOptions& options) {
   add_model_options(command, options.model);
   command.add_option("--prompts", options.prompts, traces::record_help::prompts)->required();
@@ -187,10 +192,7 @@ void add_recording_options(CLI::App& command, RecordOptions& options) {
       ->capture_default_str();
   add_number(command, "--limit", options.limit, "Only the first questions; 0 = all", {.min = 0})
       ->capture_default_str();
-  command.add_option("--level", options.level, traces::record_help::level)
-      ->check(one_of({"rounds", "phases", "layers", "ops"}))
-      ->capture_default_str();
-  command.add_flag("--shadow", options.shadow, traces::record_help::shadow);
+  add_level_options(command, options.level, options.shadow);
   add_chat_options(command, options.chat, "the turns");
   command.add_flag("--overwrite", options.overwrite, traces::record_help::overwrite);
   command.add_flag("-q,--quiet", options.quiet, "No progress, no closing line");

@@ -2,10 +2,14 @@
 #pragma once
 
 #include <draftscope/engine/recording/device_recording.h>
+#include <draftscope/profiler/span_recorder.h>
+#include <draftscope/speculation/model_shape.h>
 #include <draftscope/traces/reader.h>
+#include <draftscope/traces/writer.h>
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -34,6 +38,19 @@ struct RecordOptions {
   bool quiet = false;
   std::vector<std::filesystem::path> inputs;  ///< Named by the command line; none may be the output.
 };
+
+using DraftModelShapes = std::map<std::string, speculation::ModelShape>;
+
+/// Copy of `resources` that also stores the shapes of opened models in `into`, which must outlive the result.
+[[nodiscard]] engine::StrategyResources noting_shapes(engine::StrategyResources resources,
+                                                      DraftModelShapes& into);
+/// Adds the shapes, as the row of `meta` that names them; none adds nothing.
+void add_draft_model_shapes(const DraftModelShapes& shapes, traces::Meta& meta);
+
+/// Level that a value of --level names.
+[[nodiscard]] profiler::Level level_of(const std::string& name);
+/// Adds --level and --shadow.
+void add_level_options(CLI::App& command, std::string& level, bool& shadow);
 
 /// Adds all options except --strategy.
 void add_recording_options(CLI::App& command, RecordOptions& options);

@@ -111,7 +111,7 @@ Result<traces::Request> Recorder::request(traces::RunId run_id, Strategy& strate
   const std::uint64_t stream = (static_cast<std::uint64_t>(prompt.question_id) << 24U) ^
                                (static_cast<std::uint64_t>(prompt.turn) << 16U) ^
                                static_cast<std::uint64_t>(repeat);
-  SeededChooser chooser(seed, stream);
+  SeededChooser chooser(seed, prompt.stream.value_or(stream));
   auto result = decode(backend_, strategy, request, chooser, *this, &spans_);
   spans_.flush();
   spans_.set_request(0);
@@ -221,6 +221,7 @@ void Recorder::on_round(const RoundReport& report) {
   writer_.add(round, report.draft_tokens);
   if (keeps_drawn_chains_) keep_drawn_chain(report);
   for (const traces::DraftToken& draft : report.draft_tokens) drafted_tokens_.push_back(draft.token);
+  if (listener_ != nullptr) listener_->on_round(report);
 }
 
 void Recorder::add_token_text(std::int32_t token) {

@@ -14,6 +14,7 @@
 #include <atomic>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <tuple>
@@ -28,6 +29,8 @@ struct RecordedPrompt {
   std::int32_t turn = 0;             ///< turn of the conversation, counted from 0
   std::string text;                  ///< text including earlier turns and answers
   std::vector<std::int32_t> tokens;  ///< tokens of `text`
+  /// Stream of random numbers; none = that of the question, the turn and the repeat.
+  std::optional<std::uint64_t> stream;
 };
 
 /// A chain whose tokens were drawn from a model's distributions.
@@ -48,11 +51,14 @@ class Recorder final : public DecodeListener, private DecisionLog {
            const Tokenizer& tokenizer, bool shadow = false)
       : writer_(writer), spans_(spans), backend_(backend), tokenizer_(tokenizer), shadow_(shadow) {}
 
+  /// Sets a listener that hears of tokens and rounds beside the trace; null = none. Not owned.
+  void set_listener(DecodeListener* listener) { listener_ = listener; }
+
   /// Adds the row of a strategy and returns its id, which request() takes.
   [[nodiscard]] traces::RunId add_run(const ConfiguredStrategy& strategy);
 
   /// Decodes one prompt and writes its request, rounds, draft tokens and spans. The stream of random numbers
-  /// depends on the question, the turn and the repeat, not on the strategy. The row's text ends before the
+  /// does not depend on the strategy. The row's text ends before the
   /// stop strings of the request's `text_end`. Returns the request's row. Fails as decode() does; the request
   /// is then written as one that ended in an error.
   [[nodiscard]] Result<traces::Request> request(traces::RunId run_id, Strategy& strategy,
@@ -62,6 +68,9 @@ class Recorder final : public DecodeListener, private DecisionLog {
 
   traces::RoundId next_round_id() override { return round_id_ = writer_.next_round_id(); }
   DecisionLog* decisions() override { return this; }
+  void on_first_token(std::int32_t token) override {
+    if (listener_ != nullptr) listener_->on_first_token(token);
+  }
   void on_round(const RoundReport& report) override;
 
  private:
@@ -80,6 +89,7 @@ class Recorder final : public DecodeListener, private DecisionLog {
   Backend& backend_;
   const Tokenizer& tokenizer_;
   bool shadow_;
+  DecodeListener* listener_ = nullptr;
   bool keeps_drawn_chains_ = false;  // of the current request
   bool has_draft_model_ = false;     // whether the request's strategy has one
   std::vector<DrawnChain> drawn_;    // drawn chains of the request's rounds, in order

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "serve/completion_request.h"
+
+#include <draftscope/base/closest_names.h>
+#include <draftscope/base/json_field.h>
+#include <draftscope/base/json_text.h>
+#include <draftscope/base/quote.h>
+#include <draftscope/engine/sampling.h>
+#include <draftscope/engine/stop_strings.h>
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace draftscope::cli {
+
+namespace {
+
+constexpr std::string_view whole_body = "request";
+constexpr std::int32_t max_integer = std::numeric_limits<std::int32_t>::max();
+
+using FieldReader = Result<void> (*)(const JsonField&, CompletionRequest&);
+
+constexpr Range<double> temperatures{0.0, 1000.0};
+constexpr Range<double> shares{0.0, 1.0};
+constexpr Range<double> repetition_penalties{engine::min_repetition_penalty, engine::max_repetition_penalty};
+
+/// Reads a number into a member of the sampling options.
+template <double engine::SamplingOptions::*member, const Range<double>& range>
+Result<void> read_sampling(const JsonField& field, CompletionRequest& request) {
+  DRAFTSCOPE_TRY_ASSIGN(request.decoding.sampling.*member, field.number(range));
+  return {};
+}
+
+Result<void> read_top_k(const JsonField& field, CompletionRequest& request) {
+  // Other servers also take -1 for all tokens.
+  DRAFTSCOPE_TRY_ASSIGN(const std::int32_t count, field.integer<std::int32_t>({-1, max_integer}));
+  request.decoding.sampling.top_k = std::max(count, 0);
+  return {};
+}
+
+Result<void> read_max_tokens(const JsonField& field, CompletionRequest& request) {
+  DRAFTSCOPE_TRY_ASSIGN(request.decoding.max_tokens, field.integer<std::int32_t>({1, max_integer}));
+  return {};
+}
+
+Result<void> read_seed(const JsonField& field, CompletionRequest& request) {
+  DRAFTSCOPE_TRY_ASSIGN(request.decoding.seed, field.integer<std::uint64_t>());
+  return {};
+}
+
+Result<void> read_stop(const JsonField& field, CompletionRequest& request) {
+  engine::StopStrings& strings = request.decoding.stop_strings;
+  strings.clear();
+  if (field.value().is_string()) {
+    DRAFTSCOPE_TRY_ASSIGN(std::string text, field.text());
+    strings.push_back(std::move(text));
+  } else {
+    DRAFTSCOPE_TRY_ASSIGN(strings, field.texts());
+  }
+  if (strings.size() > max_stop_strings)
+    return fail("{}: stop has {} texts, expected at most {}", whole_body, strings.size(), max_stop_strings);
+  if (const auto checked = engine::check_stop_strings(strings); !checked)
+    return fail("{}: stop: {}", whole_body, checked.error().message);
+  return {};
+}
+
+Result<void> read_model(const JsonField& field, CompletionRequest& request) {
+  DRAFTSCOPE_TRY_ASSIGN(request.model, field.text());
+  return {};
+}
+
+Result<void> read_stream(const JsonField& field, CompletionRequest& request) {
+  DRAFTSCOPE_TRY_ASSIGN(request.streams, field.boolean());
+  return {};
+}
+
+Result<void> read_stream_options(const JsonField& field, CompletionRequest& request) {
+  DRAFTSCOPE_TRY_ASSIGN(const auto members, field.members());
+  for (const auto& [name, member] : members)
+    if (name != "include_usage" && name != "include_obfuscation")
+      return fail("{}: {} is not known, expected include_usage", whole_body, member.path());
+  DRAFTSCOPE_TRY_ASSIGN(request.includes_usage, field["include_usage"].boolean_or(false));
+  return {};
+}
+
+Result<void> read_ignore_eos(const JsonField& field, CompletionRequest& request) {
+  DRAFTSCOPE_TRY_ASSIGN(request.ignores_end, field.boolean());
+  return {};
+}
+
+/// Reads a text, a list of token ids, or a list of one of either.
+Result<void> read_prompt(const JsonField& field, CompletionRequest& request) {
+  if (field.value().is_string()) {
+    DRAFTSCOPE_TRY_ASSIGN(request.prompt, field.text());
+    if (request.prompt.empty()) return field.wrong("at least one character");
+    return {};
+  }
+  DRAFTSCOPE_TRY_ASSIGN(const std::vector<JsonField> elements, field.list());
+  if (elements.empty()) return field.wrong("a text, or a list of at least one token id");
+  const nlohmann::json& first = elements.front().value();
+  if (first.is_string() || first.is_array()) {
+    if (elements.size() != 1)
+      return fail("{}: prompt has {} texts, expected one: the server decodes one prompt per request",
+                  whole_body, elements.size());
+    // A list of lists goes no deeper than this.
+    if (first.is_array() && !first.empty() && !first.front().is_number())
+      return elements.front().wrong("a list of token ids");
+    return read_prompt(elements.front(), request);
+  }
+  request.prompt_tokens.reserve(elements.size());
+  for (const JsonField& element : elements) {
+    DRAFTSCOPE_TRY_ASSIGN(const std::int32_t token, element.integer<std::int32_t>({0, max_integer}));
+    request.prompt_tokens.push_back(token);
+  }
+  return {};
+}
+
+/// Text of a message: a string, or the texts of its parts one after the other.
+Result<std::string> content_text(const JsonField& content) {
+  if (content.value().is_string()) return content.text();
+  if (!content.value().is_array()) return content.wrong("a text or a list of text parts");
+  DRAFTSCOPE_TRY_ASSIGN(const std::vector<JsonField> parts, content.list());
+  std::string text;
+  for (const JsonField& part : parts) {
+    DRAFTSCOPE_TRY_ASSIGN(const std::string type, part["type"].text());
+    if (type != "text") return part["type"].wrong("'text'");
+    DRAFTSCOPE_TRY_ASSIGN(const std::string piece, part["text"].text());
+    text += piece;
+  }
+  return text;
+}
+
+Result<engine::Message> message_of(const JsonField& field) {
+  DRAFTSCOPE_TRY_ASSIGN(const auto members, field.members());
+  // A reply that a client sends back has further members, which are empty for a plain text.
+  for (const auto& [name, member] : members)
+    if (name != "role" && name != "content" && !member.value().empty())
+      return fail("{}: {} is given, expected role and content alone", whole_body, member.path());
+  engine::Message message;
+  DRAFTSCOPE_TRY_ASSIGN(message.role, field["role"].text());
+  if (message.role == "developer") message.role = "system";  // Its newer name in this API.
+  if (message.role != "system" && message.role != "user" && message.role != "assistant")
+    return field["role"].wrong("system, developer, user or assistant");
+  DRAFTSCOPE_TRY_ASSIGN(message.content, content_text(field["content"]));
+  return message;
+}
+
+Result<void> read_messages(const JsonField& field, CompletionRequest& request) {
+  DRAFTSCOPE_TRY_ASSIGN(const std::vector<JsonField> messages, field.list());
+  if (messages.empty() || messages.size() > max_messages)
+    return fail("{}: messages has {} elements, expected from 1 to {}", whole_body, messages.size(),
+                max_messages);
+  request.messages.reserve(messages.size());
+  for (const JsonField& one : messages) {
+    DRAFTSCOPE_TRY_ASSIGN(engine::Message message, message_of(one));
+    request.messages.push_back(std::move(message));
+  }
+  return {};
+}
+
+enum class Of : std::uint8_t { both, text, chat };
+
+/// One field of a request. Without a reader it is only accepted with its neutral value, as JSON, which
+/// changes nothing; with neither it has no influence on the text, and any value is accepted.
+struct RequestField {
+  std::string_view name;
+  FieldReader read = nullptr;
+  std::string_view neutral;
+  Of of = Of::both;
+};
+
+using engine::SamplingOptions;
+
+constexpr RequestField request_fields[] = {
+    {"model", read_model},
+    {"prompt", read_prompt, {}, Of::text},
+    {"messages", read_messages, {}, Of::chat},
+    {"max_tokens", read_max_tokens},
+    {"max_completion_tokens", read_max_tokens},
+    {"temperature", read_sampling<&SamplingOptions::temperature, temperatures>},
+    {"top_p", read_sampling<&SamplingOptions::top_p, shares>},
+    {"top_k", read_top_k},
+    {"repetition_penalty", read_sampling<&SamplingOptions::repetition_penalty, repetition_penalties>},
+    {"seed", read_seed},
+    {"stop", read_stop},
+    {"ignore_eos", read_ignore_eos},
+    {"stream", read_stream},
+    {"stream_options", read_stream_options},
+    {"min_p", nullptr, "0"},
+    {"presence_penalty", nullptr, "0"},
+    {"frequency_penalty", nullptr, "0"},
+    {"logit_bias", nullptr, "{}"},
+    {"n", nullptr, "1"},
+    {"best_of", nullptr, "1", Of::text},
+    {"echo", nullptr, "false", Of::text},
+    {"suffix", nullptr, "\"\"", Of::text},
+    {"logprobs", nullptr, "false"},
+    {"top_logprobs", nullptr, "0", Of::chat},
+    {"min_tokens", nullptr, "0"},
+    {"response_format", nullptr, R"({"type":"text"})"},
+    {"modalities", nullptr, R"(["text"])", Of::chat},
+    {"tools", nullptr, "[]", Of::chat},
+    {"tool_choice", nullptr, "\"none\"", Of::chat},
+    {"functions", nullptr, "[]", Of::chat},
+    {"function_call", nullptr, "\"none\"", Of::chat},
+    {"parallel_tool_calls"},
+    {"user"},
+    {"metadata"},
+    {"store"},
+    {"service_tier"},
+    {"safety_identifier"},
+    {"prompt_cache_key"},
+};
+
+bool takes(const RequestField& field, CompletionKind kind) {
+  return field.of == Of::both || (field.of == Of::chat) == (kind == CompletionKind::chat);
+}
+
+Result<void> read_field(const RequestField& row, const JsonField& field, CompletionRequest& request) {
+  if (field.is_null()) return {};  // Clients write null for what they leave open.
+  if (row.read != nullptr) return row.read(field, request);
+  if (row.neutral.empty() || field.value() == nlohmann::json::parse(row.neutral)) return {};
+  return fail("{}: {} is not supported, expected {} or nothing", whole_body, row.name, row.neutral);
+}
+
+}  // namespace
+
+Result<CompletionRequest> parse_completion_request(std::string_view body, CompletionKind kind,
+                                                   const engine::DecodingOptions& defaults) {
+  DRAFTSCOPE_TRY_ASSIGN(const nlohmann::json json, parse_json_object(body, whole_body));
+  std::vector<std::string> known;
+  for (const RequestField& row : request_fields)
+    if (takes(row, kind)) known.emplace_back(row.name);
+  for (const auto& [name, value] : json.items())
+    if (std::find(known.begin(), known.end(), name) == known.end())
+      return fail("{}: {} is no field of it, expected {}", whole_body, quote(name),
+                  closest_names(name, known));
+  CompletionRequest request{.kind = kind, .decoding = defaults};
+  const JsonField root(json, whole_body);
+  for (const RequestField& row : request_fields)
+    if (takes(row, kind)) DRAFTSCOPE_TRY(read_field(row, root[row.name], request));
+  if (kind == CompletionKind::chat ? request.messages.empty()
+                                   : request.prompt.empty() && request.prompt_tokens.empty())
+    return fail("{}: {} is missing, expected it", whole_body,
+                kind == CompletionKind::chat ? "messages" : "prompt");
+  if (request.includes_usage && !request.streams)
+    return fail("{}: stream_options is given without stream, expected both", whole_body);
+  if (const auto checked = engine::check(request.decoding.sampling); !checked)
+    return fail("{}: {}", whole_body, checked.error().message);
+  return request;
+}
+
+std::string field_of_error(std::string_view message) {
+  if (!message.starts_with(whole_body) || message.size() < whole_body.size() + 2) return {};
+  const std::string_view rest = message.substr(whole_body.size() + 2);
+  const std::string_view name = rest.substr(0, rest.find_first_of(" .[:"));
+  const auto* const row = std::find_if(std::begin(request_fields), std::end(request_fields),
+                                       [&](const RequestField& one) { return one.name == name; });
+  return row == std::end(request_fields) ? std::string() : std::string(name);
+}
+
+}  // namespace draftscope::cli
