@@ -2,10 +2,12 @@
 #include <draftscope/base/text_file.h>
 
 #include <draftscope/base/descriptor.h>
+#include <draftscope/base/text_stream.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <string_view>
@@ -39,6 +41,21 @@ Result<RegularFile> open_regular_file(const std::filesystem::path& path) {
   return RegularFile{std::move(descriptor), static_cast<std::size_t>(status.st_size)};
 }
 
+Result<std::string> read_packed_text(const std::filesystem::path& path, std::size_t max_bytes) {
+  TextStream stream(path);
+  std::string text;
+  std::array<char, std::size_t{1} << 16U> block{};
+  while (stream) {
+    stream.read(block.data(), block.size());
+    text.append(block.data(), static_cast<std::size_t>(stream.gcount()));
+    if (text.size() > max_bytes)
+      return fail("{}: found more than {} bytes after unpacking, expected at most that", path.string(),
+                  max_bytes);
+  }
+  DRAFTSCOPE_TRY(stream.result());
+  return text;
+}
+
 }  // namespace
 
 Result<std::string> read_text_file(const std::filesystem::path& path, std::size_t max_bytes) {
@@ -55,6 +72,7 @@ Result<std::string> read_text_file(const std::filesystem::path& path, std::size_
     read += static_cast<std::size_t>(bytes);
   }
   text.resize(read);
+  if (!packing_of(text).empty()) return read_packed_text(path, max_bytes);
   return text;
 }
 

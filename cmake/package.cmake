@@ -29,7 +29,7 @@ on other hardware and with other settings. Needs no display.")
 set(CPACK_DEBIAN_DEV_PACKAGE_NAME draftscope-dev)
 set(CPACK_DEBIAN_DEV_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS
-  "libsqlite3-dev, nlohmann-json3-dev, libfmt-dev, libexpected-dev, libeigen3-dev, libpcre2-dev, libutf8proc-dev, libxxhash-dev, libcsv-dev, nettle-dev")
+  "libsqlite3-dev, nlohmann-json3-dev, libfmt-dev, libexpected-dev, libeigen3-dev, libpcre2-dev, libutf8proc-dev, libxxhash-dev, libcsv-dev, nettle-dev, zlib1g-dev")
 if(DRAFTSCOPE_HAS_ONEDNN)
   string(APPEND CPACK_DEBIAN_DEV_PACKAGE_DEPENDS ", libdnnl-dev, ocl-icd-opencl-dev")
 endif()

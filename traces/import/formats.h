@@ -5,19 +5,18 @@
 
 #include <draftscope/base/result.h>
 #include <draftscope/traces/import.h>
-#include <algorithm>
 #include <filesystem>
-#include <initializer_list>
 #include <map>
-#include <nlohmann/json_fwd.hpp>
 #include <set>
 #include <span>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "foreign/foreign_writer.h"
 #include "import/answer_writer.h"
+#include "import/file_head.h"
 #include "import/text_lines.h"
 #include "writing/paced_trace.h"
 
@@ -36,31 +35,8 @@ struct ImportContext {
   std::map<std::string, std::string> stated_figures;
   std::set<std::pair<std::string, std::int32_t>> taken;  ///< Runs and repeats that a file gave.
   std::int64_t next_ns = 0;  ///< Time to which a file's times are moved if its clock starts anew.
-};
-
-/// The first 64 KiB of a file.
-class FileHead {
- public:
-  explicit FileHead(std::string text) : text_(std::move(text)) {}
-
-  [[nodiscard]] std::string_view text() const { return text_; }
-  /// Whether the text begins as a JSON object.
-  [[nodiscard]] bool is_object() const { return begins_with('{'); }
-  [[nodiscard]] bool is_list() const { return begins_with('['); }
-  [[nodiscard]] bool is_blank() const { return first() == std::string::npos; }
-  [[nodiscard]] bool has_any(std::initializer_list<std::string_view> words) const {
-    return std::any_of(words.begin(), words.end(), [this](std::string_view word) { return has(word); });
-  }
-  [[nodiscard]] bool has_all(std::initializer_list<std::string_view> words) const {
-    return std::all_of(words.begin(), words.end(), [this](std::string_view word) { return has(word); });
-  }
-
- private:
-  [[nodiscard]] std::size_t first() const { return text_.find_first_not_of(" \t\r\n"); }
-  [[nodiscard]] bool begins_with(char c) const { return !is_blank() && text_[first()] == c; }
-  [[nodiscard]] bool has(std::string_view word) const { return text_.find(word) != std::string::npos; }
-
-  std::string text_;
+  /// All files of the current file's format in their order; of a baseline only itself.
+  std::vector<std::filesystem::path> companions;
 };
 
 /// An import format: its folder defines it as FormatRow format_of_FOLDER().
@@ -73,6 +49,7 @@ struct FormatRow {
   /// one reads it.
   int (*sureness)(const FileHead& head);
   bool stands_alone = false;  ///< Whether it has its own clock and names its runs.
+  bool takes_pairs = false;   ///< Whether two files are one run: the state before it and after it.
 };
 
 /// All formats, in the order of the help (traces/CMakeLists.txt).

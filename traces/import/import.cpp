@@ -4,10 +4,7 @@
 
 #include <fmt/ranges.h>
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
-#include <cstring>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <system_error>
 
@@ -18,33 +15,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t head_bytes = std::size_t{1} << 16U;
-
 std::string known_names() {
   std::string names;
   for (const FormatRow& row : format_rows()) names += (names.empty() ? "" : ", ") + std::string(row.name);
   return names;
 }
 
-Result<FileHead> head_of(const fs::path& file) {
-  const std::string name = file.string();
-  std::error_code error;
-  if (!fs::is_regular_file(file, error))
-    return fail("{}: can't be read: {}", name, error ? error.message() : "not a regular file");
-  std::ifstream stream(file, std::ios::binary);
-  std::string head(head_bytes, '\0');
-  stream.read(head.data(), static_cast<std::streamsize>(head.size()));
-  if (stream.bad() || !stream.is_open()) return fail("{}: can't be read: {}", name, std::strerror(errno));
-  head.resize(static_cast<std::size_t>(stream.gcount()));
-  return FileHead(std::move(head));
-}
-
 Result<const FormatRow*> detect(const fs::path& file) {
-  DRAFTSCOPE_TRY_ASSIGN(const FileHead head, head_of(file));
-  for (const std::string_view magic : {"\x1f\x8b", "PK\x03\x04", "\x28\xb5\x2f\xfd"})
-    if (head.text().starts_with(magic))
-      return fail("{}: is compressed, expected the file that is packed in it", file.string());
+  DRAFTSCOPE_TRY_ASSIGN(const FileHead head, FileHead::read(file));
   if (head.is_blank()) return fail("{}: is empty, expected a recording", file.string());
+  if (head.is_packed_database())
+    return fail("{}: is a compressed database, expected it unpacked (gzip -d)", file.string());
   const FormatRow* surest = nullptr;
   int greatest = 0;
   for (const FormatRow& row : format_rows()) {
@@ -53,9 +34,21 @@ Result<const FormatRow*> detect(const fs::path& file) {
     greatest = std::max(greatest, sureness);
   }
   if (surest == nullptr)
-    return fail("{}: is none of the formats that are known, expected one of {}", file.string(),
-                known_names());
+    return fail("{}: is none of the formats that are known ({}), expected one of {}", file.string(),
+                head.description(), known_names());
   return surest;
+}
+
+/// The error of a reader whose format was detected and that took nothing: it says which formats were ruled
+/// out.
+Error detected_wrongly(Error error, const fs::path& file, const FormatRow& taken_for) {
+  if (!error.message.starts_with(file.string())) return error;
+  std::string others;
+  for (const FormatRow& row : format_rows())
+    if (&row != &taken_for) others += (others.empty() ? "" : ", ") + std::string(row.name);
+  error.message += fmt::format(" (taken for {} by its beginning, which rules out {}; --from says another)",
+                               taken_for.name, others);
+  return error;
 }
 
 Result<const FormatRow*> format_named(std::string_view name) {
@@ -75,7 +68,8 @@ Result<void> check_options(const std::vector<fs::path>& files, const std::vector
       return fail("{}: a {} recording says itself what was run, expected no specification or draft length",
                   files[i].string(), formats[i]->name);
   }
-  if (!options.specification.empty() && files.size() - (options.baseline.empty() ? 0 : 1) > 1)
+  if (!options.specification.empty() && !formats.back()->takes_pairs &&
+      files.size() - (options.baseline.empty() ? 0 : 1) > 1)
     return fail("{}: one specification can't name the runs of several files", files.back().string());
   if (options.draft_length < 0 || options.draft_length > 512)
     return fail("draft length is {}, expected 0 to 512", options.draft_length);
@@ -114,6 +108,9 @@ void set_identity(const std::vector<fs::path>& files, const std::vector<const Fo
 
 RunName run_name(const std::filesystem::path& file, const ImportContext& context) {
   RunName name{file.filename().string(), 0};
+  for (const std::string_view ending : {".gz", ".zst"})
+    if (name.specification.ends_with(ending))
+      name.specification.resize(name.specification.size() - ending.size());
   for (const std::string_view ending : {".jsonl", ".json", ".csv", ".txt", ".log"})
     if (name.specification.size() > ending.size() && name.specification.ends_with(ending)) {
       name.specification.resize(name.specification.size() - ending.size());
@@ -173,11 +170,24 @@ Result<ImportSummary> import_recordings(const std::vector<fs::path>& files, cons
   DRAFTSCOPE_TRY_ASSIGN(PacedTrace whole, PacedTrace::create(target, options.overwrite));
   ForeignWriter foreign(whole.writer());
   AnswerWriter answers(whole, foreign, options.draft_length);
-  ImportContext context{options, whole, answers, foreign, {progress, 0, all_bytes}, false, {}, {}, {}, 0};
+  ImportContext context{
+      options, whole, answers, foreign, {progress, 0, all_bytes, options.partial}, false, {}, {}, {}, 0, {}};
   for (std::size_t i = 0; i < all.size(); ++i) {
     std::error_code error;
-    context.is_baseline = i == 0 && !options.baseline.empty();
-    DRAFTSCOPE_TRY(formats[i]->read(all[i], context));
+    const std::size_t first = options.baseline.empty() ? 0 : 1;
+    context.is_baseline = i < first;
+    context.companions.clear();
+    for (std::size_t k = i < first ? 0 : first; k < (i < first ? first : all.size()); ++k)
+      if (formats[k] == formats[i]) context.companions.push_back(all[k]);
+    const RowCounts before = whole.counts();
+    const std::int64_t requests_before = foreign.counts().requests;
+    if (auto read = formats[i]->read(all[i], context); !read) {
+      const bool took_nothing =
+          whole.counts().spans == before.spans && foreign.counts().requests == requests_before;
+      return tl::unexpected<Error>(options.format.empty() && took_nothing
+                                       ? detected_wrongly(std::move(read).error(), all[i], *formats[i])
+                                       : std::move(read).error());
+    }
     const auto bytes = fs::file_size(all[i], error);
     if (!error) context.progress.done_bytes += static_cast<std::int64_t>(bytes);
   }

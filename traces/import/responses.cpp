@@ -2,6 +2,7 @@
 #include "import/responses.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace draftscope::traces {
 namespace {
@@ -43,8 +44,8 @@ void cut_to_tokens(Response& response) {
 
 }  // namespace
 
-Responses::Responses(const std::filesystem::path& file, ImportContext& context)
-    : context_(context), rows_(context.foreign), run_(run_name(file, context)) {
+Responses::Responses(RunName run, ImportContext& context)
+    : context_(context), rows_(context.foreign), run_(std::move(run)) {
   rows_.run(run_.specification, context.is_baseline);
 }
 
@@ -64,6 +65,7 @@ Result<void> Responses::add(Response& response, std::int64_t number, const std::
   for (const ForeignRound& round : response.rounds) DRAFTSCOPE_TRY(rows_.round(key, round, where));
   ForeignEnd end;
   end.n_tokens = response.tokens;
+  end.tokens = response.token_ids;
   end.text = response.text;
   end.stop = response.stop;
   if (response.start_ns >= 0 && response.wall_ns >= 0) end.end_ns = response.start_ns + response.wall_ns;
@@ -105,18 +107,22 @@ using nlohmann::json;
 
 constexpr std::array proposed_drafts{"spec_num_proposed_drafts",  "spec_proposed_drafts",
                                      "spec_draft_token_num",      "num_draft_tokens",
-                                     "num_verified_draft_tokens", "draft_n"};
+                                     "num_verified_draft_tokens", "draft_n",
+                                     "total_draft_tokens_count",  "totalDraftTokensCount"};
 constexpr std::array correct_drafts{"spec_num_correct_drafts", "spec_accepted_drafts",
-                                    "spec_accept_token_num", "num_accepted_draft_tokens", "draft_n_accepted"};
+                                    "spec_accept_token_num",   "num_accepted_draft_tokens",
+                                    "draft_n_accepted",        "accepted_draft_tokens_count",
+                                    "acceptedDraftTokensCount"};
 constexpr std::array histograms{"spec_correct_drafts_histogram", "spec_accept_histogram",
                                 "acceptance_histogram"};
 
-/// Adds a histogram: a dense list, or an object by length.
-Result<void> add_histogram(const json& list, const std::string& name, const std::string& where,
-                           std::map<std::int64_t, std::int64_t>& histogram) {
+/// Adds a histogram: a dense list, or an object by length. It may count at most `steps` verifications.
+Result<void> add_histogram(const json& list, const std::string& name, std::optional<std::int64_t> steps,
+                           const std::string& where, std::map<std::int64_t, std::int64_t>& histogram) {
   if (!list.is_array() && !list.is_object())
     return unexpected_json(list, where, name, "a list or an object of counts");
   std::int64_t place = 0;
+  std::int64_t verifications = 0;
   for (const auto& [key, value] : list.items()) {
     std::int64_t length = place++;
     if (list.is_object() &&
@@ -128,7 +134,11 @@ Result<void> add_histogram(const json& list, const std::string& name, const std:
     DRAFTSCOPE_TRY_ASSIGN(const std::int64_t count, json_integer(value, 0, max_response_count, where,
                                                                  fmt::format("{}[{}]", name, key)));
     histogram[length] += count;
+    verifications += count;
   }
+  if (steps && verifications > *steps)
+    return fail("{}: {} counts {} verifications, expected at most as many as there were ({})", where, name,
+                verifications, *steps);
   return {};
 }
 
@@ -194,8 +204,10 @@ Result<void> ResponseSums::add(const JsonFields& fields, const std::string& wher
   if (drafted && accepted && *accepted > *drafted)
     return fail("{}: {} draft tokens were accepted of {}, expected at most as many as were drafted", where,
                 *accepted, *drafted);
+  DRAFTSCOPE_TRY_ASSIGN(const auto steps, first_of(fields, verify_step_names));
   for (const char* const name : histograms)
-    if (const json* const list = fields.find(name)) return add_histogram(*list, name, where, histogram);
+    if (const json* const list = fields.find(name))
+      return add_histogram(*list, name, steps, where, histogram);
   return {};
 }
 

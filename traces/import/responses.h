@@ -69,6 +69,7 @@ struct Response {
   std::int64_t prompt_tokens = -1;
   std::int64_t tokens = -1;
   std::optional<std::string> text;
+  std::optional<std::vector<std::int32_t>> token_ids;
   std::optional<RequestStop> stop;
   std::vector<ForeignRound> rounds;
   std::vector<std::int64_t> gaps_ns;  ///< Gaps between chunks of the stream.
@@ -77,7 +78,9 @@ struct Response {
 /// Rows of the responses of one file. The context must outlive it.
 class Responses {
  public:
-  Responses(const std::filesystem::path& file, ImportContext& context);
+  Responses(const std::filesystem::path& file, ImportContext& context)
+      : Responses(run_name(file, context), context) {}
+  Responses(RunName run, ImportContext& context);
 
   [[nodiscard]] ResponseSums& sums() { return sums_; }
 

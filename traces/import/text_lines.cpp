@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "import/text_lines.h"
 
-#include <cerrno>
-#include <cstring>
-#include <fstream>
+#include <draftscope/base/text_file.h>
+#include <draftscope/base/text_stream.h>
+
+#include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 
 namespace draftscope::traces {
 
@@ -19,16 +22,14 @@ Result<void> read_text_lines(const std::filesystem::path& file, const ImportProg
   constexpr std::size_t max_line_bytes = std::size_t{64} << 20U;
   constexpr std::size_t buffer_bytes = std::size_t{1} << 16U;
   const std::string name = file.string();
-  std::ifstream stream(file, std::ios::binary);
-  if (!stream) return fail("{}: can't be read: {}", name, std::strerror(errno));
+  TextStream stream(file, progress.may_be_cut);
+  DRAFTSCOPE_TRY(stream.result());
   std::string line;
   std::string buffer(buffer_bytes, '\0');
   std::int64_t number = 0;
-  std::int64_t bytes = 0;
   while (stream) {
     stream.read(buffer.data(), static_cast<std::streamsize>(buffer.size()));
     std::string_view rest(buffer.data(), static_cast<std::size_t>(stream.gcount()));
-    bytes += static_cast<std::int64_t>(rest.size());
     for (std::size_t end = rest.find('\n'); end != std::string_view::npos; end = rest.find('\n')) {
       line.append(rest.substr(0, end));
       rest.remove_prefix(end + 1);
@@ -39,17 +40,50 @@ Result<void> read_text_lines(const std::filesystem::path& file, const ImportProg
     if (line.size() > max_line_bytes)
       return fail("{}: line {}: is longer than {} bytes, expected a shorter one", name, number + 1,
                   max_line_bytes);
-    DRAFTSCOPE_TRY(progress.update(bytes));
+    DRAFTSCOPE_TRY(progress.update(stream.bytes_of_file()));
   }
-  if (stream.bad()) return fail("{}: can't be read: {}", name, std::strerror(errno));
+  DRAFTSCOPE_TRY(stream.result());
   if (!line.empty()) DRAFTSCOPE_TRY(take(line, number + 1, false));
   return {};
 }
+
+namespace {
+
+/// The text with the three words that Python writes for numbers JSON lacks in JSON's own: NaN as null, so
+/// that a field with it is missing, and in a list as text; infinities as text, which readers refuse by field.
+std::string without_python_numbers(std::string_view text) {
+  constexpr std::array<std::string_view, 3> words{"NaN", "Infinity", "-Infinity"};
+  std::string result;
+  result.reserve(text.size());
+  bool in_string = false;
+  char last = ' ';  // the last character outside of strings that is no blank
+  while (!text.empty()) {
+    const auto* const word = std::ranges::find_if(
+        words, [&](std::string_view one) { return !in_string && text.starts_with(one); });
+    if (word != words.end()) {
+      result += *word == "NaN" && last == ':' ? "null" : fmt::format("\"{}\"", *word);
+      text.remove_prefix(word->size());
+      continue;
+    }
+    const std::size_t taken = in_string && text.front() == '\\' && text.size() > 1 ? 2 : 1;
+    if (taken == 1 && text.front() == '"') in_string = !in_string;
+    if (!in_string && text.front() > ' ') last = text.front();
+    result += text.substr(0, taken);
+    text.remove_prefix(taken);
+  }
+  return result;
+}
+
+}  // namespace
 
 Result<nlohmann::json> parse_json(std::string_view text, const std::string& where) {
   try {
     return nlohmann::json::parse(text);
   } catch (const nlohmann::json::parse_error& error) {
+    if (text.find("NaN") != std::string_view::npos || text.find("Infinity") != std::string_view::npos) {
+      nlohmann::json mended = nlohmann::json::parse(without_python_numbers(text), nullptr, false);
+      if (!mended.is_discarded()) return mended;
+    }
     return fail("{}: is not JSON from byte {} on, expected a whole JSON object", where, error.byte);
   } catch (const nlohmann::json::exception&) {
     return fail("{}: holds a number that is too large, expected a JSON object", where);
@@ -65,15 +99,70 @@ Result<void> read_json_lines(
   DRAFTSCOPE_TRY(read_text_lines(
       file, progress, [&](std::string_view line, std::int64_t number, bool is_ended) -> Result<void> {
         if (line.find_first_not_of(" \t\r") == std::string_view::npos) return {};
-        if (!is_ended && may_be_cut && !nlohmann::json::accept(line)) return {};
-        ++objects;
         const std::string where = fmt::format("{}: line {}", name, number);
-        DRAFTSCOPE_TRY_ASSIGN(const nlohmann::json object, parse_json(line, where));
+        auto parsed = parse_json(line, where);
+        if (!parsed && !is_ended && may_be_cut) return {};
+        ++objects;
+        DRAFTSCOPE_TRY_ASSIGN(const nlohmann::json object, std::move(parsed));
         if (!object.is_object()) return fail("{}: is {}, expected a JSON object", where, object.type_name());
         return take(object, number, where);
       }));
   if (objects == 0) return fail("{}: is empty, expected a JSON object a line", name);
   return {};
+}
+
+namespace {
+
+/// End of the object that begins at the text's first brace; braces outside of strings are balanced.
+std::size_t object_end(std::string_view text) {
+  std::size_t depth = 0;
+  bool in_string = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (in_string) {
+      if (c == '\\')
+        ++i;
+      else if (c == '"')
+        in_string = false;
+    } else if (c == '"') {
+      in_string = true;
+    } else if (c == '{') {
+      ++depth;
+    } else if (c == '}' && --depth == 0) {
+      return i + 1;
+    }
+  }
+  return std::string_view::npos;
+}
+
+}  // namespace
+
+Result<void> take_json_objects(
+    std::string_view text, const std::string& name,
+    const std::function<Result<void>(const nlohmann::json&, std::int64_t, const std::string&)>& take) {
+  std::int64_t count = 0;
+  while (true) {
+    const std::size_t begin = text.find_first_not_of(" \t\r\n");
+    if (begin == std::string_view::npos) break;
+    text.remove_prefix(begin);
+    const std::string where = fmt::format("{}: object {}", name, ++count);
+    const std::size_t end = text.front() == '{' ? object_end(text) : std::string_view::npos;
+    if (end == std::string_view::npos) return fail("{}: ends early, expected a whole JSON object", where);
+    DRAFTSCOPE_TRY_ASSIGN(const nlohmann::json object, parse_json(text.substr(0, end), where));
+    DRAFTSCOPE_TRY(take(object, count, where));
+    text.remove_prefix(end);
+  }
+  if (count == 0) return fail("{}: is empty, expected JSON objects", name);
+  return {};
+}
+
+Result<void> read_json_objects(
+    const std::filesystem::path& file, const ImportProgress& progress,
+    const std::function<Result<void>(const nlohmann::json&, std::int64_t, const std::string&)>& take) {
+  constexpr std::size_t max_objects_bytes = std::size_t{256} << 20U;
+  DRAFTSCOPE_TRY_ASSIGN(const std::string text, read_text_file(file, max_objects_bytes));
+  DRAFTSCOPE_TRY(progress.update(0));
+  return take_json_objects(text, file.string(), take);
 }
 
 }  // namespace draftscope::traces

@@ -19,6 +19,7 @@ struct ImportProgress {
   const Progress& report;
   std::int64_t done_bytes = 0;  ///< Bytes of the files before this one.
   std::int64_t all_bytes = 0;
+  bool may_be_cut = false;  ///< Whether a packed file that ends early is read up to there.
 
   /// Reports progress. Fails with "import cancelled" if the caller requests it.
   [[nodiscard]] Result<void> update(std::int64_t bytes_of_file) const;
@@ -30,7 +31,8 @@ struct ImportProgress {
     const std::filesystem::path& file, const ImportProgress& progress,
     const std::function<Result<void>(std::string_view line, std::int64_t number, bool is_ended)>& take);
 
-/// Parses `text` as one JSON value. Errors begin with `where`: "a.jsonl: line 3".
+/// Parses `text` as one JSON value, or as Python writes one: a field that is NaN is null, and other NaN and
+/// infinities are texts of that name. Errors begin with `where`: "a.jsonl: line 3".
 [[nodiscard]] Result<nlohmann::json> parse_json(std::string_view text, const std::string& where);
 
 /// Calls `take(object, where)` for every line that is not blank. Errors: unreadable, a line that is no JSON
@@ -41,5 +43,18 @@ struct ImportProgress {
     const std::function<Result<void>(const nlohmann::json& object, std::int64_t line,
                                      const std::string& where)>& take,
     bool may_be_cut = false);
+
+/// Calls `take(object, number, where)` for each of the JSON objects that follow one another in `text`, on one
+/// line or several. Errors: something else between them, one without its end, no object, an error from
+/// `take`.
+[[nodiscard]] Result<void> take_json_objects(
+    std::string_view text, const std::string& name,
+    const std::function<Result<void>(const nlohmann::json& object, std::int64_t number,
+                                     const std::string& where)>& take);
+/// The same for a file of at most 256 MiB.
+[[nodiscard]] Result<void> read_json_objects(
+    const std::filesystem::path& file, const ImportProgress& progress,
+    const std::function<Result<void>(const nlohmann::json& object, std::int64_t number,
+                                     const std::string& where)>& take);
 
 }  // namespace draftscope::traces

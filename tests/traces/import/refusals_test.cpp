@@ -184,6 +184,28 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{"aiperf",
                 R"({"metadata":{},"metrics":{},"spec_decode_acceptance":{"acceptance_histogram":{"x":1}}})",
                 "acceptance_histogram has the key x"},
+        Refusal{"sglang", R"({"meta_info":{"spec_verify_ct":3,"spec_accept_histogram":[9,9,9]}})",
+                "counts 27 verifications, expected at most as many as there were (3)"},
+        Refusal{"vllm-log",
+                "SpecDecoding metrics: Mean acceptance length: 2.0, Accepted: 9 tokens, Drafted: 8",
+                "Accepted is 9, expected at most Drafted (8)"},
+        Refusal{"vllm-log", "INFO nothing", "has no line"},
+        Refusal{"prometheus", "vllm:x{a=\"1} 2", "line 1: is 'vllm:x"},
+        Refusal{"prometheus", "other 1", "has none of the metrics"},
+        Refusal{"prometheus", "vllm:spec_decode_num_drafts_total -1", "is -1, expected 0"},
+        Refusal{"vllm-vcr", R"({"output_tokens":2,"ttft_ms":1,"itl_ms":[1],"itl_tokens":[3]})",
+                "its steps give 3 tokens, expected at most output_tokens (2)"},
+        Refusal{"vllm-vcr", R"({"output_tokens":2,"ttft_ms":1,"itl_ms":[1],"itl_tokens":[1,1]})",
+                "itl_tokens has 2 entries"},
+        Refusal{"serve-bench", R"({"a":1})", "has no completed"},
+        Refusal{
+            "serve-bench",
+            R"({"completed":1,"output_throughput":1,"spec_decode_per_position_acceptance_rates":[0.5,0.9]})",
+            "the acceptance of position 1 is 0.900"},
+        Refusal{"guidellm", R"({"benchmarks":[{"requests":{"successful":[]}}]})", "has no requests"},
+        Refusal{"lm-studio", R"({"a":1})", "has no stats"},
+        Refusal{"lm-studio", R"({"stats":{"totalDraftTokensCount":1,"acceptedDraftTokensCount":2}})",
+                "2 draft tokens were accepted of 1"},
         Refusal{"llama-answers", R"({"a":1})", "has no timings"}));
 
 TEST(Import, LeavesTheOldFileWhereANewOneIsRefused) {
@@ -234,7 +256,7 @@ TEST(Import, TellsTheFormatOfEverySeedFromItsBeginning) {
   EXPECT_EQ(seeded, known) << "every format has seeds, in a folder of its name";
   EXPECT_THAT(
       import_recordings({folder.write("packed.gz", "\x1f\x8b\x08")}, {}, folder / "a").error().message,
-      HasSubstr("compressed"));
+      HasSubstr("ends within its packed text"));
   EXPECT_FALSE(import_recordings({folder / "absent"}, {}, folder / "a"));
 }
 

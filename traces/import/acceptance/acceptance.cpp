@@ -145,9 +145,8 @@ Result<void> import_acceptance(const std::filesystem::path& file, ImportContext&
 
 int acceptance_sureness(const FileHead& head) {
   if (!head.is_object()) return 0;
-  if (head.has_any({R"("speculative_decoding")", R"("spec_decode_metrics")", R"("per_step_accepted")"}))
-    return 50;
-  return head.has_any({R"("accept_lengths")", R"("accepted")", R"("acceptance")"}) ? 30 : 0;
+  if (head.has_any_key({"speculative_decoding", "spec_decode_metrics", "per_step_accepted"})) return 50;
+  return head.has_any_key({"accept_lengths", "accepted", "acceptance"}) ? 30 : 0;
 }
 
 }  // namespace

@@ -467,9 +467,8 @@ Result<void> import_chrome(const std::filesystem::path& file, ImportContext& con
 }
 
 int chrome_sureness(const FileHead& head) {
-  return head.is_list() || (head.is_object() && head.has_any({R"("traceEvents")", R"("displayTimeUnit")"}))
-             ? 80
-             : 0;
+  if (head.is_list()) return head.has_any_key({"ph", "ts"}) ? 80 : 1;
+  return head.is_object() && head.has_any_key({"traceEvents", "displayTimeUnit"}) ? 80 : 0;
 }
 
 }  // namespace

@@ -2,13 +2,12 @@
 #include "import/chrome/chrome_events.h"
 
 #include <draftscope/base/quote.h>
+#include <draftscope/base/text_stream.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
 #include <cmath>
-#include <cstring>
-#include <fstream>
+#include <istream>
 #include <limits>
 #include <nlohmann/json.hpp>
 
@@ -22,11 +21,11 @@ namespace {
 constexpr std::size_t max_arguments = 64;
 constexpr std::size_t block_bytes = std::size_t{1} << 18U;
 
-/// A buffer that feeds the parser, and counts the bytes that it took.
+/// A buffer that feeds the parser in large blocks.
 class CountingBuffer : public std::streambuf {
  public:
-  explicit CountingBuffer(std::ifstream& stream) : stream_(stream), block_(block_bytes, '\0') {}
-  [[nodiscard]] std::int64_t bytes() const { return bytes_; }
+  explicit CountingBuffer(TextStream& stream) : stream_(stream), block_(block_bytes, '\0') {}
+  [[nodiscard]] std::int64_t bytes() const { return stream_.bytes_of_file(); }
   /// Whether the parser has come to the end of the file.
   [[nodiscard]] bool at_end() const { return at_end_; }
 
@@ -36,15 +35,13 @@ class CountingBuffer : public std::streambuf {
     const auto count = stream_.gcount();
     at_end_ = count <= 0;
     if (at_end_) return traits_type::eof();
-    bytes_ += count;
     setg(block_.data(), block_.data(), block_.data() + count);
     return traits_type::to_int_type(block_.front());
   }
 
  private:
-  std::ifstream& stream_;
+  TextStream& stream_;
   std::string block_;
-  std::int64_t bytes_ = 0;
   bool at_end_ = false;
 };
 
@@ -261,14 +258,14 @@ std::optional<std::int64_t> microseconds_to_ns(std::string_view text) {
 Result<std::vector<std::string>> read_chrome_events(
     const std::filesystem::path& file, const ImportProgress& progress, bool is_partial,
     const std::function<Result<void>(const ChromeEvent&)>& take) {
-  std::ifstream stream(file, std::ios::binary);
-  if (!stream) return fail("{}: can't be read: {}", file.string(), std::strerror(errno));
+  TextStream stream(file, progress.may_be_cut);
+  DRAFTSCOPE_TRY(stream.result());
   CountingBuffer buffer(stream);
   MendedJson mended(buffer);
   std::istream input(is_partial ? static_cast<std::streambuf*>(&mended) : &buffer);
   EventReader reader(file.string(), buffer, progress, is_partial, take);
   nlohmann::json::sax_parse(input, &reader);
-  if (stream.bad()) return fail("{}: can't be read: {}", file.string(), std::strerror(errno));
+  DRAFTSCOPE_TRY(stream.result());
   DRAFTSCOPE_TRY_ASSIGN(std::vector<std::string> remarks, reader.result());
   if (mended.places() > 0)
     remarks.push_back(fmt::format("{}: mended {} places that JSON does not allow, the first at byte {}",

@@ -9,55 +9,13 @@
 #include <nlohmann/json.hpp>
 
 #include "foreign/json_fields.h"
-#include "import/formats.h"
+#include "import/stated_sums.h"
 
 namespace draftscope::traces {
 namespace {
 
 constexpr std::size_t max_file_bytes = std::size_t{64} << 20U;
 constexpr std::int64_t max_layers = 4096;
-
-/// The end of the object that begins at the text's first brace; braces outside of strings are balanced.
-std::size_t object_end(std::string_view text) {
-  std::size_t depth = 0;
-  bool in_string = false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (in_string) {
-      if (c == '\\')
-        ++i;
-      else if (c == '"')
-        in_string = false;
-    } else if (c == '"') {
-      in_string = true;
-    } else if (c == '{') {
-      ++depth;
-    } else if (c == '}' && --depth == 0) {
-      return i + 1;
-    }
-  }
-  return std::string_view::npos;
-}
-
-/// Merges the objects' fields; a later one wins.
-Result<nlohmann::json> merged_objects(std::string_view text, const std::string& name) {
-  nlohmann::json all = nlohmann::json::object();
-  int count = 0;
-  while (true) {
-    const std::size_t begin = text.find_first_not_of(" \t\r\n");
-    if (begin == std::string_view::npos) break;
-    text.remove_prefix(begin);
-    ++count;
-    const std::string where = fmt::format("{}: object {}", name, count);
-    const std::size_t end = text.front() == '{' ? object_end(text) : std::string_view::npos;
-    if (end == std::string_view::npos) return fail("{}: ends early, expected a whole JSON object", where);
-    DRAFTSCOPE_TRY_ASSIGN(const nlohmann::json object, parse_json(text.substr(0, end), where));
-    all.update(object);
-    text.remove_prefix(end);
-  }
-  if (count == 0) return fail("{}: is empty, expected a benchmark's JSON objects", name);
-  return all;
-}
 
 std::string layerskip_specification(std::optional<std::int64_t> exit_layer,
                                     std::optional<std::int64_t> speculations) {
@@ -68,35 +26,34 @@ std::string layerskip_specification(std::optional<std::int64_t> exit_layer,
   return text;
 }
 
-void note_missing_data(ImportContext& context) {
-  for (const MissingData missing :
-       {MissingData::rounds, MissingData::token_ids, MissingData::output_lengths, MissingData::prompts,
-        MissingData::output_text, MissingData::wall_times, MissingData::first_token_times,
-        MissingData::round_times, MissingData::phase_times, MissingData::confidences, MissingData::layer_sets,
-        MissingData::device})
-    context.target.note(missing);
-}
-
 Result<void> import_benchmark(const std::string& text, const std::filesystem::path& file,
                               ImportContext& context) {
   constexpr std::array metrics{"acceptance_rate", "total_time", "time_per_token", "tokens_per_second",
                                "tokens_per_layer"};
   const std::string name = file.string();
-  DRAFTSCOPE_TRY_ASSIGN(const nlohmann::json all, merged_objects(text, name));
+  nlohmann::json all = nlohmann::json::object();
+  DRAFTSCOPE_TRY(
+      take_json_objects(text, name, [&](const nlohmann::json& object, std::int64_t, const std::string&) {
+        all.update(object);  // A later object's field wins.
+        return Result<void>{};
+      }));
   const JsonFields fields(all, name);
   DRAFTSCOPE_TRY_ASSIGN(const auto model, fields.text("model"));
   DRAFTSCOPE_TRY_ASSIGN(const auto strategy, fields.text("generation_strategy"));
   DRAFTSCOPE_TRY_ASSIGN(const auto exit_layer, fields.integer("exit_layer", -1, max_layers));
   DRAFTSCOPE_TRY_ASSIGN(const auto speculations, fields.integer("num_speculations", -1, max_draft_tokens));
   nlohmann::json stated = nlohmann::json::object();
+  bool has_metrics = false;
   for (const char* const metric : metrics) {
     const nlohmann::json* const value = fields.find(metric);
-    if (value == nullptr) continue;
+    has_metrics = has_metrics || all.contains(metric);
+    if (value == nullptr || (value->is_object() && value->contains("mean") && (*value)["mean"].is_null()))
+      continue;  // NaN: the figure is missing
     if (!value->is_object() || !value->contains("mean") || !(*value)["mean"].is_number())
       return unexpected_json(*value, name, metric, "an object with a number as mean");
     stated[metric] = (*value)["mean"];
   }
-  if (stated.empty())
+  if (!has_metrics)
     return fail(
         "{}: has no metrics, expected at least one of acceptance_rate, total_time, time_per_token, "
         "tokens_per_second",
@@ -140,6 +97,8 @@ Result<void> import_sweep(const std::string& text, const std::filesystem::path& 
     for (const char* const column :
          {"acceptance_rate", "total_time", "time_per_token", "tokens_per_second"}) {
       if (!table.has(column)) continue;
+      DRAFTSCOPE_TRY_ASSIGN(const std::string cell, table.text(row, column));
+      if (cell == "nan" || cell == "NaN") continue;
       DRAFTSCOPE_TRY_ASSIGN(const auto number, table.number(row, column));
       if (number) stated[column] = *number;
     }
@@ -155,7 +114,7 @@ Result<void> import_sweep(const std::string& text, const std::filesystem::path& 
 Result<void> import_layerskip(const std::filesystem::path& file, ImportContext& context) {
   DRAFTSCOPE_TRY_ASSIGN(const std::string text, read_text_file(file, max_file_bytes));
   DRAFTSCOPE_TRY(context.progress.update(static_cast<std::int64_t>(text.size())));
-  note_missing_data(context);
+  note_no_requests(context);
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   if (first != std::string::npos && text[first] == '{') return import_benchmark(text, file, context);
   return import_sweep(text, file, context);
@@ -163,8 +122,7 @@ Result<void> import_layerskip(const std::filesystem::path& file, ImportContext& 
 
 int layerskip_sureness(const FileHead& head) {
   if (head.is_object())
-    return head.has_any({R"("acceptance_rate")", R"("generation_strategy")", R"("tokens_per_second")"}) ? 20
-                                                                                                        : 0;
+    return head.has_any_key({"acceptance_rate", "generation_strategy", "tokens_per_second"}) ? 20 : 0;
   return head.text().substr(0, head.text().find('\n')).find("num_speculations") != std::string_view::npos ? 9
                                                                                                           : 0;
 }

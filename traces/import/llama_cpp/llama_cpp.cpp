@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Imports llama.cpp's logs. Its server, and llama-cli, which runs one, log rounds with LLAMA_TRACE=1 or
-// --verbose; times come from the lines' own clock. Slots interleave, each with one task at a time. A task's
-// totals at its end (drafted, accepted, generated) must match its lines. llama-speculative-simple and
-// llama-speculative write one text, and their lines name no task.
+// --verbose, and otherwise sums; times come from the lines' own clock. Slots interleave, each with one task
+// at a time. A task's totals at its end (drafted, accepted, generated) must match its lines.
+// llama-speculative-simple and llama-speculative write one text, and their lines name no task.
 #include <draftscope/base/quote.h>
 
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <vector>
 
 #include "foreign/foreign_writer.h"
 #include "foreign/json_fields.h"
@@ -132,16 +133,26 @@ class LlamaLog {
   }
 
   Result<void> write(LlamaTask& task, bool is_cut, const std::string& where) {
-    const LlamaPlace place{rows_, run_.specification, run_.repeat, ++requests_, context_.next_ns};
+    const LlamaPlace place{rows_, run_.specification, run_.repeat, ++requests_, context_.next_ns, begin_us_};
     DRAFTSCOPE_TRY_ASSIGN(const LlamaWritten written, write_task(task, is_cut, place, where));
     undrafted_ += written.undrafted;
     end_ns_ = std::max(end_ns_, written.end_ns);
     const std::int64_t rows_before = written_rows_;
     written_rows_ = rows_.counts().rows;
     context_.target.took(written_rows_ - rows_before);
-    if (!task.is_of_a_program || !task.rounds.empty() || task.stated_drafted <= 0) return {};
+    if (!has_times_) begin_us_ = std::max(begin_us_, task.end_us);
+    if (!task.rounds.empty() || task.stated_drafted <= 0) return {};
     drafted_ += task.stated_drafted;
-    accepted_ += std::clamp<std::int64_t>(task.stated_accepted, 0, task.stated_drafted);
+    const std::int64_t accepted = std::clamp<std::int64_t>(task.stated_accepted, 0, task.stated_drafted);
+    accepted_ += accepted;
+    // The line has no number of verifications; the mean length without the bonus token gives it.
+    const double steps =
+        task.stated_length > 1.0 ? static_cast<double>(accepted) / (task.stated_length - 1.0) : 0.0;
+    steps_ += steps;
+    accepted_of_steps_ += steps > 0.0 ? static_cast<double>(accepted) : 0.0;
+    positions_.resize(std::max(positions_.size(), task.stated_positions.size()));
+    for (std::size_t i = 0; i < task.stated_positions.size(); ++i)
+      positions_[i] += task.stated_positions[i] * steps;
     return {};
   }
 
@@ -152,6 +163,10 @@ class LlamaLog {
       stated["drafted"] = drafted_;
       stated["accepted"] = accepted_;
       stated["acceptance_rate"] = static_cast<double>(accepted_) / static_cast<double>(drafted_);
+    }
+    if (steps_ > 0.0) {
+      stated["mean_accepted_length"] = 1.0 + accepted_of_steps_ / steps_;
+      for (const double tokens : positions_) stated["acceptance_by_position"].push_back(tokens / steps_);
     }
     if (unknown_lines_ > 0) {
       stated["unknown_lines"] = unknown_lines_;
@@ -172,6 +187,10 @@ class LlamaLog {
   std::int64_t undrafted_ = 0;
   std::int64_t drafted_ = 0;  ///< Drafted tokens of texts without logged rounds.
   std::int64_t accepted_ = 0;
+  double steps_ = 0.0;  ///< Verifications of tasks without logged rounds.
+  double accepted_of_steps_ = 0.0;
+  std::vector<double> positions_;  ///< Accepted tokens by draft position in `steps_`.
+  std::int64_t begin_us_ = 0;      ///< End of the last task of a log without a clock.
   std::int64_t unknown_lines_ = 0;
   std::int64_t written_rows_ = rows_.counts().rows;
   std::int64_t end_ns_ = 0;
@@ -189,17 +208,16 @@ Result<void> import_llama_cpp(const std::filesystem::path& file, ImportContext& 
 }
 
 int llama_cpp_sureness(const FileHead& head) {
-  if (head.is_object()) return 0;
-  const bool is_log = head.has_any({"| task ", "srv    load_model", "llama_model_loader",
-                                    "draft tokens, the last target token"}) ||
-                      head.has_all({"n_drafted = ", "n_accept "});
+  const bool is_log = head.has_any_word({"| task ", "srv    load_model", "llama_model_loader",
+                                         "draft tokens, the last target token"}) ||
+                      head.has_all_words({"n_drafted = ", "n_accept "});
   return is_log ? 10 : 0;
 }
 
 }  // namespace
 
 FormatRow format_of_llama_cpp() {
-  return {"llama-cpp", "log of llama-server with LLAMA_TRACE=1, or --verbose", import_llama_cpp,
+  return {"llama-cpp", "log of llama-server; rounds need LLAMA_TRACE=1 or --verbose", import_llama_cpp,
           llama_cpp_sureness};
 }
 

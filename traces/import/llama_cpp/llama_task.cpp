@@ -2,7 +2,9 @@
 #include "import/llama_cpp/llama_task.h"
 
 #include <algorithm>
+#include <charconv>
 #include <limits>
+#include <system_error>
 #include <utility>
 
 #include "foreign/json_fields.h"
@@ -122,6 +124,38 @@ void take_own_token(const LlamaLine& line, LlamaTask& task) {
   task.unsaid->values = {line.values[1] - 1, line.values[2]};
 }
 
+/// Reads ", mean acceptance length = 2.50, acceptance rate per position = (0.800, 0.500)", which newer builds
+/// write after the sums.
+Result<void> take_stated_shares(std::string_view text, LlamaTask& task, const std::string& where) {
+  const auto after = [&](std::string_view words) {
+    const std::size_t at = text.find(words);
+    return at == std::string_view::npos ? std::string_view() : text.substr(at + words.size());
+  };
+  const auto take = [](std::string_view& rest, double& value) {
+    rest.remove_prefix(std::min(rest.find_first_not_of(" ,"), rest.size()));
+    const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), value);
+    if (error != std::errc()) return false;
+    rest.remove_prefix(static_cast<std::size_t>(end - rest.data()));
+    return true;
+  };
+  std::string_view length = after("mean acceptance length = ");
+  constexpr double max_length = static_cast<double>(max_draft_tokens) + 1.0;
+  if (!length.empty() &&
+      (!take(length, task.stated_length) || !(task.stated_length >= 0.0 && task.stated_length <= max_length)))
+    return fail("{}: its mean acceptance length is {}, expected 0 to {}", where, task.stated_length,
+                max_length);
+  std::string_view shares = after("acceptance rate per position = (");
+  task.stated_positions.clear();
+  for (double share = 0.0; take(shares, share);) {
+    if (!(share >= 0.0 && share <= 1.0) ||
+        static_cast<std::int64_t>(task.stated_positions.size()) >= max_draft_tokens)
+      return fail("{}: the acceptance of position {} is {}, expected 0 to 1 at fewer than {} positions",
+                  where, task.stated_positions.size(), share, max_draft_tokens);
+    task.stated_positions.push_back(share);
+  }
+  return {};
+}
+
 Result<void> add_unsaid(LlamaTask& task, const std::string& where) {
   if (!task.unsaid) return {};
   return add_round(LlamaLine(*task.unsaid), task, where);
@@ -171,6 +205,7 @@ Result<void> take_line(const LlamaLine& line, LlamaTask& task, const std::string
     case LlamaEvent::decode_time:
       DRAFTSCOPE_TRY(add_unsaid(task, where));
       task.generated = line.values[0];
+      task.decode_ms = line.number;
       task.end_us = line.time_us;
       return {};
     case LlamaEvent::program_prompt_time:
@@ -185,7 +220,7 @@ Result<void> take_line(const LlamaLine& line, LlamaTask& task, const std::string
     case LlamaEvent::acceptance:
       task.stated_accepted = line.values[0];
       task.stated_drafted = line.values[1];
-      return {};
+      return take_stated_shares(line.rest, task, where);
     case LlamaEvent::stated_drafted:
       task.stated_drafted = line.values[0];
       return {};

@@ -37,6 +37,8 @@ struct LlamaTask {
   double decode_ms = -1.0;  ///< Decoding time; only for a command-line program.
   std::int64_t stated_accepted = -1;
   std::int64_t stated_drafted = -1;
+  double stated_length = 0.0;            ///< Mean accepted length with the bonus token; 0 = not stated.
+  std::vector<double> stated_positions;  ///< Accepted share of the verifications by draft position.
   std::int64_t end_us = -1;
   std::vector<std::int32_t> tokens;
   std::vector<ForeignRound> rounds;   ///< Rounds, with times that are still microseconds.
@@ -63,6 +65,7 @@ struct LlamaPlace {
   std::int32_t repeat = 0;
   std::int64_t number = 1;     ///< Number of the task in its log.
   std::int64_t offset_ns = 0;  ///< Offset to add to the log's clock.
+  std::int64_t begin_us = 0;   ///< Start of a task whose log has no clock.
 };
 
 struct LlamaWritten {

@@ -96,6 +96,7 @@ bool begins_with(std::string_view text, std::string_view words, LlamaLine& line)
       words.remove_prefix(1);
     }
   }
+  line.rest = text;
   return true;
 }
 

@@ -27,7 +27,7 @@ enum class LlamaEvent : std::uint8_t {
   own_token,   ///< Values: the target's own token of a round.
   prompt_time,  ///< Values: prompt tokens; number: ms.
   decode_time,  ///< Values: generated tokens; number: ms.
-  acceptance,   ///< Values: accepted, generated draft tokens of the whole task.
+  acceptance,   ///< Values: accepted, generated draft tokens of the whole task; rest: positions' shares.
   ended,        ///< The slot is free, or the program has ended.
   // Events of a command-line program, which names neither slot nor task.
   program_round,        ///< Values: accepted, drafted, the target's own token.
@@ -47,6 +47,7 @@ struct LlamaLine {
   std::int64_t task = -1;
   std::array<std::int64_t, 4> values{};
   double number = 0.0;
+  std::string_view rest;  ///< The line after what was matched, as long as the line lives.
 };
 
 [[nodiscard]] LlamaLine llama_line(std::string_view line);

@@ -16,8 +16,12 @@ std::int64_t us_of(double ms) {
 }
 
 Result<void> check_sums(const LlamaTask& task, const std::string& where) {
-  // llama-speculative logs no rounds.
-  if (task.is_of_a_program && task.rounds.empty()) return {};
+  // llama-speculative logs no rounds, and a server none at its default verbosity.
+  if (task.rounds.empty()) {
+    if (task.stated_accepted <= std::max<std::int64_t>(task.stated_drafted, 0)) return {};
+    return fail("{}: task {} says that {} of {} draft tokens were accepted, expected at most all of them",
+                where, task.id, task.stated_accepted, task.stated_drafted);
+  }
   std::int64_t accepted = 0, drafted = 0;
   for (const ForeignRound& round : task.rounds) {
     accepted += round.accepted;
@@ -29,9 +33,15 @@ Result<void> check_sums(const LlamaTask& task, const std::string& where) {
               task.id, task.stated_accepted, task.stated_drafted, accepted, drafted);
 }
 
-/// Begin of the first round: the time of the first token, which belongs to the prefill.
-std::int64_t place_in_time(LlamaTask& task) {
+/// Begin of the first round: the time of the first token, which belongs to the prefill. In a log without a
+/// clock the task begins where the one before it ended.
+std::int64_t place_in_time(LlamaTask& task, std::int64_t begin_us) {
   const std::int64_t prompt_us = us_of(task.prompt_ms);
+  const std::int64_t decode_us = us_of(task.decode_ms);
+  if (task.start_us < 0 && task.rounds.empty() && prompt_us >= 0 && decode_us >= 0) {
+    task.start_us = begin_us;
+    task.end_us = begin_us + prompt_us + decode_us;
+  }
   if (task.first_token_us < 0 && task.start_us >= 0 && prompt_us >= 0)
     task.first_token_us = task.start_us + prompt_us;
   if (!task.rounds.empty() && task.first_token_us > task.rounds.front().end_ns)
@@ -115,7 +125,8 @@ ForeignEnd end_of(const LlamaTask& task, bool is_cut, std::int64_t last_us, cons
 Result<LlamaWritten> write_task(LlamaTask& task, bool is_cut, const LlamaPlace& place,
                                 const std::string& where) {
   if (!is_cut) DRAFTSCOPE_TRY(check_sums(task, where));
-  std::int64_t last_us = task.is_of_a_program ? place_program_in_time(task) : place_in_time(task);
+  std::int64_t last_us =
+      task.is_of_a_program ? place_program_in_time(task) : place_in_time(task, place.begin_us);
   if (task.is_of_a_program) add_tokens(task);
   const std::string key = fmt::format("{}/{}/{}", place.run, place.repeat, place.number);
   DRAFTSCOPE_TRY(place.rows.begin(key, start_of(task, place), where));
@@ -145,7 +156,7 @@ Result<LlamaWritten> write_task(LlamaTask& task, bool is_cut, const LlamaPlace& 
                 task.generated, emitted + of_prefill);
   const ForeignEnd end = end_of(task, is_cut, last_us, place);
   DRAFTSCOPE_TRY(place.rows.end(key, end, where));
-  const bool has_rounds = !task.is_of_a_program || !task.rounds.empty();
+  const bool has_rounds = !task.rounds.empty() || (!task.is_of_a_program && task.stated_drafted <= 0);
   return LlamaWritten{std::max<std::int64_t>(end.end_ns, 0),
                       has_rounds ? std::max<std::int64_t>(wanted - emitted, 0) : 0};
 }

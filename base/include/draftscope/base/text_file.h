@@ -14,8 +14,9 @@ namespace draftscope {
 /// Max size of a settings file: policies, predictions, calibrations, specifications.
 inline constexpr std::size_t max_settings_bytes = std::size_t{64} << 20U;
 
-/// Reads a whole regular file of at most `max_bytes`. Never waits for a pipe. Errors: no such file, another
-/// kind of file, a larger file, a read error.
+/// Reads a whole regular file of at most `max_bytes`, unpacked if it is compressed (text_stream.h). Never
+/// waits for a pipe. Errors: no such file, another kind of file, a larger file or text, a read error, a
+/// packing that can't be read.
 [[nodiscard]] Result<std::string> read_text_file(const std::filesystem::path& path, std::size_t max_bytes);
 
 /// Refuses anything except a regular file: reading a pipe would block, a device may be endless, and a

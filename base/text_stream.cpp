@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/base/text_file.h>
+#include <draftscope/base/text_stream.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <ios>
+#include <new>
+#include <optional>
+#include <string>
+#include <utility>
+
+#ifdef DRAFTSCOPE_ZSTD
+#include <zstd.h>
+#endif
+
+namespace draftscope {
+namespace {
+
+constexpr std::size_t block_bytes = std::size_t{1} << 16U;
+constexpr std::int64_t free_text_bytes = std::int64_t{64} << 20U;
+constexpr std::int64_t max_text_per_file_bytes = 256;
+
+struct Packing {
+  std::string_view name;
+  std::string_view head;     ///< First bytes of its files.
+  std::string_view command;  ///< Command that unpacks them.
+};
+constexpr std::array packings{
+    Packing{"gzip", "\x1f\x8b", "gzip -d"},       Packing{"zstd", "\x28\xb5\x2f\xfd", "zstd -d"},
+    Packing{"xz", {"\xfd\x37zXZ\0", 6}, "xz -d"}, Packing{"bzip2", "BZh", "bzip2 -d"},
+    Packing{"zip", "PK\x03\x04", "unzip"},        Packing{"7z", "7z\xbc\xaf\x27\x1c", "7z x"},
+    Packing{"lz4", "\x04\x22\x4d\x18", "lz4 -d"}};
+
+/// Result of one step of unpacking.
+struct Step {
+  std::size_t taken = 0;
+  std::size_t given = 0;
+  bool is_at_end = false;  ///< Whether a packed part ended; another one may follow.
+  bool is_damaged = false;
+};
+
+class Unpacker {
+ public:
+  Unpacker() = default;
+  Unpacker(const Unpacker&) = delete;
+  Unpacker& operator=(const Unpacker&) = delete;
+  virtual ~Unpacker() = default;
+  virtual Step step(std::string_view packed, std::string& text) = 0;
+};
+
+class Gzip : public Unpacker {
+ public:
+  Gzip() {
+    constexpr int gzip_window_bits = 15 + 16;  // zlib's number for the greatest window in gzip's form
+    if (inflateInit2(&state_, gzip_window_bits) != Z_OK) throw std::bad_alloc();
+  }
+  ~Gzip() override { inflateEnd(&state_); }
+
+  Step step(std::string_view packed, std::string& text) override {
+    // zlib reads what next_in points to, and writes nothing there.
+    state_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(packed.data()));
+    state_.avail_in = static_cast<uInt>(packed.size());
+    state_.next_out = reinterpret_cast<Bytef*>(text.data());
+    state_.avail_out = static_cast<uInt>(text.size());
+    const int code = inflate(&state_, Z_NO_FLUSH);
+    const Step step{packed.size() - state_.avail_in, text.size() - state_.avail_out, code == Z_STREAM_END,
+                    code != Z_OK && code != Z_STREAM_END && code != Z_BUF_ERROR};
+    if (step.is_at_end) inflateReset(&state_);
+    return step;
+  }
+
+ private:
+  z_stream state_{};
+};
+
+#ifdef DRAFTSCOPE_ZSTD
+class Zstd : public Unpacker {
+ public:
+  Zstd() : state_(ZSTD_createDStream()) {
+    if (state_ == nullptr) throw std::bad_alloc();
+  }
+  ~Zstd() override { ZSTD_freeDStream(state_); }
+
+  Step step(std::string_view packed, std::string& text) override {
+    ZSTD_inBuffer in{packed.data(), packed.size(), 0};
+    ZSTD_outBuffer out{text.data(), text.size(), 0};
+    const std::size_t code = ZSTD_decompressStream(state_, &out, &in);
+    return {in.pos, out.pos, code == 0, ZSTD_isError(code) != 0};
+  }
+
+ private:
+  ZSTD_DStream* state_;
+};
+#endif
+
+const Packing* known_packing(std::string_view head) {
+  const auto* const found = std::find_if(packings.begin(), packings.end(), [&](const Packing& packing) {
+    return head.starts_with(packing.head);
+  });
+  return found == packings.end() ? nullptr : found;
+}
+
+std::unique_ptr<Unpacker> unpacker_of(std::string_view packing) {
+  if (packing == "gzip") return std::make_unique<Gzip>();
+#ifdef DRAFTSCOPE_ZSTD
+  if (packing == "zstd") return std::make_unique<Zstd>();
+#endif
+  return nullptr;
+}
+
+}  // namespace
+
+std::string_view packing_of(std::string_view head) {
+  const Packing* const packing = known_packing(head);
+  return packing == nullptr ? std::string_view() : packing->name;
+}
+
+class TextStream::Buffer : public std::streambuf {
+ public:
+  Buffer(const std::filesystem::path& file, bool may_be_cut) : name_(file.string()), may_be_cut_(may_be_cut) {
+    if (auto regular = check_regular_file(file); !regular) {
+      error_ = std::move(regular).error();
+      return;
+    }
+    stream_.open(file, std::ios::binary);
+    read_block();
+    const Packing* const packing = known_packing(packed_);
+    if (packing == nullptr || error_) return;
+    packing_ = packing->name;
+    unpacker_ = unpacker_of(packing->name);
+    if (unpacker_ == nullptr)
+      error_ = Error{fmt::format("{}: is compressed with {}, expected a text or a gzip file ({} unpacks it)",
+                                 name_, packing->name, packing->command)};
+    else
+      text_.resize(block_bytes);
+  }
+
+  [[nodiscard]] const std::optional<Error>& error() const { return error_; }
+  [[nodiscard]] std::int64_t bytes() const { return bytes_; }
+  [[nodiscard]] std::string_view packing() const { return packing_; }
+
+ protected:
+  // The stream catches what is thrown here, and is bad from then on.
+  int_type underflow() override {
+    if (error_) throw std::ios_base::failure(error_->message);
+    std::string& text = unpacker_ == nullptr ? packed_ : text_;
+    const std::size_t count = unpacker_ == nullptr ? next_plain() : next_unpacked();
+    if (error_) throw std::ios_base::failure(error_->message);
+    if (count == 0) return traits_type::eof();
+    setg(text.data(), text.data(), text.data() + count);
+    return traits_type::to_int_type(text.front());
+  }
+
+ private:
+  void read_block() {
+    packed_.resize(block_bytes);
+    stream_.read(packed_.data(), static_cast<std::streamsize>(packed_.size()));
+    if (stream_.bad() || !stream_.is_open())
+      error_ = Error{fmt::format("{}: can't be read: {}", name_, std::strerror(errno))};
+    packed_.resize(static_cast<std::size_t>(stream_.gcount()));
+    bytes_ += static_cast<std::int64_t>(packed_.size());
+    taken_ = 0;
+  }
+
+  std::size_t next_plain() {
+    // The first block was read when the file was opened.
+    if (std::exchange(is_first_taken_, true)) read_block();
+    return packed_.size();
+  }
+
+  std::size_t next_unpacked() {
+    while (true) {
+      if (taken_ == packed_.size()) read_block();
+      if (packed_.empty() || error_) {
+        if (is_inside_ && !may_be_cut_)
+          stop("ends within its packed text, expected the whole file (--partial takes what is there)");
+        return 0;
+      }
+      is_inside_ = true;
+      const Step step = unpacker_->step(std::string_view(packed_).substr(taken_), text_);
+      taken_ += step.taken;
+      unpacked_bytes_ += static_cast<std::int64_t>(step.given);
+      const bool is_stuck = step.taken + step.given == 0 && !step.is_at_end;
+      if (step.is_damaged || is_stuck) stop("is damaged, expected a file that can be unpacked");
+      if (unpacked_bytes_ > free_text_bytes && unpacked_bytes_ / max_text_per_file_bytes > bytes_)
+        stop(fmt::format("unpacks to more than {} times its length, expected a text",
+                         max_text_per_file_bytes));
+      if (error_) return 0;
+      if (step.is_at_end) is_inside_ = false;
+      if (step.given > 0) return step.given;
+    }
+  }
+
+  void stop(std::string_view reason) { error_ = Error{fmt::format("{}: {}", name_, reason)}; }
+
+  std::string name_;
+  std::string_view packing_;
+  bool may_be_cut_;
+  std::ifstream stream_;
+  std::unique_ptr<Unpacker> unpacker_;  ///< Null for a plain file.
+  std::string packed_;                  ///< A block of the file as it is.
+  std::string text_;                    ///< A block of the unpacked text.
+  std::size_t taken_ = 0;               ///< Bytes of `packed_` that were unpacked.
+  std::int64_t bytes_ = 0;
+  std::int64_t unpacked_bytes_ = 0;
+  bool is_first_taken_ = false;
+  bool is_inside_ = false;  ///< Whether a packed part has begun and not ended.
+  std::optional<Error> error_;
+};
+
+TextStream::TextStream(const std::filesystem::path& file, bool may_be_cut)
+    : std::istream(nullptr), buffer_(std::make_unique<Buffer>(file, may_be_cut)) {
+  rdbuf(buffer_.get());
+  if (buffer_->error()) setstate(std::ios::badbit);
+}
+
+TextStream::~TextStream() = default;
+
+Result<void> TextStream::result() const {
+  if (!buffer_->error()) return {};
+  return tl::unexpected<Error>(*buffer_->error());
+}
+
+std::int64_t TextStream::bytes_of_file() const {
+  return buffer_->bytes();
+}
+
+std::string_view TextStream::packing() const {
+  return buffer_->packing();
+}
+
+}  // namespace draftscope

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Sources that operators have: logs, scrapes, results of benchmarks. The expected figures were computed by
+// hand.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <zlib.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "imported.h"
+
+namespace draftscope::traces {
+namespace {
+
+using ::testing::Contains;
+using ::testing::DoubleNear;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::SizeIs;
+
+constexpr double exact = 1e-9;
+
+std::string refusal_of(const std::vector<std::filesystem::path>& files, const ImportFolder& folder) {
+  const auto imported = import_recordings(files, {.overwrite = true}, folder / "refused.dstrace");
+  return imported ? "taken" : imported.error().message;
+}
+
+TEST(VllmLogImport, SumsTheIntervalsOfEveryWording) {
+  const ImportFolder folder;
+  const Imported log = import_soundly({fixture("vllm_log/wordings.log")}, {}, folder / "a.dstrace");
+  const auto stated = stated_figures(log);
+  EXPECT_EQ(stated["accepted_tokens"], 42);
+  EXPECT_EQ(stated["drafted_tokens"], 120);
+  EXPECT_EQ(stated["verify_steps"], 10 + 20 + 10);
+  EXPECT_THAT(stated["mean_accepted_length"].get<double>(), DoubleNear(1.0 + 42.0 / 40.0, exact));
+  EXPECT_THAT(stated["acceptance_by_position"][0].get<double>(), DoubleNear((6.0 + 14.0) / 40.0, exact));
+  EXPECT_THAT(stated["acceptance_by_position"][2].get<double>(), DoubleNear((2.0 + 6.0) / 40.0, exact));
+  EXPECT_THAT(log.summary.missing, Contains(MissingData::rounds));
+}
+
+TEST(VllmLogImport, TakesTheLastOfTotalsAndWhatCameOut) {
+  const ImportFolder folder;
+  const Imported log = import_soundly({fixture("vllm_log/totals.log")}, {}, folder / "a.dstrace");
+  EXPECT_EQ(stated_figures(log)["accepted_tokens"], 48);
+  EXPECT_EQ(stated_figures(log)["verify_steps"], 20);
+  EXPECT_EQ(stated_figures(log)["mean_accepted_length"], 2.5) << "50 tokens came out of 20 verifications";
+}
+
+TEST(VllmVcrImport, HasEachStepsTimeAndTokens) {
+  const ImportFolder folder;
+  const Imported log =
+      import_soundly({fixture("vllm_vcr/steps.jsonl")}, {.draft_length = 3}, folder / "a.dstrace");
+  ASSERT_THAT(log.recording.requests, SizeIs(3));
+  ASSERT_THAT(log.recording.rounds, SizeIs(5));
+  EXPECT_EQ(log.recording.rounds[0].emitted, 3);
+  EXPECT_EQ(log.recording.rounds[0].accepted, 2);
+  EXPECT_EQ(log.recording.rounds[1].drafted, 3) << "a draft of which nothing was accepted";
+  EXPECT_EQ(log.recording.rounds[1].start_ns, 30'000'000);
+  EXPECT_EQ(log.recording.rounds[1].end_ns, 42'500'000);
+  EXPECT_EQ(log.recording.rounds[3].drafted, 0) << "plain steps";
+  EXPECT_THAT(log.recording.requests[0].tokens, testing::ElementsAre(5, 6, 7, 8, 9, 10, 11, 12, 13));
+  EXPECT_EQ(log.recording.requests[2].end_ns, 100'000'000 + 60'000'000);
+  EXPECT_THAT(log.summary.missing, Not(Contains(MissingData::round_times)));
+}
+
+TEST(PrometheusImport, IsTheDifferenceOfTwoScrapes) {
+  const ImportFolder folder;
+  const auto before =
+      folder.write("before.txt",
+                   "# TYPE vllm:spec_decode_num_drafts_total counter\n"
+                   "vllm:spec_decode_num_drafts_total{engine=\"0\",model_name=\"tiny/demo\"} 10\n"
+                   "vllm:spec_decode_num_accepted_tokens_total{engine=\"0\",model_name=\"tiny/demo\"} 9\n"
+                   "vllm:spec_decode_num_draft_tokens_total{engine=\"0\",model_name=\"tiny/demo\"} 30\n");
+  const Imported both = import_soundly({before, fixture("prometheus/vllm.txt")}, {.specification = "mtp"},
+                                       folder / "a.dstrace");
+  EXPECT_EQ(stated_figures(both)["verify_steps"], 20);
+  EXPECT_EQ(stated_figures(both)["drafted_tokens"], 60);
+  EXPECT_EQ(stated_figures(both)["accepted_tokens"], 30);
+  EXPECT_EQ(stated_figures(both)["mean_accepted_length"], 2.5);
+  EXPECT_EQ(both.recording.runs.at(0).specification, "mtp");
+
+  const Imported one = import_soundly({fixture("prometheus/vllm.txt")}, {}, folder / "b.dstrace");
+  EXPECT_EQ(stated_figures(one)["verify_steps"], 30);
+  EXPECT_EQ(stated_figures(one)["time_to_first_token_ns"], 0.25e9);
+  EXPECT_EQ(stated_figures(one)["decode_tokens_per_second"], 46.0);
+  EXPECT_EQ(stated_figures(one)["acceptance_by_position"], (std::vector<double>{0.8, 0.5}));
+  EXPECT_EQ(one.recording.meta.at("model"), "tiny/demo");
+
+  EXPECT_THAT(refusal_of({fixture("prometheus/vllm.txt"), before}, folder),
+              HasSubstr("the server began anew"));
+  const Imported sglang = import_soundly({fixture("prometheus/sglang.txt")}, {}, folder / "c.dstrace");
+  EXPECT_EQ(stated_figures(sglang)["mean_accepted_length"], 2.5) << "without each request's first token";
+}
+
+TEST(ServeBenchImport, TakesBothProgramsAndTheirRequests) {
+  const ImportFolder folder;
+  const Imported vllm = import_soundly({fixture("serve_bench/vllm.json")}, {}, folder / "a.dstrace");
+  ASSERT_THAT(vllm.recording.requests, SizeIs(2));
+  EXPECT_EQ(vllm.recording.requests[0].end_ns, 440'000'000);
+  EXPECT_EQ(vllm.recording.requests[0].tokens.size(), 12U);
+  EXPECT_EQ(stated_figures(vllm)["acceptance_rate"], 0.5);
+  EXPECT_EQ(stated_figures(vllm)["verify_steps"], 6);
+  const Imported sglang = import_soundly({fixture("serve_bench/sglang.jsonl")}, {}, folder / "b.dstrace");
+  ASSERT_THAT(sglang.recording.runs, SizeIs(2)) << "a run a line";
+  EXPECT_EQ(stated_figures(sglang)["mean_accepted_length"], 2.75);
+  EXPECT_EQ(stated_figures(sglang)["tokens_per_second"], 15.0);
+}
+
+TEST(GuidellmImport, MakesARunOfEachBenchmark) {
+  const ImportFolder folder;
+  const Imported log = import_soundly({fixture("guidellm/benchmarks.json")}, {}, folder / "a.dstrace");
+  ASSERT_THAT(log.recording.runs, SizeIs(2));
+  ASSERT_THAT(log.recording.requests, SizeIs(4));
+  EXPECT_EQ(log.recording.requests[0].end_ns - log.recording.requests[0].start_ns, 500'000'000);
+  EXPECT_EQ(log.recording.requests[1].tokens.size(), 20U);
+  EXPECT_EQ(log.recording.requests[2].stop, RequestStop::cancelled);
+}
+
+TEST(LmStudioImport, TakesServersAndLibrariesNames) {
+  const ImportFolder folder;
+  const Imported log = import_soundly({fixture("lm_studio/answers.jsonl")}, {}, folder / "a.dstrace");
+  ASSERT_THAT(log.recording.requests, SizeIs(2));
+  EXPECT_EQ(log.recording.requests[0].end_ns, 600'000'000);
+  EXPECT_EQ(log.recording.requests[0].tokens.size(), 30U);
+  EXPECT_EQ(log.recording.requests[1].stop, RequestStop::length);
+  EXPECT_EQ(stated_figures(log)["drafted_tokens"], 50);
+  EXPECT_EQ(stated_figures(log)["accepted_tokens"], 25);
+}
+
+TEST(LlamaCppImport, KeepsTheSumsOfAServerAtItsDefaultVerbosity) {
+  const ImportFolder folder;
+  const Imported log = import_soundly({fixture("llama_cpp/server_default.log")}, {}, folder / "a.dstrace");
+  ASSERT_THAT(log.recording.requests, SizeIs(1));
+  EXPECT_EQ(log.recording.requests[0].tokens.size(), 50U);
+  EXPECT_EQ(log.recording.requests[0].end_ns - log.recording.requests[0].start_ns, 800'010'000);
+  EXPECT_EQ(stated_figures(log)["accepted"], 30);
+  EXPECT_EQ(stated_figures(log)["drafted"], 50);
+  EXPECT_EQ(stated_figures(log)["mean_accepted_length"], 2.5);
+  EXPECT_EQ(stated_figures(log)["acceptance_by_position"], (std::vector<double>{0.8, 0.5, 0.2}));
+  EXPECT_THAT(log.summary.missing, Contains(MissingData::rounds));
+  EXPECT_THAT(log.summary.missing, Not(Contains(MissingData::plain_steps)));
+}
+
+std::filesystem::path packed(const ImportFolder& folder, const std::filesystem::path& source) {
+  std::ostringstream bytes;
+  bytes << std::ifstream(source, std::ios::binary).rdbuf();
+  const std::filesystem::path target = folder / (source.filename().string() + ".gz");
+  gzFile file = gzopen(target.c_str(), "wb");
+  gzwrite(file, bytes.str().data(), static_cast<unsigned>(bytes.str().size()));
+  gzclose(file);
+  return target;
+}
+
+TEST(PackedImport, IsThatOfThePlainFile) {
+  const ImportFolder folder;
+  for (const Seed& seed : seeds()) {
+    if (seed.format == "nsys") continue;
+    SCOPED_TRACE(seed.fixture);
+    const Imported plain = import_soundly({fixture(seed.fixture)}, {.overwrite = true}, folder / "a.dstrace");
+    const Imported from_packed =
+        import_soundly({packed(folder, fixture(seed.fixture))}, {.overwrite = true}, folder / "b.dstrace");
+    EXPECT_EQ(from_packed.summary.formats, plain.summary.formats);
+    EXPECT_EQ(from_packed.summary.requests, plain.summary.requests);
+    EXPECT_EQ(from_packed.summary.rounds, plain.summary.rounds);
+    EXPECT_EQ(from_packed.summary.spans, plain.summary.spans);
+    EXPECT_EQ(from_packed.recording.meta["stated_figures"], plain.recording.meta["stated_figures"]);
+  }
+}
+
+TEST(PackedImport, RefusesWhatIsCutDamagedOrOfAnotherPacking) {
+  const ImportFolder folder;
+  const auto whole = packed(folder, fixture("rounds/two_requests.jsonl"));
+  std::ostringstream bytes;
+  bytes << std::ifstream(whole, std::ios::binary).rdbuf();
+  std::string text = bytes.str();
+  EXPECT_THAT(refusal_of({folder.write("cut.gz", text.substr(0, text.size() - 20))}, folder),
+              HasSubstr("ends within its packed text"));
+  text[text.size() / 2] = static_cast<char>(text[text.size() / 2] ^ 0x5a);
+  text[text.size() / 2 + 1] = static_cast<char>(text[text.size() / 2 + 1] ^ 0x5a);
+  EXPECT_NE(refusal_of({folder.write("damaged.gz", text)}, folder), "taken");
+  EXPECT_THAT(refusal_of({folder.write("a.xz", std::string("\xfd\x37zXZ\0 ", 7))}, folder),
+              HasSubstr("is compressed with xz"));
+  EXPECT_THAT(refusal_of({folder.write("a.zip", "PK\x03\x04")}, folder), HasSubstr("with zip"));
+  const auto bomb = folder.write("zeros.log", std::string(std::size_t{80} << 20U, 'a') + "| task ");
+  EXPECT_THAT(refusal_of({packed(folder, bomb)}, folder), HasSubstr("times its length"));
+}
+
+TEST(Detection, ReadsTheFirstRecordHoweverLongAndALogByItsFirstKnownLine) {
+  const ImportFolder folder;
+  const std::string filler(70'000, 'x');
+  const auto format_of = [&](const std::string& name, const std::string& text) {
+    const auto imported =
+        import_recordings({folder.write(name, text)}, {.overwrite = true}, folder / "out.dstrace");
+    return imported ? std::string(imported->formats.at(0)) : imported.error().message;
+  };
+  EXPECT_EQ(format_of("a", R"({"text":")" + filler + R"(","meta_info":{"completion_tokens":3}})"), "sglang");
+  EXPECT_EQ(format_of("b", R"({"content":")" + filler + R"(","timings":{"predicted_n":3,"predicted_ms":4}})"),
+            "llama-answers");
+  EXPECT_EQ(format_of("c", R"({"deviceProperties":[{"name":")" + filler + R"("}],"traceEvents":[]})"),
+            "chrome");
+  std::string health;
+  for (int i = 0; i < 2000; ++i) health += "INFO: \"GET /health HTTP/1.1\" 200 OK and more words\n";
+  std::ostringstream log;
+  log << health << std::ifstream(fixture("vllm_log/wordings.log")).rdbuf();
+  EXPECT_EQ(format_of("d", log.str()), "vllm-log");
+  EXPECT_THAT(format_of("e", "[2026-11-20 10:10:10] Decode batch, accept len: 2.61\n"),
+              HasSubstr("is none of the formats that are known (its first line is [2026-11-20"));
+  EXPECT_THAT(format_of("f", R"({"meta_info":{"spec_verify_ct":-1}})"),
+              HasSubstr("taken for sglang by its beginning, which rules out spec-bench"));
+}
+
+TEST(PythonNumbers, AreMissingWhereAFieldIsNanAndElsewhereRefusedByField) {
+  const ImportFolder folder;
+  const auto nan =
+      folder.write("a.json", R"({"num_speculations":6,"exit_layer":8}{"acceptance_rate":{"mean":NaN},)"
+                             R"("tokens_per_second":{"mean":55.0}})");
+  const auto stated = stated_figures(import_soundly({nan}, {}, folder / "a.dstrace"));
+  EXPECT_FALSE(stated.contains("acceptance_rate"));
+  EXPECT_EQ(stated["tokens_per_second"], 55.0);
+  const auto csv =
+      folder.write("b.csv", "exit_layer,num_speculations,acceptance_rate,tokens_per_second\n8,6,nan,50.0\n");
+  EXPECT_FALSE(stated_figures(import_soundly({csv}, {}, folder / "b.dstrace")).contains("acceptance_rate"));
+  const auto list = folder.write("c.jsonl", R"({"question_id":1,"text":"NaN","accept_lengths":[2,NaN]})");
+  EXPECT_THAT(refusal_of({list}, folder), HasSubstr("accept_lengths[1] is 'NaN', expected an integer"));
+  const auto infinite = folder.write("d.jsonl", R"({"per_step_accepted":[1],"wall_time":-Infinity})");
+  EXPECT_THAT(refusal_of({infinite}, folder), HasSubstr("wall_time is '-Infinity', expected a duration"));
+}
+
+}  // namespace
+}  // namespace draftscope::traces

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Imports GuideLLM's benchmarks.json: a run a benchmark, with its requests; those of 0.2 to 0.6.
+#include <array>
+
+#include "import/responses.h"
+#include "import/stated_sums.h"
+
+namespace draftscope::traces {
+namespace {
+
+using nlohmann::json;
+
+/// The first of the fields that is there, in nanoseconds; -1 if none is.
+Result<std::int64_t> guide_time(const json& object, std::initializer_list<const char*> names, double unit_ns,
+                                const std::string& where) {
+  for (const char* const name : names) {
+    const auto found = object.find(name);
+    if (found == object.end() || found->is_null()) continue;
+    // Seconds of the calendar are more than a duration may be.
+    const double ns = found->is_number() ? found->get<double>() * unit_ns : -1.0;
+    if (!(ns >= 0.0 && ns <= 0x1p61)) return unexpected_json(*found, where, name, "a time from 0 to 2^61 ns");
+    return static_cast<std::int64_t>(ns);
+  }
+  return -1;
+}
+
+Result<Response> guide_request(const json& object, std::optional<RequestStop> stop,
+                               const std::string& where) {
+  if (!object.is_object()) return unexpected_json(object, where, "a request", "a JSON object");
+  Response response;
+  response.stop = stop;
+  const JsonFields fields(object, where);
+  for (const auto& [name, target] :
+       {std::pair{"output_tokens", &response.tokens}, {"prompt_tokens", &response.prompt_tokens}}) {
+    DRAFTSCOPE_TRY_ASSIGN(const auto count, fields.integer(name, 0, max_answer_tokens));
+    *target = count.value_or(-1);
+  }
+  DRAFTSCOPE_TRY_ASSIGN(response.start_ns,
+                        guide_time(object, {"request_start_time", "start_time"}, response_second_ns, where));
+  DRAFTSCOPE_TRY_ASSIGN(const std::int64_t end_ns,
+                        guide_time(object, {"request_end_time", "end_time"}, response_second_ns, where));
+  if (response.start_ns >= 0 && end_ns >= 0 && end_ns < response.start_ns)
+    return fail("{}: request_end_time is {} ns, expected at least request_start_time ({} ns)", where, end_ns,
+                response.start_ns);
+  if (response.start_ns >= 0 && end_ns >= 0) response.wall_ns = end_ns - response.start_ns;
+  DRAFTSCOPE_TRY_ASSIGN(response.first_token_ns,
+                        guide_time(object, {"time_to_first_token_ms"}, response_ms_ns, where));
+  DRAFTSCOPE_TRY_ASSIGN(response.text, fields.text("output"));
+  return response;
+}
+
+struct GuideList {
+  const char* name;
+  std::optional<RequestStop> stop;
+};
+
+Result<void> add_benchmark(const json& benchmark, const RunName& name, const std::filesystem::path& file,
+                           const std::string& where, ImportContext& context) {
+  DRAFTSCOPE_TRY(take_run(file, name, context));
+  Responses responses(name, context);
+  std::int64_t number = 0;
+  const json* const lists = object_in(&benchmark, "requests");
+  for (const auto& [list, stop] :
+       {GuideList{"successful", std::nullopt}, GuideList{"incomplete", RequestStop::cancelled},
+        GuideList{"errored", RequestStop::error}}) {
+    const json* const requests = lists == nullptr ? nullptr : JsonFields(*lists, where).find(list);
+    if (requests == nullptr) continue;
+    if (!requests->is_array()) return unexpected_json(*requests, where, list, "a list of requests");
+    for (std::size_t i = 0; i < requests->size(); ++i) {
+      const std::string at = fmt::format("{}: {}[{}]", where, list, i);
+      DRAFTSCOPE_TRY_ASSIGN(Response response, guide_request((*requests)[i], stop, at));
+      ++responses.sums().counts["requests"];
+      DRAFTSCOPE_TRY(responses.add(response, ++number, at));
+    }
+  }
+  if (number == 0)
+    return fail(
+        "{}: has no requests, expected those of a benchmark (GuideLLM writes them to benchmarks.json)",
+        where);
+  responses.finish();
+  return {};
+}
+
+Result<void> import_guidellm(const std::filesystem::path& file, ImportContext& context) {
+  const RunName first = run_name(file, context);
+  return read_json_objects(
+      file, context.progress,
+      [&](const json& object, std::int64_t /*number*/, const std::string& where) -> Result<void> {
+        const json* const benchmarks = JsonFields(object, where).find("benchmarks");
+        if (benchmarks == nullptr || !benchmarks->is_array() || benchmarks->empty())
+          return fail("{}: has no benchmarks, expected a file of GuideLLM", where);
+        if (const json* const arguments = object_in(&object, "args")) {
+          DRAFTSCOPE_TRY_ASSIGN(const auto model, JsonFields(*arguments, where).text("model"));
+          if (context.model.empty() && model) context.model = *model;
+        }
+        for (std::size_t i = 0; i < benchmarks->size(); ++i) {
+          RunName name = first;
+          if (i > 0) name.specification += fmt::format(" {}", i + 1);
+          DRAFTSCOPE_TRY(add_benchmark((*benchmarks)[i], name, file,
+                                       fmt::format("{}: benchmarks[{}]", where, i), context));
+        }
+        return {};
+      });
+}
+
+int guidellm_sureness(const FileHead& head) {
+  return head.is_object() && head.has_any_key({"benchmarks"}) &&
+                 head.has_any_key({"guidellm_version", "scheduler_state", "request_totals", "requests"})
+             ? 59
+             : 0;
+}
+
+}  // namespace
+
+FormatRow format_of_guidellm() {
+  return {"guidellm", "GuideLLM's benchmarks.json: a run a benchmark", import_guidellm, guidellm_sureness};
+}
+
+}  // namespace draftscope::traces
