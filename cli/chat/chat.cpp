@@ -161,6 +161,8 @@ Result<int> converse(const ConversationOptions& options) {
   engine::StrategyResources resources = strategy_resources(options.model, model);
   DRAFTSCOPE_TRY_ASSIGN(engine::ConfiguredStrategy strategy,
                         engine::make_strategy(options.strategy, model.checkpoint->shape, resources));
+  if (const auto problem = model.tokenizer.chat_template_problem())
+    return fail("the chat template cannot be rendered, expected one that can: {}", *problem);
   Conversation conversation(model.tokenizer);
   DRAFTSCOPE_TRY(conversation.set_system(options.system));
   DRAFTSCOPE_TRY_ASSIGN(const auto backend, make_backend(options.model, model));

@@ -132,6 +132,7 @@ void add_generate_command(CLI::App& app, Outcome& outcome) {
       ->capture_default_str();
   add_decoding_options(*command, options->decoding);
   add_chat_options(*command, options->chat, "the prompt");
+  add_template_arguments(*command, options->model);
   add_colour_options(*command, options->colour, options->quiet);
   const CLI::Option* max_tokens = command->get_option("--max-tokens");
   command->callback([=, &outcome] {

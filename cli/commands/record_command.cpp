@@ -91,6 +91,10 @@ Result<int> record_into(const RecordOptions& options, std::span<const traces::Qu
                                            {options.prompts.string(), options.repeats, options.level,
                                             options.command_line, options.model.weights});
   add_draft_model_shapes(draft_models, meta);
+  if (!options.model.template_arguments.empty()) {
+    DRAFTSCOPE_TRY_ASSIGN(meta["template_arguments"],
+                          template_arguments_json(options.model.template_arguments));
+  }
   meta.insert(further_meta.begin(), further_meta.end());
   const InterruptScope interrupt;
   DRAFTSCOPE_TRY(session.check_questions(*backend, questions));
@@ -194,6 +198,7 @@ void add_recording_options(CLI::App& command, RecordOptions& options) {
       ->capture_default_str();
   add_level_options(command, options.level, options.shadow);
   add_chat_options(command, options.chat, "the turns");
+  add_template_arguments(command, options.model);
   command.add_flag("--overwrite", options.overwrite, traces::record_help::overwrite);
   command.add_flag("-q,--quiet", options.quiet, "No progress, no closing line");
 }

@@ -11,6 +11,7 @@
 #include <draftscope/speculation/weight_format.h>
 #include <draftscope/traces/record_help.h>
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <optional>
@@ -203,6 +204,10 @@ Result<LoadedModel> load_model(const ModelOptions& options) {
     return fail("{}: the tokenizer has ids up to {}, expected fewer than the model's vocabulary of {}", path,
                 tokenizer.model_vocab_size() - 1, held->shape.vocab);
   for (const std::string& note : tokenizer.notes()) print_note(fmt::format("{}: {}", path, note));
+  if (!options.template_arguments.empty()) {
+    DRAFTSCOPE_TRY_ASSIGN(const std::string arguments, template_arguments_json(options.template_arguments));
+    DRAFTSCOPE_TRY(tokenizer.set_template_arguments(arguments));
+  }
   if (tokenizer.vocab_size() > held->shape.vocab)
     print_note(
         fmt::format("{}: added tokens have ids up to {} and the model {} rows: a prompt that holds "
@@ -291,7 +296,8 @@ Result<engine::OpenedDraftModel> open_next_token_layer(const ModelOptions& optio
 }  // namespace
 
 void hint_at_chat_template(const LoadedModel& model, bool chat, bool quiet) {
-  if (chat || quiet || !model.tokenizer.has_chat_template()) return;
+  if (chat || quiet || !model.tokenizer.has_chat_template() || model.tokenizer.chat_template_problem())
+    return;
   print_note("hint: this model has a chat template; --chat puts prompts into it");
 }
 
@@ -327,6 +333,28 @@ void add_chat_options(CLI::App& command, ChatOptions& options, const std::string
   command.add_flag("--chat", options.chat, "Put " + what + " into the model's chat template");
   command.add_option("--system", options.system,
                      "The system prompt in front: of a conversation, or with --chat");
+}
+
+void add_template_arguments(CLI::App& command, ModelOptions& options) {
+  command.add_option("--template-arg", options.template_arguments,
+                     "NAME=JSON: a variable of the chat template, such as enable_thinking=false; repeatable");
+}
+
+Result<std::string> template_arguments_json(const std::vector<std::string>& arguments) {
+  nlohmann::ordered_json all = nlohmann::ordered_json::object();
+  for (const std::string& argument : arguments) {
+    const std::size_t equals = argument.find('=');
+    if (equals == 0 || equals == std::string::npos)
+      return fail("template-arg: found {}, expected NAME=JSON", quote(argument));
+    const std::string name = argument.substr(0, equals);
+    auto value =
+        nlohmann::ordered_json::parse(argument.substr(equals + 1), nullptr, /*allow_exceptions=*/false);
+    if (value.is_discarded())
+      return fail("template-arg: {} is {}, expected JSON (a text stands between double quotes)", quote(name),
+                  quote(argument.substr(equals + 1)));
+    all[name] = std::move(value);
+  }
+  return all.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
 Result<void> check(const ChatOptions& options) {

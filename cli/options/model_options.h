@@ -31,6 +31,7 @@ struct ModelOptions {
   std::string weights = "as-stored";
   std::string cuda_pass = "program";  ///< Value "program" or "plain".
   bool check_weights = false;
+  std::vector<std::string> template_arguments;  ///< Each NAME=JSON.
 };
 
 void add_model_options(CLI::App& command, ModelOptions& options);
@@ -66,6 +67,11 @@ struct ChatOptions {
 
 /// `what` names the text that goes into the template: "the prompt".
 void add_chat_options(CLI::App& command, ChatOptions& options, const std::string& what);
+
+/// Adds --template-arg, for commands that render a chat template; load_model() sets the variables.
+void add_template_arguments(CLI::App& command, ModelOptions& options);
+/// The arguments NAME=JSON as one JSON object. Errors: another form.
+[[nodiscard]] Result<std::string> template_arguments_json(const std::vector<std::string>& arguments);
 
 /// Fails if there is a system prompt, but no template for it.
 [[nodiscard]] Result<void> check(const ChatOptions& options);

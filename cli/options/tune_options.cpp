@@ -69,6 +69,7 @@ void add_tune_options(CLI::App& command, TuneOptions& options) {
   add_number(command, "--limit", options.limit, "Only the first questions; 0 = all", {.min = 0})
       ->capture_default_str();
   command.add_flag("--chat", options.chat, "Put the prompts into the model's chat template");
+  add_template_arguments(command, options.model);
   CLI::Option* shard = add_shard_options(command, options.shard, "each N-th setting of a grid");
   CLI::Option* from_shards =
       command

@@ -95,6 +95,8 @@ void describe_tokenizer(ModelReport& report) {
   if (!tokenizer) report.tokenizer_problem = tokenizer.error().message;
   if (tokenizer) report.tokenizer = tokenizer->kind();
   report.has_chat_template = tokenizer && tokenizer->has_chat_template();
+  if (report.has_chat_template)
+    report.chat_template_problem = tokenizer->chat_template_problem().value_or("");
   const auto named = [&](std::int32_t token) {
     const bool is_known = tokenizer && token < tokenizer->vocab_size();
     return NamedToken{token, is_known ? tokenizer->text_of(token) : std::string()};
@@ -236,8 +238,10 @@ std::string model_text(const ModelReport& report) {
   add("tokenizer", report.tokenizer.empty() ? printable(report.tokenizer_problem) : report.tokenizer);
   add("BOS", report.bos ? token_text(*report.bos) : "none");
   add("EOS", tokens_text(report.eos));
-  add("chat", report.has_chat_template ? "has a chat template: --chat puts prompts into it"
-                                       : "no chat template: it goes on with a text");
+  add("chat", !report.has_chat_template              ? "no chat template: it goes on with a text"
+              : report.chat_template_problem.empty() ? "has a chat template: --chat puts prompts into it"
+                                                     : "has a chat template that cannot be rendered: " +
+                                                           printable(report.chat_template_problem));
   text += fmt::format("\nA vanilla step is {} layers and the head, which weighs as much as {} layers.\n",
                       shape.n_layers, number(report.head_in_layers));
   return text + strategies_table(report);
@@ -288,6 +292,7 @@ std::string model_json(const ModelReport& report) {
   json["eos"] = Json::array();
   for (const NamedToken& token : report.eos) json["eos"].push_back(token_json(token));
   json["chat_template"] = report.has_chat_template;
+  json["chat_template_problem"] = text_or_null(report.chat_template_problem);
   json["head_in_layers"] = report.head_in_layers;
   json["strategies"] = Json::array();
   for (const StrategyOnModel& strategy : report.strategies)

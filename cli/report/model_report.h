@@ -42,6 +42,7 @@ struct ModelReport {
   std::optional<NamedToken> bos;
   std::vector<NamedToken> eos;
   bool has_chat_template = false;
+  std::string chat_template_problem;        ///< Why it can't be rendered; empty = it can.
   std::vector<StrategyOnModel> strategies;  ///< Strategies in the catalogue's order.
 };
 

@@ -23,14 +23,25 @@ class ChatTemplate {
   /// Sets a template from a separate file, which replaces the configuration's.
   void set_source(std::string_view source, const std::string& label);
 
-  [[nodiscard]] bool usable() const { return block_.has_value(); }
-  [[nodiscard]] Result<std::string> apply(std::span<const Message> messages) const;
+  /// Notes that there is a template, and why it cannot be rendered.
+  void set_problem(std::string problem);
+
+  /// Whether there is a template, even one that cannot be rendered.
+  [[nodiscard]] bool present() const { return present_; }
+  /// Renders the messages. `arguments` is a JSON object of further variables, or empty.
+  [[nodiscard]] Result<std::string> apply(std::span<const Message> messages,
+                                          std::string_view arguments) const;
 
  private:
   std::optional<jinja::Block> block_;
+  bool present_ = false;
   std::string label_ = "chat template";
   std::string problem_ = "chat template: found none, expected one with the tokenizer";
-  jinja::Dictionary special_tokens_;
+  jinja::Variables special_tokens_;
 };
+
+/// Variables of a template as a JSON object gives them. Fails for another text, for "messages" and for values
+/// nested too deep.
+[[nodiscard]] Result<jinja::Variables> read_template_arguments(std::string_view json);
 
 }  // namespace draftscope::engine::tokenizer

@@ -25,8 +25,11 @@ Result<std::string> conversation_text(const Tokenizer& tokenizer, const std::str
   all.insert(all.end(), messages.begin(), messages.end());
   Result<std::string> text = tokenizer.apply_chat_template(all);
   if (text && text->find(trimmed(system)) != std::string::npos) return text;
-  // A template that always fails does so here; otherwise it is the system prompt that it does not accept.
-  DRAFTSCOPE_TRY(tokenizer.apply_chat_template(messages));
+  // A template may change the system prompt: what it leaves out makes no difference at all. One that always
+  // fails does so here; otherwise it is the system prompt that it does not accept.
+  const Result<std::string> without = tokenizer.apply_chat_template(messages);
+  if (text && (!without || *without != *text)) return text;
+  DRAFTSCOPE_TRY(without);
   return fail("system: the model's chat template {}, expected one that takes a system prompt",
               text ? "leaves it out" : "refuses it");
 }

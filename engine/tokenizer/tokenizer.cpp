@@ -63,6 +63,24 @@ Result<void> parse_configuration(std::string_view text, const std::string& label
   return {};
 }
 
+// Reads chat_template.json, where processors keep the template, if there is none so far. Of templates by name
+// it only notes that there are some: nothing here asks for one of them.
+Result<void> read_further_templates(const std::filesystem::path& folder, tokenizer::ChatTemplate& chat) {
+  std::error_code ignored;
+  if (const auto file = folder / "chat_template.json";
+      !chat.present() && std::filesystem::exists(file, ignored)) {
+    DRAFTSCOPE_TRY_ASSIGN(const auto text, read_text_file(file, max_tokenizer_bytes));
+    DRAFTSCOPE_TRY_ASSIGN(const auto document, tokenizer::parse_json(text, file.string()));
+    DRAFTSCOPE_TRY_ASSIGN(const auto source, JsonField(document, file.string())["chat_template"].text());
+    chat.set_source(source, file.string());
+  }
+  const auto named = folder / "additional_chat_templates";
+  if (!chat.present() && std::filesystem::is_directory(named, ignored))
+    chat.set_problem(fmt::format("{}: found templates with names, expected a default in chat_template.jinja",
+                                 named.string()));
+  return {};
+}
+
 template <typename Step>
 bool has_step(const std::vector<tokenizer::DecoderStep>& steps) {
   return std::any_of(steps.begin(), steps.end(),
@@ -105,6 +123,7 @@ Result<Tokenizer> Tokenizer::load(const std::filesystem::path& path) {
     DRAFTSCOPE_TRY_ASSIGN(const auto source_text, read_text_file(source, max_tokenizer_bytes));
     implementation->chat.set_source(source_text, source.string());
   }
+  DRAFTSCOPE_TRY(read_further_templates(folder, implementation->chat));
   return Tokenizer(std::move(implementation));
 }
 
@@ -200,11 +219,24 @@ std::string_view Tokenizer::kind() const {
 }
 
 bool Tokenizer::has_chat_template() const {
-  return implementation_->chat.usable();
+  return implementation_->chat.present();
+}
+
+std::optional<std::string> Tokenizer::chat_template_problem() const {
+  const Message message{.role = "user", .content = "?"};
+  const auto text = apply_chat_template(std::span(&message, 1));
+  if (text || !has_chat_template()) return std::nullopt;
+  return text.error().message;
+}
+
+Result<void> Tokenizer::set_template_arguments(std::string_view json) {
+  DRAFTSCOPE_TRY(tokenizer::read_template_arguments(json));
+  template_arguments_ = json;
+  return {};
 }
 
 Result<std::string> Tokenizer::apply_chat_template(std::span<const Message> messages) const {
-  return implementation_->chat.apply(messages);
+  return implementation_->chat.apply(messages, template_arguments_);
 }
 
 }  // namespace draftscope::engine

@@ -52,7 +52,10 @@ QString facts_text(const ModelFacts& facts) {
                     RecordPage::tr("%1B of weights").arg(count_text(facts.weight_bytes)),
                     RecordPage::tr("context of %1").arg(facts.context_tokens)};
   if (facts.synthetic) parts << RecordPage::tr("synthetic weights");
-  if (facts.has_chat_template) parts << RecordPage::tr("has a chat template");
+  if (facts.has_chat_template)
+    parts << (facts.chat_template_problem.empty()
+                  ? RecordPage::tr("has a chat template")
+                  : RecordPage::tr("has a chat template that cannot be rendered"));
   return parts.join(QStringLiteral(" · "));
 }
 

@@ -22,7 +22,7 @@ Value text(std::string_view content) {
   return {std::string(content), Charge()};
 }
 
-Dictionary variables(std::string_view contents) {
+Variables variables(std::string_view contents) {
   static constexpr std::string_view roles[] = {"system", "user", "assistant"};
   List messages;
   while (!contents.empty() && messages.size() < 50) {

@@ -4,162 +4,98 @@
 #include <draftscope/base/quote.h>
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <ctime>
 
-#include "tokenizer/split/utf8.h"
+#include "tokenizer/jinja/operations.h"
+#include "tokenizer/jinja/texts.h"
 
 namespace draftscope::engine::jinja {
 namespace {
 
-// tojson occurs in branches about tools, which are not taken here; evaluating it fails.
-constexpr std::array<std::string_view, 14> filters{"default", "trim",   "length",     "count",     "string",
-                                                   "list",    "items",  "first",      "last",      "join",
-                                                   "safe",    "tojson", "selectattr", "rejectattr"};
-constexpr std::array<std::string_view, 14> tests{"defined",  "undefined", "none",    "string", "mapping",
-                                                 "iterable", "sequence",  "boolean", "true",   "false",
-                                                 "number",   "integer",   "equalto", "eq"};
-constexpr std::array<std::string_view, 10> methods{"strip", "lstrip",     "rstrip",   "items", "keys",
-                                                   "get",   "startswith", "endswith", "split", "replace"};
-constexpr std::array<std::string_view, 3> functions{"raise_exception", "namespace", "strftime_now"};
-
-template <std::size_t Count>
-bool contains(const std::array<std::string_view, Count>& names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
-// Python's str.strip removes Unicode white space and the four information separators.
-bool is_python_space(char32_t c) {
-  return tokenizer::is_white_space(c) || (c >= 0x1C && c <= 0x1F);
-}
-
-Result<Value> strip(std::string_view text, const Arguments& arguments, bool left, bool right,
-                    Budget& budget) {
-  const auto* set = arguments.empty() ? nullptr : arguments[0].string();
-  const auto strips = [&](std::string_view character) -> Result<bool> {
-    if (set == nullptr) return is_python_space(tokenizer::scan_utf8(character).code_point);
-    DRAFTSCOPE_TRY(budget.bytes_read(set->size()));
-    return set->find(character) != std::string::npos;
-  };
-  DRAFTSCOPE_TRY(budget.bytes_read(text.size()));
-  while (left && !text.empty()) {
-    const std::string_view first = text.substr(0, tokenizer::scan_utf8(text).length);
-    DRAFTSCOPE_TRY_ASSIGN(const bool stripped, strips(first));
-    if (!stripped) break;
-    text.remove_prefix(first.size());
+Result<Value> range(const Value& /*none*/, const Arguments& arguments, Budget& budget) {
+  const List& given = arguments.positional;
+  std::array<std::int64_t, 3> bounds{0, 0, 1};
+  if (given.empty() || given.size() > 3)
+    return fail("range: found {} arguments, expected one to three", given.size());
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    const auto whole = given[i].integer();
+    if (!whole) return fail("range: found {}, expected an integer", type_name(given[i]));
+    bounds[given.size() == 1 ? 1 : i] = *whole;
   }
-  while (right && !text.empty()) {
-    std::size_t begin = text.size() - 1;
-    while (begin > 0 && (static_cast<unsigned char>(text[begin]) & 0xC0U) == 0x80U) --begin;
-    DRAFTSCOPE_TRY_ASSIGN(const bool stripped, strips(text.substr(begin)));
-    if (!stripped) break;
-    text.remove_suffix(text.size() - begin);
+  const auto [first, last, step] = bounds;
+  if (step == 0) return fail("range: the step is 0, expected another");
+  // The sandbox of jinja2 has the same limit.
+  constexpr std::int64_t longest = 100'000;
+  List numbers;
+  for (std::int64_t number = first; step > 0 ? number < last : number > last;) {
+    if (static_cast<std::int64_t>(numbers.size()) == longest)
+      return fail("range: found more than {} numbers, expected at most {}", longest, longest);
+    DRAFTSCOPE_TRY(budget.steps(1));
+    numbers.emplace_back(number);
+    if (__builtin_add_overflow(number, step, &number)) break;
   }
-  return budget.text(std::string(text));
+  return budget.list(std::move(numbers), Form::range);
 }
 
-std::int64_t count_characters(std::string_view text) {
-  return std::count_if(text.begin(), text.end(),
-                       [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; });
-}
-
-Result<Value> length(const Value& value, Budget& budget) {
-  if (const auto* text = value.string()) {
-    DRAFTSCOPE_TRY(budget.bytes_read(text->size()));
-    return Value(count_characters(*text));
-  }
-  if (const auto* list = value.list()) return Value(static_cast<std::int64_t>(list->size()));
-  if (const auto* entries = value.dictionary()) return Value(static_cast<std::int64_t>(entries->size()));
-  return fail("{} has no length, expected a string, a list or a dictionary", type_name(value));
-}
-
-Result<Value> items(const Value& value, Budget& budget) {
-  if (value.dictionary() == nullptr) return fail("{} has no items, expected a dictionary", type_name(value));
-  DRAFTSCOPE_TRY(budget.steps(value.dictionary()->size()));
-  List pairs;
-  for (const auto& [key, item] : *value.dictionary()) {
-    List pair(2);
-    DRAFTSCOPE_TRY_ASSIGN(pair[0], budget.text(key));
-    pair[1] = item;
-    DRAFTSCOPE_TRY_ASSIGN(auto made, budget.list(std::move(pair)));
-    pairs.push_back(std::move(made));
-  }
-  return budget.list(std::move(pairs));
-}
-
-Result<Value> select(const Value& value, const Arguments& arguments, bool wanted, Budget& budget) {
-  const auto* list = value.list();
-  const bool by_equality = arguments.size() == 3 && arguments[1].string() != nullptr &&
-                           (*arguments[1].string() == "equalto" || *arguments[1].string() == "==");
-  if (list == nullptr || !by_equality || arguments[0].string() == nullptr)
-    return fail("selectattr and rejectattr: found another test, expected 'equalto'");
-  DRAFTSCOPE_TRY(budget.steps(list->size()));
-  List chosen;
-  for (const Value& item : *list) {
-    Value attribute;
-    if (item.dictionary() != nullptr) {
-      DRAFTSCOPE_TRY_ASSIGN(attribute, entry(*item.dictionary(), *arguments[0].string(), budget));
+Result<Dictionary> entries_of(const Value& value, const Variables& named, Budget& budget) {
+  Dictionary entries;
+  if (const auto* given = value.dictionary()) {
+    DRAFTSCOPE_TRY(budget.steps(given->size()));
+    entries = *given;
+  } else if (!value.is_undefined()) {
+    DRAFTSCOPE_TRY_ASSIGN(const Value pairs, members(value, budget));
+    for (const Value& pair : *pairs.list()) {
+      DRAFTSCOPE_TRY_ASSIGN(const Value parts, members(pair, budget));
+      if (parts.list()->size() != 2)
+        return fail("dict: found an item of {} members, expected a key and a value", parts.list()->size());
+      DRAFTSCOPE_TRY(set_entry(entries, (*parts.list())[0], (*parts.list())[1], budget));
     }
-    DRAFTSCOPE_TRY_ASSIGN(const bool found, equal(attribute, arguments[2], budget));
-    if (found == wanted) chosen.push_back(item);
   }
-  return budget.list(std::move(chosen));
+  for (const auto& [name, item] : named) {
+    DRAFTSCOPE_TRY_ASSIGN(Value key, budget.text(name));
+    DRAFTSCOPE_TRY(set_entry(entries, std::move(key), item, budget));
+  }
+  return entries;
 }
 
-Result<Value> join(const List& list, const Arguments& arguments, Budget& budget) {
-  DRAFTSCOPE_TRY(budget.steps(list.size()));
-  std::string text;
-  for (std::size_t i = 0; i < list.size(); ++i) {
-    if (i > 0 && !arguments.empty() && !append_text(arguments[0], text))
-      return fail("join: the separator has no text, expected a string");
-    if (text.size() > longest_text)
-      return fail("join: the text is too long, expected at most {} bytes", longest_text);
-    if (!append_text(list[i], text)) return fail("join of {} is not implemented", type_name(list[i]));
-  }
-  DRAFTSCOPE_TRY(budget.bytes_read(text.size()));
-  return budget.text(std::move(text));
+Result<Value> make_dictionary(const Value& /*none*/, const Arguments& arguments, Budget& budget) {
+  DRAFTSCOPE_TRY_ASSIGN(auto entries, entries_of(at(arguments, 0), arguments.named, budget));
+  return budget.dictionary(std::move(entries));
 }
 
-Result<Value> replace(const std::string& text, const std::string& from, const std::string& to,
-                      Budget& budget) {
-  if (from.empty()) return fail("replace of an empty string is not implemented");
-  DRAFTSCOPE_TRY(budget.bytes_read(text.size() + from.size()));
-  std::string replaced;
-  std::size_t copied = 0;
-  for (auto at = find_text(text, from); at != std::string::npos; at = find_text(text, from, copied)) {
-    replaced.append(text, copied, at - copied).append(to);
-    if (replaced.size() > longest_text)
-      return fail("replace: the text is too long, expected at most {} bytes", longest_text);
-    DRAFTSCOPE_TRY(budget.steps(1));
-    copied = at + from.size();
+Result<Value> make_namespace(const Value& /*none*/, const Arguments& arguments, Budget& budget) {
+  DRAFTSCOPE_TRY_ASSIGN(const Dictionary entries, entries_of(at(arguments, 0), arguments.named, budget));
+  Object space{.kind = ObjectKind::name_space, .name = {}};
+  for (const auto& [key, item] : entries) {
+    if (item.object() != nullptr && item.object()->kind == ObjectKind::name_space)
+      return fail("a namespace within a namespace is not implemented");
+    if (key.string() != nullptr) space.entries.emplace_back(*key.string(), item);
   }
-  replaced.append(text, copied, std::string::npos);
-  DRAFTSCOPE_TRY(budget.bytes_read(replaced.size()));
-  return budget.text(std::move(replaced));
+  return budget.object(std::move(space));
 }
 
-Result<Value> split(const std::string& text, const std::string& separator, Budget& budget) {
-  if (separator.empty()) return fail("split: found an empty separator, expected one of a character or more");
-  DRAFTSCOPE_TRY(budget.bytes_read(text.size() + separator.size()));
-  List parts;
-  std::size_t begin = 0;
-  while (begin != std::string::npos) {
-    DRAFTSCOPE_TRY(budget.steps(1));
-    const std::size_t at = find_text(text, separator, begin);
-    const bool last = at == std::string::npos;
-    DRAFTSCOPE_TRY_ASSIGN(auto part, budget.text(text.substr(begin, last ? at : at - begin)));
-    parts.push_back(std::move(part));
-    begin = last ? at : at + separator.size();
-  }
-  return budget.list(std::move(parts));
+Result<Value> cycler(const Value& /*none*/, const Arguments& arguments, Budget& budget) {
+  if (arguments.positional.empty()) return fail("cycler: found no items, expected one or more");
+  return budget.object({.kind = ObjectKind::cycler, .name = {}, .items = arguments.positional});
 }
 
-Result<Value> today(const std::string& format, Budget& budget) {
+Result<Value> joiner(const Value& /*none*/, const Arguments& arguments, Budget& budget) {
+  Value separator = at(arguments, 0).is_undefined() ? Value(", ") : at(arguments, 0);
+  return budget.object({.kind = ObjectKind::joiner, .name = {}, .items = {std::move(separator)}});
+}
+
+Result<Value> raise(const Value& /*none*/, const Arguments& arguments, Budget& budget) {
+  DRAFTSCOPE_TRY_ASSIGN(const std::string text, plain_text(at(arguments, 0), budget));
+  return fail("{}", excerpt(text));
+}
+
+Result<Value> now(const Value& /*none*/, const Arguments& arguments, Budget& budget) {
+  DRAFTSCOPE_TRY_ASSIGN(const std::string format, text_at(arguments, 0, ""));
   DRAFTSCOPE_TRY(budget.bytes_read(format.size()));
-  const std::time_t now = std::time(nullptr);
+  const std::time_t time = std::time(nullptr);
   std::tm local{};
   std::array<char, 256> text{};
-  if (localtime_r(&now, &local) == nullptr) return fail("strftime_now: found no local time, expected one");
+  if (localtime_r(&time, &local) == nullptr) return fail("strftime_now: found no local time, expected one");
     // The format comes from the template: Hugging Face passes it to strftime in the same way.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
@@ -168,130 +104,107 @@ Result<Value> today(const std::string& format, Budget& budget) {
   return budget.text(std::string(text.data(), size));
 }
 
+constexpr Function functions[] = {
+    {"range", "*", range},
+    {"dict", "*", make_dictionary},
+    {"namespace", "*", make_namespace},
+    {"cycler", "*", cycler},
+    {"joiner", "sep", joiner},
+    {"raise_exception", "message", raise},
+    {"strftime_now", "format", now},
+    {"lipsum", "*",
+     [](const Value&, const Arguments&, Budget&) -> Result<Value> {
+       return fail("lipsum gives another text each time, expected a template without it");
+     }},
+};
+
 }  // namespace
 
-bool is_known_filter(std::string_view name) {
-  return contains(filters, name);
+const Value& at(const Arguments& arguments, std::size_t index) {
+  static const Value missing;
+  return index < arguments.positional.size() ? arguments.positional[index] : missing;
 }
-bool is_known_test(std::string_view name) {
-  return contains(tests, name);
+
+Result<std::int64_t> integer_at(const Arguments& arguments, std::size_t index, std::int64_t missing) {
+  const Value& value = at(arguments, index);
+  if (value.is_undefined() || value.is_none()) return missing;
+  if (const auto whole = value.integer()) return *whole;
+  return fail("an argument is {}, expected an integer", type_name(value));
 }
-bool is_known_method(std::string_view name) {
-  return contains(methods, name);
+
+Result<std::string> text_at(const Arguments& arguments, std::size_t index, std::string_view missing) {
+  const Value& value = at(arguments, index);
+  if (value.is_undefined() || value.is_none()) return std::string(missing);
+  if (const auto* text = value.string()) return *text;
+  return fail("an argument is {}, expected a string", type_name(value));
 }
-bool is_known_function(std::string_view name) {
-  return contains(functions, name);
+
+Result<Value> call(const Function& function, const Value& value, const Arguments& arguments, Budget& budget) {
+  if (function.parameters == "*") return function.run(value, arguments, budget);
+  Arguments bound{arguments.positional, {}};
+  const auto parameters =
+      static_cast<std::size_t>(function.parameters.empty() ? 0
+                                                           : 1 + std::count(function.parameters.begin(),
+                                                                            function.parameters.end(), ','));
+  if (bound.positional.size() > parameters)
+    return fail("{}: found {} arguments, expected at most {}", function.name, bound.positional.size(),
+                parameters);
+  bound.positional.resize(parameters);
+  for (const auto& [name, argument] : arguments.named) {
+    std::string_view rest = function.parameters;
+    std::size_t index = 0;
+    for (; index < parameters; ++index) {
+      const std::string_view parameter = rest.substr(0, rest.find(','));
+      if (parameter == name) break;
+      rest.remove_prefix(std::min(parameter.size() + 1, rest.size()));
+    }
+    if (index == parameters)
+      return fail("{}: found an argument {}, expected one of: {}", function.name, quote(name),
+                  function.parameters);
+    bound.positional[index] = argument;
+  }
+  return function.run(value, bound, budget);
+}
+
+bool is_filter(std::string_view name) {
+  return find_text_filter(name) != nullptr || find_list_filter(name) != nullptr;
 }
 
 Result<Value> apply_filter(const std::string& name, const Value& value, const Arguments& arguments,
                            Budget& budget) {
-  if (name == "default" && arguments.size() == 1) return value.is_undefined() ? arguments[0] : value;
-  if (name == "length" || name == "count") return length(value, budget);
-  if (name == "items") return items(value, budget);
-  if (name == "selectattr" || name == "rejectattr")
-    return select(value, arguments, name == "selectattr", budget);
-  if (name == "trim" || name == "string" || name == "safe") {
-    std::string text;
-    if (!append_text(value, text)) return fail("{} of {} is not implemented", name, type_name(value));
-    if (name == "trim") return strip(text, arguments, true, true, budget);
-    DRAFTSCOPE_TRY(budget.bytes_read(text.size()));
-    return budget.text(std::move(text));
-  }
-  const auto* list = value.list();
-  if (list != nullptr) {
-    if (name == "list") return value;
-    if (name == "join") return join(*list, arguments, budget);
-    if (name == "first" || name == "last")
-      return list->empty() ? Value() : name == "first" ? list->front() : list->back();
-  }
-  return fail("filter '{}' of {} is not implemented", name, type_name(value));
+  const Function* filter = find_text_filter(name);
+  if (filter == nullptr) filter = find_list_filter(name);
+  if (filter == nullptr) return fail("found a filter {}, expected one of Jinja's", quote(name));
+  return call(*filter, value, arguments, budget);
 }
 
-Result<bool> apply_test(const std::string& name, const Value& value, const Arguments& arguments,
-                        Budget& budget) {
-  const auto* boolean = std::get_if<bool>(&value.data);
-  if (name == "defined") return !value.is_undefined();
-  if (name == "undefined") return value.is_undefined();
-  if (name == "none") return value.is_none();
-  if (name == "string") return value.string() != nullptr;
-  if (name == "mapping") return value.dictionary() != nullptr;
-  if (name == "iterable" || name == "sequence")
-    return value.is_container() || value.string() != nullptr || value.is_undefined();
-  if (name == "boolean") return boolean != nullptr;
-  if (name == "true") return boolean != nullptr && *boolean;
-  if (name == "false") return boolean != nullptr && !*boolean;
-  if (name == "integer") return value.integer() != nullptr;
-  if (name == "number") return value.integer() != nullptr || boolean != nullptr;
-  if (arguments.size() != 1) return fail("test '{}': found another number of arguments, expected one", name);
-  return equal(value, arguments[0], budget);
+bool is_function(std::string_view name) {
+  return find_function(functions, name) != nullptr;
 }
 
-Result<Value> call_method(const std::string& name, const Value& value, const Arguments& arguments,
-                          Budget& budget) {
-  const auto* text = value.string();
-  const auto argument = [&](std::size_t i) { return i < arguments.size() ? arguments[i].string() : nullptr; };
-  if (text != nullptr) {
-    if (name == "strip" || name == "lstrip" || name == "rstrip")
-      return strip(*text, arguments, name != "rstrip", name != "lstrip", budget);
-    if (name == "startswith" || name == "endswith") DRAFTSCOPE_TRY(budget.bytes_read(text->size()));
-    if (name == "startswith" && argument(0) != nullptr) return Value(text->rfind(*argument(0), 0) == 0);
-    if (name == "endswith" && argument(0) != nullptr)
-      return Value(text->size() >= argument(0)->size() &&
-                   text->compare(text->size() - argument(0)->size(), std::string::npos, *argument(0)) == 0);
-    if (name == "split" && arguments.size() == 1 && argument(0) != nullptr)
-      return split(*text, *argument(0), budget);
-    if (name == "replace" && arguments.size() == 2 && argument(0) != nullptr && argument(1) != nullptr)
-      return replace(*text, *argument(0), *argument(1), budget);
-  }
-  if (const auto* entries = value.dictionary()) {
-    if (name == "items") return items(value, budget);
-    if (name == "get" && argument(0) != nullptr) {
-      DRAFTSCOPE_TRY_ASSIGN(Value found, entry(*entries, *argument(0), budget));
-      if (!found.is_undefined()) return found;
-      return arguments.size() > 1 ? arguments[1] : Value(None{});
-    }
-    if (name == "keys") return keys(*entries, budget);
-  }
-  return fail("method '{}' of {} with {} arguments is not implemented", name, type_name(value),
-              arguments.size());
+Result<Value> call_function(const std::string& name, const Arguments& arguments, Budget& budget) {
+  return call(*find_function(functions, name), Value(), arguments, budget);
 }
 
-Result<Value> call_function(const std::string& name, const Arguments& arguments, Dictionary keywords,
-                            Budget& budget) {
-  if (name == "namespace") return Value(std::make_shared<Namespace>(Namespace{std::move(keywords)}));
-  const auto* text = arguments.size() == 1 ? arguments[0].string() : nullptr;
-  if (text == nullptr) return fail("{}: found other arguments, expected one string", name);
-  if (name == "strftime_now") return today(*text, budget);
-  return fail("{}", excerpt(*text));
-}
-
-Result<Value> keys(const Dictionary& entries, Budget& budget) {
-  DRAFTSCOPE_TRY(budget.steps(entries.size()));
-  List names;
-  for (const auto& [key, item] : entries) {
-    DRAFTSCOPE_TRY_ASSIGN(auto name, budget.text(key));
-    names.push_back(std::move(name));
-  }
-  return budget.list(std::move(names));
-}
-
-Result<Value> entry(const Dictionary& dictionary, const std::string& key, Budget& budget) {
-  DRAFTSCOPE_TRY(budget.steps(dictionary.size()));
-  DRAFTSCOPE_TRY(budget.bytes_read(key.size()));
-  const Value* found = find_entry(dictionary, key);
-  return found == nullptr ? Value() : *found;
-}
-
-Result<bool> equal(const Value& left, const Value& right, Budget& budget) {
-  DRAFTSCOPE_TRY(budget.bytes_read(std::min(text_size(left), text_size(right))));
-  return equal(left, right);
-}
-
-std::size_t find_text(std::string_view text, std::string_view part, std::size_t from) {
-  // std::string::find takes time proportional to the product of the lengths for repeated letters.
-  const void* found = memmem(text.data() + from, text.size() - from, part.data(), part.size());
-  return found == nullptr ? std::string_view::npos
-                          : static_cast<std::size_t>(static_cast<const char*>(found) - text.data());
+Result<Value> loop_member(const Value& value, const std::string& name, Budget& budget) {
+  const Object& loop = *value.object();
+  const auto index = static_cast<std::int64_t>(loop.at);
+  const auto count = static_cast<std::int64_t>(loop.items.size());
+  const auto depth = static_cast<std::int64_t>(loop.depth);
+  if (name == "index") return Value(index + 1);
+  if (name == "index0") return Value(index);
+  if (name == "revindex") return Value(count - index);
+  if (name == "revindex0") return Value(count - index - 1);
+  if (name == "first") return Value(index == 0);
+  if (name == "last") return Value(index + 1 == count);
+  if (name == "length") return Value(count);
+  if (name == "depth") return Value(depth + 1);
+  if (name == "depth0") return Value(depth);
+  if (name == "previtem") return index == 0 ? Value() : loop.items[loop.at - 1];
+  if (name == "nextitem") return index + 1 == count ? Value() : loop.items[loop.at + 1];
+  if (name == "cycle" || name == "changed")
+    return budget.object({.kind = ObjectKind::method, .name = name, .items = {value}});
+  return Value();
 }
 
 }  // namespace draftscope::engine::jinja

@@ -20,6 +20,7 @@ enum class TokenKind {
   name,
   string,
   integer,
+  number,  // with a fraction or a power of ten
   symbol,
   end
 };

@@ -11,6 +11,6 @@ namespace draftscope::engine::jinja {
 
 /// Renders a template with `variables`. The error is the one that the template raised, or names the line that
 /// exceeded the limits.
-[[nodiscard]] Result<std::string> render(const Block& block, Dictionary variables, const Limits& limits = {});
+[[nodiscard]] Result<std::string> render(const Block& block, Variables variables, const Limits& limits = {});
 
 }  // namespace draftscope::engine::jinja

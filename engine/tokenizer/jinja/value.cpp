@@ -21,9 +21,10 @@ const Content* content(const Value& value) {
 }
 
 template <typename Content>
-std::shared_ptr<const Shared<Content>> share(Content content, int depth, Charge charge) {
+std::shared_ptr<const Shared<Content>> share(Content content, int depth, Charge charge,
+                                             Form form = Form::plain) {
   return std::make_shared<const Shared<Content>>(
-      Shared<Content>{std::move(content), depth, std::move(charge)});
+      Shared<Content>{std::move(content), depth, form, std::move(charge)});
 }
 
 int deepest(const List& list) {
@@ -34,17 +35,20 @@ int deepest(const List& list) {
 
 int deepest(const Dictionary& entries) {
   int depth = 0;
-  for (const auto& [key, value] : entries) depth = std::max(depth, value.depth());
+  for (const auto& [key, value] : entries) depth = std::max({depth, key.depth(), value.depth()});
   return depth;
 }
 
 }  // namespace
 
-Value::Value(std::string text, Charge charge) : data(share(std::move(text), 0, std::move(charge))) {}
+Value::Value(const char* text) : data(share(std::string(text), 0, Charge())) {}
 
-Value::Value(List list, Charge charge) {
+Value::Value(std::string text, Charge charge, Form form)
+    : data(share(std::move(text), 0, std::move(charge), form)) {}
+
+Value::Value(List list, Charge charge, Form form) {
   const int depth = deepest(list) + 1;
-  data = share(std::move(list), depth, std::move(charge));
+  data = share(std::move(list), depth, std::move(charge), form);
 }
 
 Value::Value(Dictionary entries, Charge charge) {
@@ -64,56 +68,41 @@ const Dictionary* Value::dictionary() const {
   return content<Dictionary>(*this);
 }
 
-Namespace* Value::name_space() const {
-  const auto* pointer = std::get_if<std::shared_ptr<Namespace>>(&data);
+Object* Value::object() const {
+  const auto* pointer = std::get_if<std::shared_ptr<Object>>(&data);
   return pointer == nullptr ? nullptr : pointer->get();
+}
+
+Form Value::form() const {
+  if (const auto* held = shared<std::string>(*this)) return held->form;
+  if (const auto* held = shared<List>(*this)) return held->form;
+  return Form::plain;
+}
+
+std::optional<std::int64_t> Value::integer() const {
+  if (const auto* boolean = std::get_if<bool>(&data)) return *boolean ? 1 : 0;
+  if (const auto* whole = std::get_if<std::int64_t>(&data)) return *whole;
+  return std::nullopt;
+}
+
+std::optional<double> Value::number() const {
+  if (const auto* number = std::get_if<double>(&data)) return *number;
+  if (const auto whole = integer()) return static_cast<double>(*whole);
+  return std::nullopt;
 }
 
 int Value::depth() const {
   if (const auto* held = shared<List>(*this)) return held->depth;
   if (const auto* held = shared<Dictionary>(*this)) return held->depth;
-  return 0;
+  return object() == nullptr ? 0 : object()->nesting;
 }
 
 bool truth(const Value& value) {
-  if (const auto* boolean = std::get_if<bool>(&value.data)) return *boolean;
-  if (const auto* integer = value.integer()) return *integer != 0;
+  if (const auto number = value.number()) return *number != 0;
   if (const auto* text = value.string()) return !text->empty();
   if (const auto* list = value.list()) return !list->empty();
   if (const auto* dictionary = value.dictionary()) return !dictionary->empty();
-  return value.name_space() != nullptr;
-}
-
-bool equal(const Value& left, const Value& right) {
-  const auto number = [](const Value& value) -> const Value {
-    const auto* boolean = std::get_if<bool>(&value.data);
-    return boolean == nullptr ? value : Value(static_cast<std::int64_t>(*boolean));
-  };
-  const Value a = number(left);
-  const Value b = number(right);
-  if (a.data.index() != b.data.index()) return false;
-  if (const auto* integer = a.integer()) return *integer == *b.integer();
-  if (const auto* text = a.string()) return *text == *b.string();
-  if (const auto* list = a.list()) return list == b.list() || (list->empty() && b.list()->empty());
-  if (const auto* entries = a.dictionary())
-    return entries == b.dictionary() || (entries->empty() && b.dictionary()->empty());
-  return a.name_space() == b.name_space();
-}
-
-bool append_text(const Value& value, std::string& text) {
-  if (value.is_undefined()) return true;
-  if (value.is_none()) {
-    text += "None";
-  } else if (const auto* boolean = std::get_if<bool>(&value.data)) {
-    text += *boolean ? "True" : "False";
-  } else if (const auto* integer = value.integer()) {
-    text += std::to_string(*integer);
-  } else if (const auto* string = value.string()) {
-    text += *string;
-  } else {
-    return false;
-  }
-  return true;
+  return value.object() != nullptr;
 }
 
 std::size_t text_size(const Value& value) {
@@ -122,24 +111,25 @@ std::size_t text_size(const Value& value) {
 }
 
 std::string type_name(const Value& value) {
-  static constexpr std::array names{"undefined", "none",   "a boolean",    "an integer",
-                                    "a string",  "a list", "a dictionary", "a namespace"};
-  return names.at(value.data.index());
+  static constexpr std::array names{"undefined", "none",   "a boolean",    "an integer", "a number",
+                                    "a string",  "a list", "a dictionary", "an object"};
+  static constexpr std::array objects{"a namespace", "a macro",  "a loop",     "a cycler",
+                                      "a joiner",    "a method", "a function", "a generator"};
+  if (const auto* object = value.object()) return objects.at(static_cast<std::size_t>(object->kind));
+  return value.form() == Form::tuple ? "a tuple" : names.at(value.data.index());
 }
 
-const Value* find_entry(const Dictionary& dictionary, const std::string& key) {
-  const auto it =
-      std::find_if(dictionary.begin(), dictionary.end(), [&](const auto& e) { return e.first == key; });
-  return it == dictionary.end() ? nullptr : &it->second;
+Value* find_entry(Variables& variables, std::string_view name) {
+  const auto it = std::find_if(variables.begin(), variables.end(),
+                               [&](const auto& entry) { return entry.first == name; });
+  return it == variables.end() ? nullptr : &it->second;
 }
 
-void set_entry(Dictionary& dictionary, const std::string& key, Value value) {
-  const auto it =
-      std::find_if(dictionary.begin(), dictionary.end(), [&](const auto& e) { return e.first == key; });
-  if (it != dictionary.end()) {
-    it->second = std::move(value);
+void set_entry(Variables& variables, std::string_view name, Value value) {
+  if (Value* found = find_entry(variables, name)) {
+    *found = std::move(value);
   } else {
-    dictionary.emplace_back(key, std::move(value));
+    variables.emplace_back(name, std::move(value));
   }
 }
 

@@ -21,6 +21,7 @@ Result<ModelFacts> model_facts_of(std::string_view text) {
   DRAFTSCOPE_TRY_ASSIGN(facts.dtype, fields["dtype"].text());
   DRAFTSCOPE_TRY_ASSIGN(facts.synthetic, fields["synthetic"].boolean());
   DRAFTSCOPE_TRY_ASSIGN(facts.has_chat_template, fields["chat_template"].boolean());
+  DRAFTSCOPE_TRY_ASSIGN(facts.chat_template_problem, fields["chat_template_problem"].text_or(""));
   DRAFTSCOPE_TRY_ASSIGN(facts.tokenizer_problem, fields["tokenizer_problem"].text_or(""));
   DRAFTSCOPE_TRY_ASSIGN(const std::vector<JsonField> strategies, fields["strategies"].list());
   for (const JsonField& strategy : strategies) {

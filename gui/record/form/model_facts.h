@@ -20,6 +20,7 @@ struct ModelFacts {
   std::string dtype;
   bool synthetic = false;
   bool has_chat_template = false;
+  std::string chat_template_problem;         ///< Why the chat template can't be rendered; empty = it can.
   std::string tokenizer_problem;             ///< Why no text can be decoded; empty = it can.
   std::map<std::string, std::string> lacks;  ///< Reason [strategy] why it can't decode with its defaults.
 };

@@ -29,6 +29,9 @@ std::optional<std::string> problem_of_model(const RecordPlan& plan, const PlanCo
   if (context.model && !context.model->tokenizer_problem.empty()) return context.model->tokenizer_problem;
   if (plan.chat && context.model && !context.model->has_chat_template)
     return fmt::format("{}: has no chat template, expected one or no chat", context.model->name);
+  if (plan.chat && context.model && !context.model->chat_template_problem.empty())
+    return fmt::format("{}: its chat template cannot be rendered, expected one that can or no chat: {}",
+                       context.model->name, context.model->chat_template_problem);
   return std::nullopt;
 }
 

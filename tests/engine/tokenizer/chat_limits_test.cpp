@@ -78,6 +78,19 @@ TEST(ChatTemplateLimits, CountStepsOfEveryKind) {
                                  "{% set a = n.x.split('y') %}",
                                  "{% set a = n.x.endswith('y') %}",
                                  "{% set a = {n.x: 1} %}",
+                                 "{% set a = n.x * 20 %}",
+                                 "{% set a = n.l * 2 %}",
+                                 "{% set a = range(100) %}",
+                                 "{% set a = n.l == n.l + [] %}",
+                                 "{% set a = n.l | tojson %}",
+                                 "{% set a = n.l | sort %}",
+                                 "{% set a = n.x | upper %}",
+                                 "{% set a = n.x | list %}",
+                                 "{% set a = n.l[::-1] %}",
+                                 "{% set a = n.l | map('string') | list %}",
+                                 "{% set a = '%s' % n.x %}",
+                                 "{% for b in n.x %}{% endfor %}",
+                                 "{% set a %}{{ n.x }}{% endset %}",
                                  "{% set a = strftime_now(n.x) %}",
                                  "{{ n.x }}"})
     EXPECT_EQ(rendered(large + "\n" + repeated(500, body), limits),
@@ -124,7 +137,8 @@ TEST(ChatTemplateLimits, RefuseValuesNestedTooDeep) {
   const std::string error =
       "tokenizer_config.json: chat_template: line 2: values nested more than 100 deep, expected at most 100";
   for (const std::string body : {"{% set n.v = [n.v] %}", "{% set n.v = {'v': n.v} %}",
-                                 "{% set n.v = [] + [n.v] %}", "{% set n.v = {'v': n.v}.items() %}"}) {
+                                 "{% set n.v = [] + [n.v] %}", "{% set n.v = cycler(n.v, n.v) %}",
+                                 "{% set n.v = [n.v] | select %}", "{% set n.v = {'v': n.v}.items() %}"}) {
     std::string loops = body;
     for (int i = 0; i < 6; ++i) loops = repeated(8, loops);
     EXPECT_EQ(applied("{% set n = namespace(v=1) %}\n" + loops), error) << body;
@@ -132,6 +146,29 @@ TEST(ChatTemplateLimits, RefuseValuesNestedTooDeep) {
   EXPECT_EQ(
       applied("{% set n = namespace(v=1) %}\n" + repeated(99, "{% set n.v = [n.v] %}") + "{{ 1 in [n.v] }}"),
       "False");
+}
+
+TEST(ChatTemplateLimits, EndMacrosThatCallThemselves) {
+  const std::string error = "line 2: calls nested too deep, expected at most 600 levels";
+  for (const std::string body :
+       {"{{ f() }}", "{% set a = [f()] %}", "{% call f() %}{% endcall %}",
+        "{% if true %}{{ f() ~ f() }}{% endif %}", "{% for a in [1] %}{{ f() }}{% endfor %}"})
+    EXPECT_EQ(rendered("{% macro f() %}\n" + body + "{% endmacro %}{{ f() }}", {}), error) << body;
+  EXPECT_EQ(rendered("\n{% for a in [1] recursive %}{{ loop([1]) }}{% endfor %}", {}), error);
+  EXPECT_EQ(
+      rendered("{% macro f(n) %}{{ n }}{% if n > 1 %}{{ f(n - 1) }}{% endif %}{% endmacro %}{{ f(9) }}", {}),
+      "987654321");
+}
+
+// A list that holds one list twice, a hundred deep, would have 2^100 members if each were looked at.
+TEST(ChatTemplateLimits, EndWhatLooksAtSharedMembersAgainAndAgain) {
+  const Limits limits{.steps = 200'000};
+  const std::string deep = "{% set n = namespace(v=[1], w=[1]) %}" +
+                           repeated(98, "{% set n.v = [n.v, n.v] %}{% set n.w = [n.w, n.w] %}") + "\n";
+  for (const std::string body : {"{{ n.v == n.w }}", "{{ n.v }}", "{{ n.v | tojson }}", "{{ n.v < n.w }}",
+                                 "{{ n.v ~ '' }}", "{{ [n.v] | sum(start=[]) | string }}"})
+    EXPECT_EQ(rendered(deep + body, limits), "line 2: more than 200000 steps, expected at most 200000")
+        << body;
 }
 
 TEST(ChatTemplateLimits, FreeTheDeepestValueOnASmallStack) {

@@ -65,12 +65,16 @@ class Tokenizer {
   /// Name of the kind for display: "byte-level BPE", "BPE with byte fallback", "BPE", "bytes".
   [[nodiscard]] std::string_view kind() const;
 
-  /// True when tokenizer_config.json (or chat_template.jinja) has a chat template that can be rendered.
+  /// Whether the checkpoint has a chat template; chat_template_problem() tells whether it can be rendered.
   [[nodiscard]] bool has_chat_template() const;
+  /// Why the chat template cannot be rendered for a user's message; nothing if it can, or if there is none.
+  [[nodiscard]] std::optional<std::string> chat_template_problem() const;
+  /// Sets variables of the chat template: a JSON object of their values. Fails for another text and for the
+  /// name "messages".
+  [[nodiscard]] Result<void> set_template_arguments(std::string_view json);
   /// The prompt text for a conversation, ending where the assistant answers; encode it with
-  /// add_special_tokens = false. It runs the template itself and supports the part of Jinja that published
-  /// templates use. Fails on constructs it does not know, naming them, and on exceptions that the template
-  /// raises.
+  /// add_special_tokens = false. It runs the template itself, as jinja2 does in Hugging Face's setting. Fails
+  /// on names that Jinja does not have, if they are reached, and on exceptions that the template raises.
   [[nodiscard]] Result<std::string> apply_chat_template(std::span<const Message> messages) const;
 
   class Implementation;
@@ -79,6 +83,7 @@ class Tokenizer {
   friend class StreamDecoder;
   explicit Tokenizer(std::shared_ptr<const Implementation> implementation);
   std::shared_ptr<const Implementation> implementation_;
+  std::string template_arguments_;  ///< JSON object; empty = none
 };
 
 /// Decodes a growing sequence to text that is valid UTF-8 at every step: bytes of an unfinished character are
