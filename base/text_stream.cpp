@@ -175,17 +175,20 @@ class TextStream::Buffer : public std::streambuf {
 
   std::size_t next_unpacked() {
     while (true) {
-      if (taken_ == packed_.size()) read_block();
-      if (packed_.empty() || error_) {
+      // What did not fit into the text before comes without further bytes of the file.
+      if (taken_ == packed_.size() && !holds_more_) read_block();
+      if ((packed_.empty() && !holds_more_) || error_) {
         if (is_inside_ && !may_be_cut_)
           stop("ends within its packed text, expected the whole file (--partial takes what is there)");
         return 0;
       }
       is_inside_ = true;
+      const bool has_input = taken_ < packed_.size();
       const Step step = unpacker_->step(std::string_view(packed_).substr(taken_), text_);
+      holds_more_ = step.given == text_.size() && !step.is_at_end;
       taken_ += step.taken;
       unpacked_bytes_ += static_cast<std::int64_t>(step.given);
-      const bool is_stuck = step.taken + step.given == 0 && !step.is_at_end;
+      const bool is_stuck = has_input && step.taken + step.given == 0 && !step.is_at_end;
       if (step.is_damaged || is_stuck) stop("is damaged, expected a file that can be unpacked");
       if (unpacked_bytes_ > free_text_bytes && unpacked_bytes_ / max_text_per_file_bytes > bytes_)
         stop(fmt::format("unpacks to more than {} times its length, expected a text",
@@ -209,7 +212,8 @@ class TextStream::Buffer : public std::streambuf {
   std::int64_t bytes_ = 0;
   std::int64_t unpacked_bytes_ = 0;
   bool is_first_taken_ = false;
-  bool is_inside_ = false;  ///< Whether a packed part has begun and not ended.
+  bool holds_more_ = false;  ///< Whether the unpacker may have text of bytes that it took.
+  bool is_inside_ = false;   ///< Whether a packed part has begun and not ended.
   std::optional<Error> error_;
 };
 

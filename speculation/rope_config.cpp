@@ -225,11 +225,13 @@ Result<double> parse_local_theta(const JsonField& config, const JsonField& local
     if (family.local_theta == 0.0) return 0.0;
     return config["rope_local_base_freq"].number_or(theta_range, family.local_theta);
   }
+  constexpr auto unscaled = "default: scaled layers with a window are not supported";
+  DRAFTSCOPE_TRY_ASSIGN(const RopeKind kind, parse_kind(local, family));
+  if (kind != RopeKind::standard && kind != full.kind) return local["rope_type"].wrong(unscaled);
   const double by_default = family.local_theta > 0.0 ? family.local_theta : theta;
   DRAFTSCOPE_TRY_ASSIGN(const RopeScaling own, parse_layers(config, local, family, shape, by_default));
   if (own == full && family.local_theta == 0.0) return 0.0;
-  if (own.kind != RopeKind::standard)
-    return local["rope_type"].wrong("default: scaled layers with a window are not supported");
+  if (own.kind != RopeKind::standard) return local["rope_type"].wrong(unscaled);
   if (own.rotated_dimensions != full.rotated_dimensions)
     return local["partial_rotary_factor"].wrong("that of full_attention");
   return own.theta;

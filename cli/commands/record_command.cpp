@@ -36,34 +36,61 @@ profiler::Level level_of(const std::string& name) {
   return name == "layers" ? profiler::Level::layers : profiler::Level::ops;
 }
 
-engine::StrategyResources noting_shapes(engine::StrategyResources resources, DraftModelShapes& into) {
+engine::StrategyResources noting_models(engine::StrategyResources resources, NotedModels& into) {
   if (!resources.open_draft_model) return resources;
   resources.open_draft_model = [open = std::move(resources.open_draft_model),
                                 &into](const std::string& model) -> Result<engine::OpenedDraftModel> {
     DRAFTSCOPE_TRY_ASSIGN(engine::OpenedDraftModel opened, open(model));
-    into.insert_or_assign(model, opened.backend->shape());
+    into.insert_or_assign(model, NotedModel{opened.backend->shape(), opened.backend->cache_rows()});
     return opened;
   };
   if (!resources.open_next_token_layer) return resources;
   resources.open_next_token_layer = [open = std::move(resources.open_next_token_layer),
                                      &into]() -> Result<engine::OpenedDraftModel> {
     DRAFTSCOPE_TRY_ASSIGN(engine::OpenedDraftModel layer, open());
-    into.insert_or_assign("next-token layer", layer.backend->shape());
+    into.insert_or_assign("next-token layer",
+                          NotedModel{layer.backend->shape(), layer.backend->cache_rows()});
     return layer;
   };
   return resources;
 }
 
-void add_draft_model_shapes(const DraftModelShapes& shapes, traces::Meta& meta) {
-  if (shapes.empty()) return;
+void add_shapes(const NotedModels& models, traces::Meta& meta) {
+  if (models.empty()) return;
   // An object {"model as the strategy names it": its shape}.
   nlohmann::ordered_json json = nlohmann::ordered_json::object();
-  for (const auto& [model, shape] : shapes)
-    json[model] = nlohmann::ordered_json::parse(speculation::recorded_shape_json(shape));
+  for (const auto& [model, noted] : models)
+    json[model] = nlohmann::ordered_json::parse(speculation::recorded_shape_json(noted.shape));
   meta["draft_model_shapes"] = json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
 namespace {
+
+/// Says what was left out, and which draft models hold less than the longest prompt.
+void note_context(const engine::CheckedQuestions& checked, const engine::Backend& backend,
+                  const NotedModels& draft_models) {
+  if (checked.left_out > 0)
+    print_note(
+        fmt::format("{} of {} questions left out: their prompts are longer than the context of {} tokens "
+                    "(--context sets it, up to {})",
+                    checked.left_out, checked.left_out + checked.questions.size(), backend.cache_rows(),
+                    backend.shape().max_positions));
+  for (const auto& [model, noted] : draft_models)
+    if (static_cast<std::size_t>(noted.cache_rows) < checked.longest_prompt_tokens)
+      print_note(
+          fmt::format("draft model {} holds {} tokens, the longest prompt {}: beyond its context it drafts "
+                      "nothing",
+                      model, noted.cache_rows, checked.longest_prompt_tokens));
+}
+
+/// The text ids of a prompt file's questions, as {"the number in the trace": "the id"}; empty if it has none.
+traces::Meta question_names(std::span<const traces::Question> questions) {
+  nlohmann::ordered_json names = nlohmann::ordered_json::object();
+  for (const traces::Question& question : questions)
+    if (!question.name.empty()) names[std::to_string(question.question_id)] = question.name;
+  if (names.empty()) return {};
+  return {{"question_names", names.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace)}};
+}
 
 /// Records the questions into one trace, at `output`.
 Result<int> record_into(const RecordOptions& options, std::span<const traces::Question> questions,
@@ -71,17 +98,18 @@ Result<int> record_into(const RecordOptions& options, std::span<const traces::Qu
                         bool overwrite) {
   DRAFTSCOPE_TRY_ASSIGN(const LoadedModel model, load_model(options.model));
   hint_at_chat_template(model, options.chat.chat, options.quiet);
-  DraftModelShapes draft_models;
+  NotedModels draft_models;
   DRAFTSCOPE_TRY_ASSIGN(
       engine::Session session,
       engine::Session::create({.decoding = options.decoding,
                                .form = {.chat = options.chat.chat, .system = options.chat.system},
                                .repeats = options.repeats,
+                               .skip_unfit = options.skip_unfit,
                                .warmup = options.warmup,
                                .prompts_file = options.prompts.string(),
                                .cancelled = &InterruptScope::flag()},
                               options.strategies, *model.checkpoint, model.tokenizer,
-                              noting_shapes(strategy_resources(options.model, model), draft_models)));
+                              noting_models(strategy_resources(options.model, model), draft_models)));
 
   DRAFTSCOPE_TRY_ASSIGN(engine::DeviceRecording device,
                         engine::DeviceRecording::start(options.device_trace, options.model.device));
@@ -90,15 +118,16 @@ Result<int> record_into(const RecordOptions& options, std::span<const traces::Qu
   traces::Meta meta = engine::run_identity(*model.checkpoint, *backend, options.decoding,
                                            {options.prompts.string(), options.repeats, options.level,
                                             options.command_line, options.model.weights});
-  add_draft_model_shapes(draft_models, meta);
+  add_shapes(draft_models, meta);
   if (!options.model.template_arguments.empty()) {
     DRAFTSCOPE_TRY_ASSIGN(meta["template_arguments"],
                           template_arguments_json(options.model.template_arguments));
   }
   meta.insert(further_meta.begin(), further_meta.end());
   const InterruptScope interrupt;
-  DRAFTSCOPE_TRY(session.check_questions(*backend, questions));
-  DRAFTSCOPE_TRY(session.warm_up(*backend, questions.front()));
+  DRAFTSCOPE_TRY_ASSIGN(const engine::CheckedQuestions checked, session.check_questions(*backend, questions));
+  note_context(checked, *backend, draft_models);
+  DRAFTSCOPE_TRY(session.warm_up(*backend, checked.questions.front()));
 
   DRAFTSCOPE_TRY_ASSIGN(const auto writer, traces::Writer::create(output, meta, {.overwrite = overwrite}));
   profiler::SpanRecorder spans(level_of(options.level), writer.get());
@@ -109,7 +138,7 @@ Result<int> record_into(const RecordOptions& options, std::span<const traces::Qu
   engine::SessionResult recorded;
   {
     ProgressBar bar("recording", options.quiet);
-    recorded = session.record(*backend, *writer, recorder, device, questions,
+    recorded = session.record(*backend, *writer, recorder, device, checked.questions,
                               [&](std::int64_t done, std::int64_t all) { bar.update(done, all); });
   }
   device.end();
@@ -154,9 +183,10 @@ Result<int> record_shard(const RecordOptions& options, std::span<const traces::Q
     return fail("{}: found {} questions, expected at least {} for shard {}", options.prompts.string(),
                 questions.size(), output.shard.index, traces::shard_text(output.shard));
   DRAFTSCOPE_TRY_ASSIGN(std::string digest, sha256_of_file(options.prompts));
-  const traces::Meta meta{{"shard", traces::shard_text(output.shard)},
-                          {"prompts_sha256", std::move(digest)},
-                          {"prompts_in_all", std::to_string(questions.size())}};
+  traces::Meta meta{{"shard", traces::shard_text(output.shard)},
+                    {"prompts_sha256", std::move(digest)},
+                    {"prompts_in_all", std::to_string(questions.size())}};
+  meta.merge(question_names(questions));
   DRAFTSCOPE_TRY_ASSIGN(const int code, record_into(options, own, meta, output.partial, true));
   if (code != 0) return code;
   DRAFTSCOPE_TRY(put_shard_in_place(output, options.overwrite, options.quiet));
@@ -174,7 +204,7 @@ Result<int> record(const RecordOptions& options) {
   if (options.limit > 0)
     questions.resize(std::min(questions.size(), static_cast<std::size_t>(options.limit)));
   if (options.shard.shard) return record_shard(options, questions);
-  return record_into(options, questions, {}, options.output, options.overwrite);
+  return record_into(options, questions, question_names(questions), options.output, options.overwrite);
 }
 
 void add_level_options(CLI::App& command, std::string& level, bool& shadow) {
@@ -196,6 +226,7 @@ void add_recording_options(CLI::App& command, RecordOptions& options) {
       ->capture_default_str();
   add_number(command, "--limit", options.limit, "Only the first questions; 0 = all", {.min = 0})
       ->capture_default_str();
+  command.add_flag("--skip-unfit", options.skip_unfit, traces::record_help::skip_unfit);
   add_level_options(command, options.level, options.shadow);
   add_chat_options(command, options.chat, "the turns");
   add_template_arguments(command, options.model);

@@ -35,17 +35,22 @@ struct RecordOptions {
   ChatOptions chat;
   bool overwrite = false;
   bool shadow = false;
+  bool skip_unfit = false;
   bool quiet = false;
   std::vector<std::filesystem::path> inputs;  ///< Named by the command line; none may be the output.
 };
 
-using DraftModelShapes = std::map<std::string, speculation::ModelShape>;
+/// Shape and context of a model that drafts beside the target.
+struct NotedModel {
+  speculation::ModelShape shape;
+  std::int32_t cache_rows = 0;
+};
+using NotedModels = std::map<std::string, NotedModel>;
 
-/// Copy of `resources` that also stores the shapes of opened models in `into`, which must outlive the result.
-[[nodiscard]] engine::StrategyResources noting_shapes(engine::StrategyResources resources,
-                                                      DraftModelShapes& into);
+/// Copy of `resources` that also notes opened models in `into`, which must outlive the result.
+[[nodiscard]] engine::StrategyResources noting_models(engine::StrategyResources resources, NotedModels& into);
 /// Adds the shapes, as the row of `meta` that names them; none adds nothing.
-void add_draft_model_shapes(const DraftModelShapes& shapes, traces::Meta& meta);
+void add_shapes(const NotedModels& models, traces::Meta& meta);
 
 /// Level that a value of --level names.
 [[nodiscard]] profiler::Level level_of(const std::string& name);

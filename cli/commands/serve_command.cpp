@@ -48,6 +48,7 @@ void add_serve_command(CLI::App& app, Outcome& outcome, const std::string& comma
       "POST /v1/completions and /v1/chat/completions, GET /v1/models, /health and /metrics. Options of "
       "decoding hold where a request leaves them open. Ctrl-C ends it and the trace.");
   add_model_options(*command, options->model);
+  add_template_arguments(*command, options->model);
   command->add_option("-s,--strategy", options->strategy, "name:key=value,… (see draftscope strategies)")
       ->capture_default_str();
   add_decoding_options(*command, options->decoding);

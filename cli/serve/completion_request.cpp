@@ -4,6 +4,7 @@
 #include <draftscope/base/closest_names.h>
 #include <draftscope/base/json_field.h>
 #include <draftscope/base/json_text.h>
+#include <draftscope/base/number.h>
 #include <draftscope/base/quote.h>
 #include <draftscope/engine/sampling.h>
 #include <draftscope/engine/stop_strings.h>
@@ -24,6 +25,7 @@ using FieldReader = Result<void> (*)(const JsonField&, CompletionRequest&);
 
 constexpr Range<double> temperatures{0.0, 1000.0};
 constexpr Range<double> shares{0.0, 1.0};
+constexpr Range<double> count_penalties{-engine::max_count_penalty, engine::max_count_penalty};
 constexpr Range<double> repetition_penalties{engine::min_repetition_penalty, engine::max_repetition_penalty};
 
 /// Reads a number into a member of the sampling options.
@@ -37,6 +39,23 @@ Result<void> read_top_k(const JsonField& field, CompletionRequest& request) {
   // Other servers also take -1 for all tokens.
   DRAFTSCOPE_TRY_ASSIGN(const std::int32_t count, field.integer<std::int32_t>({-1, max_integer}));
   request.decoding.sampling.top_k = std::max(count, 0);
+  return {};
+}
+
+/// Reads an object of token ids, as texts, and what is added to their logits.
+Result<void> read_logit_bias(const JsonField& field, CompletionRequest& request) {
+  constexpr Range<double> biases{-engine::max_logit_bias, engine::max_logit_bias};
+  std::vector<engine::TokenBias>& all = request.decoding.sampling.logit_bias;
+  all.clear();
+  DRAFTSCOPE_TRY_ASSIGN(const auto members, field.members());
+  all.reserve(members.size());
+  for (const auto& [name, member] : members) {
+    const auto token = parse_number<std::int32_t>(name);
+    if (!token || *token < 0)
+      return fail("{}: logit_bias names {}, expected the id of a token", whole_body, quote(name));
+    DRAFTSCOPE_TRY_ASSIGN(const double bias, member.number(biases));
+    all.push_back({*token, bias});
+  }
   return {};
 }
 
@@ -188,10 +207,10 @@ constexpr RequestField request_fields[] = {
     {"ignore_eos", read_ignore_eos},
     {"stream", read_stream},
     {"stream_options", read_stream_options},
-    {"min_p", nullptr, "0"},
-    {"presence_penalty", nullptr, "0"},
-    {"frequency_penalty", nullptr, "0"},
-    {"logit_bias", nullptr, "{}"},
+    {"min_p", read_sampling<&SamplingOptions::min_p, shares>},
+    {"presence_penalty", read_sampling<&SamplingOptions::presence_penalty, count_penalties>},
+    {"frequency_penalty", read_sampling<&SamplingOptions::frequency_penalty, count_penalties>},
+    {"logit_bias", read_logit_bias},
     {"n", nullptr, "1"},
     {"best_of", nullptr, "1", Of::text},
     {"echo", nullptr, "false", Of::text},

@@ -156,11 +156,11 @@ Result<int> serve(const ServeOptions& options, const std::function<void(std::int
   if (options.output)
     DRAFTSCOPE_TRY(traces::check_trace_target(*options.output, {options.inputs, options.overwrite}));
   DRAFTSCOPE_TRY_ASSIGN(const LoadedModel model, load_model(options.model));
-  DraftModelShapes draft_models;
+  NotedModels draft_models;
   DRAFTSCOPE_TRY_ASSIGN(
       engine::ConfiguredStrategy strategy,
       engine::make_strategy(options.strategy, model.checkpoint->shape,
-                            noting_shapes(strategy_resources(options.model, model), draft_models)));
+                            noting_models(strategy_resources(options.model, model), draft_models)));
   engine::DeviceTraceOptions device_trace = options.device_trace;
   if (!options.output) device_trace.mode = "off";
   DRAFTSCOPE_TRY_ASSIGN(engine::DeviceRecording device,
@@ -190,10 +190,14 @@ Result<int> serve(const ServeOptions& options, const std::function<void(std::int
   if (options.output) {
     const auto meta_of = [&](const engine::DecodingOptions& settings) {
       traces::Meta meta = engine::run_identity(*model.checkpoint, *backend, settings, decoding.settings);
-      add_draft_model_shapes(draft_models, meta);
+      add_shapes(draft_models, meta);
       return meta;
     };
     traces::Meta meta = meta_of(options.decoding);
+    if (!options.model.template_arguments.empty()) {
+      DRAFTSCOPE_TRY_ASSIGN(meta["template_arguments"],
+                            template_arguments_json(options.model.template_arguments));
+    }
     DRAFTSCOPE_TRY_ASSIGN(auto writer,
                           traces::Writer::create(*options.output, meta, {.overwrite = options.overwrite}));
     recording = std::make_unique<ServedRecording>(ServedRecording::Parts{.writer = std::move(writer),

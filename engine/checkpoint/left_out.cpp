@@ -13,6 +13,7 @@ constexpr std::array<std::string_view, 7> cache_scale_names{
     "k_scale", "v_scale", "kv_scale", "q_scale", "prob_scale", "k_zero_point", "v_zero_point"};
 constexpr std::array<std::string_view, 4> activation_scale_names{"input_scale", "input_global_scale",
                                                                  "activation_scale", "input_zero_point"};
+constexpr std::array<std::string_view, 2> next_token_prefixes{"mtp.", "model.mtp"};
 constexpr std::string_view layer_prefix = "model.layers.";
 
 /// Text for each kind, in the order of LeftOut.
@@ -31,7 +32,8 @@ std::optional<LeftOut> left_out(std::string_view name, const speculation::ModelS
   const std::string_view last = name.substr(name.rfind('.') + 1);
   if (is_one_of(last, cache_scale_names)) return LeftOut::cache_scales;
   if (is_one_of(last, activation_scale_names)) return LeftOut::activation_scales;
-  if (name.starts_with("mtp.") || name.starts_with("model.mtp")) return LeftOut::further_tokens;
+  if (name.starts_with(next_token_prefixes[0]) || name.starts_with(next_token_prefixes[1]))
+    return LeftOut::further_tokens;
   if (!name.starts_with(layer_prefix)) return LeftOut::other_parts;
   const auto digits =
       name.substr(layer_prefix.size(), name.find('.', layer_prefix.size()) - layer_prefix.size());

@@ -44,8 +44,11 @@ Result<void> check_request(const Backend& backend, const DecodeRequest& request,
     if (request.prompt[i] < 0 || request.prompt[i] >= vocab)
       return fail("prompt: token {} is {}, expected 0 to {}", i, request.prompt[i], vocab - 1);
   if (request.prompt.size() > static_cast<std::size_t>(backend.cache_rows()))
-    return fail("prompt: found {} tokens, expected at most {} (the context)", request.prompt.size(),
-                backend.cache_rows());
+    return fail("prompt: found {} tokens, expected at most {} (the context{})", request.prompt.size(),
+                backend.cache_rows(),
+                backend.cache_rows() < backend.shape().max_positions
+                    ? fmt::format("; --context takes up to {}", backend.shape().max_positions)
+                    : "");
   if (request.cached_tokens < 0 || static_cast<std::size_t>(request.cached_tokens) >= request.prompt.size())
     return fail("cached tokens: found {}, expected 0 to {} (below the prompt)", request.cached_tokens,
                 request.prompt.size() - 1);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/engine/next_token.h>
 
-#include <draftscope/base/to_size.h>
 #include <Eigen/Core>
+#include <cmath>
 #include <cstddef>
 #include <utility>
 
@@ -31,7 +31,7 @@ struct StateJoin::Tables {
   float epsilon = 0.0F;
   Values token_norm;
   Values state_norm;
-  Values final_norms[2];  ///< of the target and of the layer, by StateFrom
+  Values final_norms[2];  ///< norms of the target and of the layer, by StateFrom
   Table projection;       ///< [d_model][2 · d_model]
 
   template <typename Row>

@@ -9,8 +9,8 @@
 #include <array>
 #include <bit>
 
-#include "checkpoint/quantised/e4m3.h"
 #include "numbers/bf16.h"
+#include "numbers/e4m3.h"
 
 namespace draftscope::engine::gguf {
 namespace {
@@ -174,6 +174,16 @@ struct MXFP4 {
   }
 };
 
+/// A number of 4 bits of exponent and 3 of mantissa; the sign is not read. The code that e4m3 has no number
+/// for is 0.
+float unsigned_e4m3(unsigned code) {
+  const std::uint32_t exponent = code >> 3U & 15U;
+  const std::uint32_t mantissa = code & 7U;
+  if (code == 0x7FU) return 0.0F;
+  if (exponent == 0) return static_cast<float>(mantissa) * 0x1p-9F;
+  return std::bit_cast<float>((exponent + 120U) << 23U | mantissa << 20U);
+}
+
 /// A block has 4 unsigned e4m3 scales, then 8 bytes for each 16 weights: the low nibbles of these are the
 /// first 8 weights, the high ones the others. w = s · fp4. The one code that e4m3 has no number for is 0
 /// here.
@@ -181,9 +191,7 @@ struct NVFP4 {
   static constexpr std::uint32_t weights = 64, bytes = 36;
   static void unpack(const std::byte* block, float* out) {
     for (std::size_t part = 0; part < 4; ++part) {
-      const unsigned code = byte_at(block + part);
-      const auto magnitude = static_cast<std::uint8_t>(code & 0x7FU);
-      const float scale = magnitude != e4m3_nan ? e4m3_value(magnitude) : code == e4m3_nan ? 0.0F : 480.0F;
+      const float scale = unsigned_e4m3(byte_at(block + part));
       const std::byte* const nibbles = block + 4 + part * 8;
       for (std::size_t i = 0; i < 16; ++i)
         out[part * 16 + i] = scale * 0.5F * doubled_fp4[bits_of(nibbles + i % 8, i / 8 * 4, 4)];

@@ -120,8 +120,14 @@ Result<RecordedPrompt> prompt_of_turn(const Tokenizer& tokenizer, const PromptFo
   RecordedPrompt prompt{.question_id = question.question_id,
                         .category = question.category,
                         .turn = static_cast<std::int32_t>(turn)};
+  if (!form.chat && !question.given.empty())
+    return fail("found messages before the prompt, expected --chat (the chat template holds them)");
   if (form.chat) {
     std::vector<Message> messages;
+    for (const traces::QuestionMessage& given : question.given)
+      messages.push_back({given.role, given.content});
+    if (!form.system.empty() && !messages.empty() && messages.front().role == "system")
+      return fail("system: found a system prompt beside the question's own, expected one of them");
     for (std::size_t i = 0; i <= turn; ++i) {
       messages.push_back({"user", question.turns[i]});
       if (i < turn) messages.push_back({"assistant", answers[i]});
@@ -190,24 +196,36 @@ DecodeRequest Session::request_for(std::span<const std::int32_t> prompt, TextEnd
 }
 
 Error Session::at_turn(const traces::Question& question, std::size_t turn, const Error& error) const {
-  return {fmt::format("{}: question {}, turn {}: {}", options_.prompts_file, question.question_id, turn + 1,
-                      error.message)};
+  return {fmt::format("{}: question {}, turn {}: {}", options_.prompts_file, traces::question_label(question),
+                      turn + 1, error.message)};
 }
 
 bool Session::cancelled() const {
   return options_.cancelled != nullptr && options_.cancelled->load();
 }
 
-Result<void> Session::check_questions(const Backend& backend,
-                                      std::span<const traces::Question> questions) const {
+Result<CheckedQuestions> Session::check_questions(const Backend& backend,
+                                                  std::span<const traces::Question> questions) const {
   const SeededChooser chooser(options_.decoding.seed, 0);
+  CheckedQuestions found;
+  const auto room = static_cast<std::size_t>(backend.cache_rows());
   for (const traces::Question& question : questions) {
     const auto prompt = prompt_of_turn(*tokenizer_, options_.form, question);
     if (!prompt) return tl::unexpected(at_turn(question, 0, prompt.error()));
+    if (options_.skip_unfit && prompt->tokens.size() > room) {
+      ++found.left_out;
+      continue;
+    }
     const auto checked = check_request(backend, request_for(prompt->tokens), chooser);
     if (!checked) return tl::unexpected(at_turn(question, 0, checked.error()));
+    found.longest_prompt_tokens = std::max(found.longest_prompt_tokens, prompt->tokens.size());
+    found.questions.push_back(question);
   }
-  return {};
+  if (found.questions.empty())
+    return fail(
+        "{}: no prompt fits the context of {} tokens, expected at least one (--context sets it, up to {})",
+        options_.prompts_file, room, backend.shape().max_positions);
+  return found;
 }
 
 Result<void> Session::warm_up(Backend& backend, const traces::Question& question) {

@@ -69,7 +69,9 @@ Result<DraftCostInput> parse_draft_cost(std::string_view text, std::int32_t voca
   if (text == "free") return DraftCostInput{.kind = DraftCostInput::Kind::free};
   if (text == "one-layer")
     return DraftCostInput{.kind = DraftCostInput::Kind::one_layer, .vocabulary = vocabulary};
-  if (text == "mtp")
+  // A cost has the name of the strategy that drafts at it.
+  constexpr std::string_view next_token = "mtp";
+  if (text == next_token)
     return DraftCostInput{.kind = DraftCostInput::Kind::next_token, .vocabulary = vocabulary};
   const auto share = parse_number<double>(text);
   if (!share || !(*share >= 0.0))

@@ -109,10 +109,8 @@ class Auto final : public Strategy {
     if (auto drafters = speculation::auto_drafters(specification_, n_layers_, target))
       drafters_ = *std::move(drafters);
     if (model_.join != nullptr)
-      drafters_.push_back({std::string(next_token_name),
-                           speculation::SublayerMask(n_layers_),
-                           std::nullopt,
-                           {.acceptance = 0.6, .step_cost = 0.2}});
+      drafters_.push_back(
+          {std::string(next_token_name), speculation::SublayerMask(n_layers_), std::nullopt, {0.2, 0.6}});
     const speculation::AutoOptions options = speculation::auto_options(specification_, drafters_);
     proposals_.reserve(static_cast<std::size_t>(options.max_length));
     judged_.reserve(static_cast<std::size_t>(options.max_length));

@@ -143,6 +143,75 @@ TEST(SystemPrompt, IsRefusedInOneLineWhereNothingTakesIt) {
   EXPECT_THAT(refusal(model, {"--chat", "--quiet"}), HasSubstr("template refuses it"));
 }
 
+TEST(SystemPrompt, MayBeChangedByTheTemplate) {
+  const TemporaryFolder folder;
+  give_chat_template(folder,
+                     "{{ messages[0].content.replace('/no_think', '').rstrip() }}{{ messages[-1].content }}");
+  const CommandResult result =
+      run_command({"generate", "--model", folder / "", "--prompt", "def", "--max-tokens", "1", "--chat",
+                   "--system", "Be brief. /no_think", "--quiet"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+}
+
+TEST(ChatTemplate, ThatCannotBeRenderedIsToldFromNone) {
+  const TemporaryFolder folder;
+  give_chat_template(folder, "{{ messages | nothing }}");
+  const CommandResult text = run_command({"inspect", folder / ""});
+  EXPECT_THAT(text.out, HasSubstr("has a chat template that cannot be rendered: "));
+  EXPECT_THAT(run_command({"inspect", folder / "", "--json"}).out, HasSubstr("found a filter 'nothing'"));
+  const CommandResult chat = run_command({"chat", "--model", folder / "", "--max-tokens", "1"});
+  EXPECT_EQ(chat.exit_code, 1);
+  EXPECT_THAT(chat.err, HasSubstr("cannot be rendered, expected one that can"));
+}
+
+TEST(ChatTemplate, TakesVariablesWhichTheTraceNames) {
+  const TemporaryFolder folder;
+  give_chat_template(folder,
+                     "{{ messages[0].content }}{% if mode is defined %}{{ mode }}{{ deep.a }}{% endif %}");
+  std::ofstream(folder / "prompts.jsonl") << R"({"question_id": "first", "prompt": "One"})" << '\n'
+                                          << R"({"prompt": ")" << std::string(3'000, 'x') << "\"}\n";
+  const auto trace = folder / "run.dstrace";
+  std::vector<std::string> arguments{"record",
+                                     "--model",
+                                     folder / "",
+                                     "--prompts",
+                                     folder / "prompts.jsonl",
+                                     "--strategy",
+                                     "vanilla",
+                                     "--repeats",
+                                     "1",
+                                     "--warmup",
+                                     "0",
+                                     "--max-tokens",
+                                     "1",
+                                     "--output",
+                                     trace,
+                                     "--context",
+                                     "64",
+                                     "--chat",
+                                     "--skip-unfit",
+                                     "--template-arg",
+                                     "mode=\"slow\"",
+                                     "--template-arg",
+                                     "deep={\"a\": 1}"};
+  const CommandResult recorded = run_command(arguments);
+  ASSERT_EQ(recorded.exit_code, 0) << recorded.err;
+  EXPECT_THAT(recorded.err,
+              HasSubstr("1 of 2 questions left out: their prompts are longer than the context"));
+  auto reader = value_of(traces::Reader::open(trace));
+  const auto recording = value_of(reader.recording());
+  ASSERT_EQ(recording.prompts.size(), 1U);
+  EXPECT_EQ(recording.prompts[0].text, "Oneslow1");
+  EXPECT_EQ(recording.meta.at("template_arguments"), R"({"mode":"slow","deep":{"a":1}})");
+  EXPECT_EQ(recording.meta.at("question_names"), R"({"1":"first"})");
+  arguments.back() = "mode=slow";
+  arguments.emplace_back("--overwrite");
+  EXPECT_THAT(run_command(arguments).err, HasSubstr("'mode' is 'slow', expected JSON"));
+  arguments[arguments.size() - 2] = "messages=1";
+  EXPECT_THAT(run_command(arguments).err,
+              HasSubstr("template argument messages: is what the conversation gives"));
+}
+
 /// Records one prompt under vanilla and an early exit, once, with shadow tokens; returns the trace.
 std::string record_one_prompt(const TemporaryFolder& folder, std::vector<std::string> more) {
   std::string trace = (folder / "run.dstrace").string();
@@ -567,7 +636,7 @@ TEST(RandomTrace, EveryReportedFigureCanBeRecomputedFromTheFileWithSql) {
     EXPECT_DOUBLE_EQ(run["verify_ns_per_round"], run_query("avg(verify_ns * 1.0)", rounds, id));
     if (run["acceptance_rate"].is_null()) continue;
     EXPECT_DOUBLE_EQ(run["acceptance_rate"],
-                     run_query("sum(min(accepted, " + in_text + ")) / sum(drafted)", rounds, id));
+                     run_query("sum(min(accepted, " + in_text + ")) * 1.0 / sum(drafted)", rounds, id));
     EXPECT_DOUBLE_EQ(
         run["tested_rate"],
         run_query("sum(draft_tokens.accepted) * 1.0 / sum(tested)",

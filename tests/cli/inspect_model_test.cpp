@@ -77,6 +77,7 @@ TEST(InspectModel, GivesAProgramEveryNumberAndEveryStrategy) {
   EXPECT_EQ(found["eos"], json::parse(R"([{"id": 4095, "text": "<|end_of_text|>"}])"));
   EXPECT_EQ(found["bos"], json::parse(R"({"id": 4094, "text": "<|begin_of_text|>"})"));
   EXPECT_EQ(found["chat_template"], false);
+  EXPECT_TRUE(found["chat_template_problem"].is_null());
   const auto rows = speculation::strategy_catalogue().strategies();
   ASSERT_EQ(found["strategies"].size(), rows.size());
   for (std::size_t i = 0; i < rows.size(); ++i) EXPECT_EQ(found["strategies"][i]["name"], rows[i].name);

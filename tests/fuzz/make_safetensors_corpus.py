@@ -60,4 +60,13 @@ config("fp8", quantization_config={"quant_method": "fp8", "weight_block_size": [
 config("compressed", quantization_config={
     "quant_method": "compressed-tensors", "format": "float-quantized",
     "config_groups": {"group_0": {"weights": {"type": "float", "num_bits": 8, "strategy": "channel"}}}})
+config("pack_quantized", quantization_config={
+    "quant_method": "compressed-tensors", "format": "pack-quantized",
+    "config_groups": {"group_0": {"weights": {"type": "int", "num_bits": 4, "strategy": "group", "group_size": 32,
+                                              "symmetric": False, "actorder": "group"}}}})
+config("nvfp4", quantization_config={"quant_method": "modelopt", "quant_algo": "NVFP4", "group_size": 16})
+config("auto_round", quantization_config={"quant_method": "auto-round", "bits": 4, "group_size": 128,
+                                          "packing_format": "auto_round:auto_gptq",
+                                          "extra_config": {"lm_head": {"bits": 16}}})
+config("mlx", quantization={"group_size": 64, "bits": 4, "mode": "affine", "lm_head": {"bits": 8}, "model.norm": False})
 config("repeated", '{"a": 1, "a": 2}')

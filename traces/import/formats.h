@@ -5,8 +5,10 @@
 
 #include <draftscope/base/result.h>
 #include <draftscope/traces/import.h>
+#include <cstdint>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -15,6 +17,7 @@
 #include <vector>
 
 #include "foreign/foreign_writer.h"
+#include "foreign/json_fields.h"
 #include "import/answer_writer.h"
 #include "import/file_head.h"
 #include "import/text_lines.h"
@@ -34,10 +37,16 @@ struct ImportContext {
   /// Figures that a file states about a whole run and that no rows give: specification → JSON object.
   std::map<std::string, std::string> stated_figures;
   std::set<std::pair<std::string, std::int32_t>> taken;  ///< Runs and repeats that a file gave.
+  std::map<std::string, std::int64_t> question_numbers;  ///< Of questions that files know by a text.
   std::int64_t next_ns = 0;  ///< Time to which a file's times are moved if its clock starts anew.
   /// All files of the current file's format in their order; of a baseline only itself.
   std::vector<std::filesystem::path> companions;
 };
+
+/// Question that `question_id` names: an integer, or a text, which gets a number that no other text has. No
+/// value where the field is absent.
+[[nodiscard]] Result<std::optional<std::int64_t>> question_of(const JsonFields& fields,
+                                                              ImportContext& context);
 
 /// An import format: its folder defines it as FormatRow format_of_FOLDER().
 struct FormatRow {

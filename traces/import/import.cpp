@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 #include <algorithm>
 #include <charconv>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <system_error>
 
@@ -40,14 +41,17 @@ Result<const FormatRow*> detect(const fs::path& file) {
 }
 
 /// The error of a reader whose format was detected and that took nothing: it says which formats were ruled
+/// The error of a reader whose format was detected and that took nothing: it says which others were ruled
 /// out.
 Error detected_wrongly(Error error, const fs::path& file, const FormatRow& taken_for) {
-  if (!error.message.starts_with(file.string())) return error;
+  const auto head = FileHead::read(file);
+  if (!head || !error.message.starts_with(file.string())) return error;
   std::string others;
   for (const FormatRow& row : format_rows())
-    if (&row != &taken_for) others += (others.empty() ? "" : ", ") + std::string(row.name);
-  error.message += fmt::format(" (taken for {} by its beginning, which rules out {}; --from says another)",
-                               taken_for.name, others);
+    if (&row != &taken_for && row.sureness(*head) > 0)
+      others += (others.empty() ? "" : ", ") + std::string(row.name);
+  error.message += fmt::format(" (taken for {}, not for {}; --from says another)", taken_for.name,
+                               others.empty() ? "any other format, by its beginning" : others);
   return error;
 }
 
@@ -132,6 +136,16 @@ RunName run_name(const std::filesystem::path& file, const ImportContext& context
   return name;
 }
 
+Result<std::optional<std::int64_t>> question_of(const JsonFields& fields, ImportContext& context) {
+  constexpr const char* key = "question_id";
+  const nlohmann::json* const id = fields.find(key);
+  if (id == nullptr || !id->is_string())
+    return fields.integer(key, 0, std::numeric_limits<std::int64_t>::max());
+  auto& numbers = context.question_numbers;
+  return numbers.try_emplace(id->get<std::string>(), static_cast<std::int64_t>(numbers.size()) + 1)
+      .first->second;
+}
+
 Result<void> take_run(const std::filesystem::path& file, const RunName& name, ImportContext& context) {
   if (context.taken.insert({name.specification, name.repeat}).second) return {};
   return fail("{}: repeat {} of {} is there already, expected a run or repeat of its own", file.string(),
@@ -171,7 +185,7 @@ Result<ImportSummary> import_recordings(const std::vector<fs::path>& files, cons
   ForeignWriter foreign(whole.writer());
   AnswerWriter answers(whole, foreign, options.draft_length);
   ImportContext context{
-      options, whole, answers, foreign, {progress, 0, all_bytes, options.partial}, false, {}, {}, {}, 0, {}};
+      options, whole, answers, foreign, {progress, 0, all_bytes, options.partial}, false, {}, {}, {}, {}, 0, {}};
   for (std::size_t i = 0; i < all.size(); ++i) {
     std::error_code error;
     const std::size_t first = options.baseline.empty() ? 0 : 1;
@@ -209,6 +223,14 @@ Result<ImportSummary> import_recordings(const std::vector<fs::path>& files, cons
   for (const FormatRow* const format : formats) summary.formats.push_back(format->name);
   if (!summary.remarks.empty())
     whole.writer().set_meta("import_remarks", fmt::format("{}", fmt::join(summary.remarks, "; ")));
+  if (!context.question_numbers.empty()) {
+    nlohmann::ordered_json names = nlohmann::ordered_json::object();
+    std::map<std::int64_t, std::string> by_number;
+    for (const auto& [name, number] : context.question_numbers) by_number[number] = name;
+    for (const auto& [number, name] : by_number) names[std::to_string(number)] = name;
+    whole.writer().set_meta("question_names",
+                            names.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+  }
   whole.writer().set_meta("lacks", missing_data_text(summary.missing));
   // Nothing below may fail for lack of memory, because the trace is in its final place.
   DRAFTSCOPE_TRY(whole.commit());

@@ -51,7 +51,7 @@ struct ImportProgress {
     std::string_view text, const std::string& name,
     const std::function<Result<void>(const nlohmann::json& object, std::int64_t number,
                                      const std::string& where)>& take);
-/// The same for a file of at most 256 MiB.
+/// Calls `take` as take_json_objects() does, for the objects in a file of at most 256 MiB.
 [[nodiscard]] Result<void> read_json_objects(
     const std::filesystem::path& file, const ImportProgress& progress,
     const std::function<Result<void>(const nlohmann::json& object, std::int64_t number,

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -14,46 +15,154 @@ namespace draftscope::traces {
 namespace {
 
 constexpr std::size_t max_prompt_file_bytes = std::size_t{256} << 20U;
+constexpr std::string_view expected_fields =
+    "a question with turns, prompt, text, question, messages or conversations";
 
-Result<Question> parse_question(std::string_view line, const std::string& where, std::int64_t line_number) {
-  const nlohmann::json json = nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
-  if (!json.is_object()) return fail("{}: found text that is not a JSON object, expected a question", where);
-  const JsonField fields(json, where);
-  Question question{.question_id = line_number, .category = {}, .turns = {}};
-  if (fields.has("question_id")) {
-    DRAFTSCOPE_TRY_ASSIGN(question.question_id, fields["question_id"].integer<std::int64_t>());
+/// The text of a message: a string, or a list of parts that are all text.
+Result<std::string> message_text(const JsonField& content) {
+  if (!content.value().is_array()) return content.text();
+  DRAFTSCOPE_TRY_ASSIGN(const auto parts, content.list());
+  std::string text;
+  for (const JsonField& part : parts) {
+    DRAFTSCOPE_TRY_ASSIGN(const std::string piece, part["text"].text());
+    text += piece;
   }
-  if (fields.has("category")) {
-    DRAFTSCOPE_TRY_ASSIGN(question.category, fields["category"].text());
+  return text;
+}
+
+/// Takes a conversation: its last user message is the turn, and what stands before it is given. Of ShareGPT's
+/// conversations, which hold another model's answers, the first user message is the turn.
+Result<void> take_messages(const JsonField& field, bool is_share_gpt, Question& question) {
+  DRAFTSCOPE_TRY_ASSIGN(const auto messages, field.list());
+  std::vector<QuestionMessage> all;
+  std::optional<std::size_t> turn;
+  for (const JsonField& message : messages) {
+    DRAFTSCOPE_TRY_ASSIGN(std::string role, message[is_share_gpt ? "from" : "role"].text());
+    if (role == "human") role = "user";
+    if (role == "gpt") role = "assistant";
+    DRAFTSCOPE_TRY_ASSIGN(std::string text, message_text(message[is_share_gpt ? "value" : "content"]));
+    if (role == "user" && (!turn || !is_share_gpt)) turn = all.size();
+    all.push_back({std::move(role), std::move(text)});
   }
-  DRAFTSCOPE_TRY_ASSIGN(question.turns, fields["turns"].texts());
-  if (question.turns.empty()) return fields["turns"].wrong("a list of at least one string");
+  if (!turn) return field.wrong("a list with a message of the user");
+  question.turns = {std::move(all[*turn].content)};
+  all.resize(*turn);
+  question.given = std::move(all);
+  return {};
+}
+
+/// Takes the turns from the first field that holds some.
+Result<void> take_turns(const JsonField& fields, const std::string& where, Question& question) {
+  if (fields.has("turns")) {
+    DRAFTSCOPE_TRY_ASSIGN(question.turns, fields["turns"].texts());
+    if (question.turns.empty()) return fields["turns"].wrong("a list of at least one string");
+    return {};
+  }
+  for (const char* name : {"messages", "conversations", "prompt"})
+    if (fields.has(name) && fields[name].value().is_array())
+      return take_messages(fields[name], std::string_view(name) == "conversations", question);
+  for (const char* name : {"prompt", "text", "question"}) {
+    if (!fields.has(name)) continue;
+    question.turns.emplace_back();
+    DRAFTSCOPE_TRY_ASSIGN(question.turns[0], fields[name].text());
+    return {};
+  }
+  return fail("{}: turns is missing, expected {}", where, expected_fields);
+}
+
+/// Takes the id: an integer, or a text, which then stands beside the question's number in the file.
+Result<void> take_id(const JsonField& fields, Question& question) {
+  for (const char* name : {"question_id", "task_id", "id"}) {
+    if (!fields.has(name) || fields[name].is_null()) continue;
+    if (fields[name].value().is_string()) {
+      DRAFTSCOPE_TRY_ASSIGN(question.name, fields[name].text());
+    } else {
+      DRAFTSCOPE_TRY_ASSIGN(question.question_id, fields[name].integer<std::int64_t>());
+    }
+    return {};
+  }
+  return {};
+}
+
+Result<Question> read_question(const nlohmann::json& json, const std::string& where, std::int64_t number) {
+  Question question{.question_id = number, .name = {}, .category = {}, .turns = {}, .given = {}};
+  if (json.is_string()) {
+    question.turns = {json.get<std::string>()};
+  } else {
+    if (!json.is_object())
+      return fail("{}: found text that is not a JSON object, expected {}", where, expected_fields);
+    const JsonField fields(json, where);
+    DRAFTSCOPE_TRY(take_id(fields, question));
+    DRAFTSCOPE_TRY_ASSIGN(question.category, fields["category"].text_or(""));
+    DRAFTSCOPE_TRY(take_turns(fields, where, question));
+  }
   for (const std::string& turn : question.turns)
     if (turn.empty()) return fail("{}: turns holds an empty string, expected text", where);
   return question;
 }
 
+/// Collects questions and refuses an id that occurs twice.
+class Questions {
+ public:
+  Result<void> add(const nlohmann::json& json, const std::string& where, std::int64_t number) {
+    DRAFTSCOPE_TRY_ASSIGN(Question question, read_question(json, where, number));
+    const bool known = !numbers_.insert(question.question_id).second;
+    if (known || (!question.name.empty() && !names_.insert(question.name).second))
+      return fail("{}: question_id {} occurs twice, expected each once", where, question_label(question));
+    all.push_back(std::move(question));
+    return {};
+  }
+
+  std::vector<Question> all;
+
+ private:
+  std::set<std::int64_t> numbers_;
+  std::set<std::string> names_;
+};
+
+nlohmann::json parsed(std::string_view text) {
+  return nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+}
+
+Result<void> read_array(std::string_view text, const std::string& file, Questions& questions) {
+  const nlohmann::json json = parsed(text);
+  if (!json.is_array()) return fail("{}: begins like a JSON array and is none, expected a whole one", file);
+  std::int64_t number = 0;
+  for (const nlohmann::json& element : json) {
+    ++number;
+    DRAFTSCOPE_TRY(questions.add(element, fmt::format("{}: question {}", file, number), number));
+  }
+  return {};
+}
+
 }  // namespace
+
+std::string question_label(const Question& question) {
+  return question.name.empty() ? std::to_string(question.question_id) : question.name;
+}
 
 Result<std::vector<Question>> read_questions(const std::filesystem::path& path) {
   DRAFTSCOPE_TRY_ASSIGN(const std::string text, read_text_file(path, max_prompt_file_bytes));
-  std::vector<Question> questions;
-  std::set<std::int64_t> ids;
-  // Lines are split by hand: a stream without memory for a line ends as a file does, and the rest would be
-  // lost.
-  std::string_view rest = text;
-  for (std::int64_t number = 1; !rest.empty(); ++number) {
-    const std::string_view line = rest.substr(0, rest.find('\n'));
-    rest.remove_prefix(std::min(line.size() + 1, rest.size()));
-    if (line.find_first_not_of(" \t\r") == std::string_view::npos) continue;
-    const std::string where = fmt::format("{}:{}", path.string(), number);
-    DRAFTSCOPE_TRY_ASSIGN(Question question, parse_question(line, where, number));
-    if (!ids.insert(question.question_id).second)
-      return fail("{}: question_id {} occurs twice, expected each once", where, question.question_id);
-    questions.push_back(std::move(question));
+  Questions questions;
+  const std::size_t begin = text.find_first_not_of(" \t\r\n");
+  const bool is_plain = path.extension() == ".txt";
+  if (!is_plain && begin != std::string::npos && text[begin] == '[') {
+    DRAFTSCOPE_TRY(read_array(text, path.string(), questions));
+  } else {
+    // Lines are split by hand: a stream without memory for a line ends as a file does, and the rest would be
+    // lost.
+    std::string_view rest = text;
+    for (std::int64_t number = 1; !rest.empty(); ++number) {
+      std::string_view line = rest.substr(0, rest.find('\n'));
+      rest.remove_prefix(std::min(line.size() + 1, rest.size()));
+      if (line.find_first_not_of(" \t\r") == std::string_view::npos) continue;
+      if (is_plain && line.back() == '\r') line.remove_suffix(1);
+      DRAFTSCOPE_TRY(questions.add(is_plain ? nlohmann::json(line) : parsed(line),
+                                   fmt::format("{}:{}", path.string(), number), number));
+    }
   }
-  if (questions.empty()) return fail("{}: found no question, expected at least one line", path.string());
-  return questions;
+  if (questions.all.empty()) return fail("{}: found no question, expected at least one line", path.string());
+  return std::move(questions.all);
 }
 
 }  // namespace draftscope::traces

@@ -9,8 +9,8 @@
 
 #include "checkpoint/element_bits.h"
 #include "checkpoint/row_parts.h"
-#include "e4m3.h"
 #include "numbers/bf16.h"
+#include "numbers/e4m3.h"
 
 namespace draftscope::engine {
 namespace {

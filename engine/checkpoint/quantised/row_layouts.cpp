@@ -5,8 +5,8 @@
 #include <bit>
 
 #include "checkpoint/element_bits.h"
-#include "e4m3.h"
 #include "numbers/bf16.h"
+#include "numbers/e4m3.h"
 #include "quantised_matrix.h"
 
 namespace draftscope::engine {

@@ -16,7 +16,7 @@
 
 namespace draftscope::engine {
 
-/// What a code stands for.
+/// Number that a code stands for.
 enum class Code : std::uint8_t {
   unsigned_integer,  ///< 0 to 2^bits − 1
   signed_integer,    ///< a signed byte
@@ -43,7 +43,7 @@ struct RowLayout {
   std::string_view global;
   bool global_divides = false;
   std::string_view zeros;   ///< codes like the values', packed along the outputs, or signed bytes
-  std::string_view minima;  ///< of the scales' type
+  std::string_view minima;  ///< numbers of the scales' type
   std::string_view shape;   ///< outputs and inputs, int64
 
   [[nodiscard]] constexpr bool has_integers() const { return code <= Code::signed_integer; }

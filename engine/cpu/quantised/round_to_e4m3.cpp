@@ -8,8 +8,8 @@
 #include <span>
 
 #include "checkpoint/element_bits.h"
-#include "checkpoint/quantised/e4m3.h"
 #include "checkpoint/row_parts.h"
+#include "numbers/e4m3.h"
 
 namespace draftscope::engine::cpu {
 namespace {

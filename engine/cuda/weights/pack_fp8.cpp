@@ -14,10 +14,10 @@
 #include <vector>
 
 #include "checkpoint/element_bits.h"
-#include "checkpoint/quantised/e4m3.h"
 #include "checkpoint/quantised/fp8_block.h"
 #include "checkpoint/quantised/quantised_matrix.h"
 #include "numbers/bf16.h"
+#include "numbers/e4m3.h"
 
 namespace draftscope::engine::cuda {
 

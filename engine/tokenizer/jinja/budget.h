@@ -18,7 +18,7 @@ struct Limits {
   std::size_t steps = 50'000'000;
   std::size_t value_bytes = std::size_t{256} << 20U;
   int depth = 100;   ///< nesting of lists and dictionaries, which are freed recursively
-  int levels = 600;  ///< of statements, expressions and calls within each other, which use the stack
+  int levels = 600;  ///< nesting of statements, expressions and calls, which use the stack
   std::size_t output_bytes = std::size_t{16} << 20U;
 };
 

@@ -43,7 +43,7 @@ struct Function {
 [[nodiscard]] bool has_method(const Value& value, std::string_view name);
 [[nodiscard]] Result<Value> call_method(const std::string& name, const Value& value,
                                         const Arguments& arguments, Budget& budget);
-/// What loop.name gives.
+/// The member of a loop that a name stands for; undefined if there is none.
 [[nodiscard]] Result<Value> loop_member(const Value& loop, const std::string& name, Budget& budget);
 
 /// Calls a function with its arguments in the order of its parameters.

@@ -261,7 +261,7 @@ Result<Value> map(const Value& value, const Arguments& arguments, Budget& budget
 // The members for which a test holds; without a test, those that are true.
 template <bool Wanted, bool ByAttribute>
 Result<Value> select(const Value& value, const Arguments& arguments, Budget& budget) {
-  if (!truth(value)) return budget.generator({});  // Of jinja2's filters these alone take none for a list.
+  if (!truth(value)) return budget.generator({});
   const Arguments tested = ByAttribute ? without_first(arguments) : arguments;
   if (ByAttribute && arguments.positional.empty())
     return fail("selectattr: found no attribute, expected one");

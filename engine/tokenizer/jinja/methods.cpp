@@ -106,8 +106,8 @@ Result<Value> text_list(const std::vector<std::string_view>& parts, Form form, B
 template <bool FromRight>
 Result<Value> split(const Value& value, const Arguments& arguments, Budget& budget) {
   std::string_view rest = *value.string();
-  DRAFTSCOPE_TRY_ASSIGN(const std::int64_t given_most, integer_at(arguments, 1, -1));
-  const std::size_t most = given_most < 0 ? rest.size() + 1 : static_cast<std::size_t>(given_most);
+  DRAFTSCOPE_TRY_ASSIGN(const std::int64_t given_limit, integer_at(arguments, 1, -1));
+  const std::size_t most = given_limit < 0 ? rest.size() + 1 : static_cast<std::size_t>(given_limit);
   DRAFTSCOPE_TRY(budget.bytes_read(rest.size() + text_size(at(arguments, 0))));
   std::vector<std::string_view> parts;
   const auto* separator = at(arguments, 0).string();

@@ -156,7 +156,7 @@ Result<std::int64_t> bound(const Value& value, std::int64_t missing, std::int64_
 
 Result<bool> equal(const Value& left, const Value& right, Budget& budget) {
   DRAFTSCOPE_TRY(budget.steps(1));
-  if (left.number() && right.number()) {
+  if (!left.is_container() && left.number() && right.number()) {
     const auto a = left.integer();
     const auto b = right.integer();
     return a && b ? *a == *b : *left.number() == *right.number();

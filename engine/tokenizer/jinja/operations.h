@@ -22,9 +22,9 @@ namespace draftscope::engine::jinja {
                                    Budget& budget);
 [[nodiscard]] Result<Value> unary(std::string_view name, const Value& operand);
 
-/// What object.name gives: a method before an entry. Undefined if there is none.
+/// The result of object.name: a method before an entry. Undefined if there is none.
 [[nodiscard]] Result<Value> attribute(const Value& object, const std::string& name, Budget& budget);
-/// What object[key] gives: an entry before a method. Undefined if there is none.
+/// The result of object[key]: an entry before a method. Undefined if there is none.
 [[nodiscard]] Result<Value> subscript(const Value& object, const Value& key, Budget& budget);
 [[nodiscard]] Result<Value> slice(const Value& object, const Value& first, const Value& last,
                                   const Value& step, Budget& budget);

@@ -21,7 +21,8 @@ struct Scope {
 
 namespace {
 
-constexpr std::size_t most_kept_scopes = 100'000;
+constexpr std::size_t max_kept_scopes = 100'000;
+constexpr std::size_t steps_per_turn = 10;  // A scope costs about as much as ten other steps.
 
 // Where a block goes on after a statement.
 enum class Flow : std::uint8_t { next, leaves_loop, next_turn };
@@ -69,9 +70,9 @@ class Renderer {
 
   // Keeps the current scope and those around it for a value that refers to them.
   Result<Scope*> keep_scope() {
-    if (kept_.size() >= most_kept_scopes)
-      return fail("found more than {} blocks that define macros, expected at most {}", most_kept_scopes,
-                  most_kept_scopes);
+    if (kept_.size() >= max_kept_scopes)
+      return fail("found more than {} blocks that define macros, expected at most {}", max_kept_scopes,
+                  max_kept_scopes);
     for (Scope* scope = scope_; scope != nullptr && !scope->kept; scope = scope->parent) scope->kept = true;
     return scope_;
   }
@@ -252,7 +253,7 @@ class Renderer {
     bool finished = false;
     for (std::size_t i = 0; i < count; ++i) {
       budget_.at_line(statement.line);
-      DRAFTSCOPE_TRY(budget_.steps(1));
+      DRAFTSCOPE_TRY(budget_.steps(steps_per_turn));
       loop_value.object()->at = i;
       const Inner inner(*this, scope_);
       DRAFTSCOPE_TRY(assign("loop", loop_value));

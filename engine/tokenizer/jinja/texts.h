@@ -13,9 +13,9 @@
 
 namespace draftscope::engine::jinja {
 
-/// What str() gives; nothing for an undefined value.
+/// The text that str() gives; nothing for an undefined value.
 [[nodiscard]] Result<std::string> plain_text(const Value& value, Budget& budget);
-/// What repr() gives.
+/// The text that repr() gives.
 [[nodiscard]] Result<std::string> literal_text(const Value& value, Budget& budget);
 [[nodiscard]] std::string number_text(double number);
 

@@ -26,7 +26,7 @@ struct Undefined {};
 struct None {};
 struct Object;
 
-/// What Python would call the class of a text or a list. Markup is a text that needs no escaping, a group is
+/// Class of a text or a list, as Python would see it. Markup is a text that needs no escaping, a group is
 /// the pair that groupby makes, and views are what a dictionary's methods return.
 enum class Form : std::uint8_t { plain, markup, tuple, group, range, keys, values, items };
 
@@ -86,7 +86,7 @@ struct Scope;
 
 enum class ObjectKind : std::uint8_t { name_space, macro, loop, cycler, joiner, method, function, generator };
 
-/// What has an identity. Of its members each kind uses those that the comment names.
+/// A value with an identity. Of its members each kind uses those that the comment names.
 struct Object {
   ObjectKind kind;
   std::string name;                      // macro, method, function; generator: why it fails

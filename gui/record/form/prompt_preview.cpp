@@ -76,9 +76,9 @@ void PromptPreview::set_questions(const std::vector<traces::Question>& questions
   QList<QTreeWidgetItem*> rows;
   for (std::size_t i = 0; i < shown; ++i) {
     const traces::Question& question = questions[i];
-    auto* row =
-        new QTreeWidgetItem({QString::number(question.question_id), QString::fromStdString(question.category),
-                             QString::number(question.turns.size()), begin_of(question.turns.front())});
+    auto* row = new QTreeWidgetItem(
+        {QString::fromStdString(traces::question_label(question)), QString::fromStdString(question.category),
+         QString::number(question.turns.size()), begin_of(question.turns.front())});
     QString whole = QString::fromStdString(question.turns.front()).left(10 * max_begin);
     row->setToolTip(3, QStringLiteral("<pre>%1</pre>").arg(whole.toHtmlEscaped()));
     rows << row;

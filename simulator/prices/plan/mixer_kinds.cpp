@@ -165,6 +165,7 @@ Result<std::vector<std::string>> layer_kinds(const JsonField& config, const Plan
   std::vector<std::string> kinds;
   if (const JsonField pattern = config["hybrid_override_pattern"]; !pattern.is_null()) {
     DRAFTSCOPE_TRY_ASSIGN(const std::string letters, pattern.text());
+    kinds.reserve(letters.size());
     for (const char letter : letters) {
       const std::size_t place = std::string_view("M*-E").find(letter);
       if (place == std::string_view::npos) return pattern.wrong("letters of M, *, - and E");

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "every_strategy.h"
+#include "next_token_layer.h"
 #include "poison.h"
 #include "tested_backend.h"
 
@@ -96,10 +97,11 @@ class NonFiniteDecodingTest : public testing::TestWithParam<TestedBackend> {
   void make() { backend_ = GetParam().make(checkpoint_, 2, context); }
 
   Decoded run(Backend& backend, const std::string& specification, const SamplingOptions& sampling) {
-    const StrategyResources resources{
-        .open_draft_model = [&](const std::string&) -> Result<std::shared_ptr<Backend>> {
+    const StrategyResources resources = with_next_token_layer(
+        checkpoint_, [](const Checkpoint& layer) { return GetParam().make(layer, 1, context); },
+        {.open_draft_model = [&](const std::string&) -> Result<std::shared_ptr<Backend>> {
           return std::shared_ptr<Backend>(GetParam().make(checkpoint_, 1, context));
-        }};
+        }});
     auto strategy = make_strategy(specification, backend.shape(), resources);
     EXPECT_TRUE(strategy) << strategy.error().message;
     if (!strategy) return {};

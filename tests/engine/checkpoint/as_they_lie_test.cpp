@@ -126,8 +126,8 @@ TEST(MixedTypes, MatricesBecomeWhatMostOfTheLayersAre) {
         if (std::string_view(stored) != "BF16") replace(tensors, name, others, random_numbers(count));
         for (const auto& [own, view] : named_tensors(checkpoint->shape, checkpoint->weights)) {
           EXPECT_EQ(view.dtype, checkpoint->weights.layers[0].q.dtype) << own;
-          if (own != name || std::string_view(stored) != "BF16")
-            EXPECT_EQ(stored_bytes(view), tensor_named(tensors, own).bytes) << own << stored << others;
+          if (own == name && std::string_view(stored) == "BF16") continue;
+          EXPECT_EQ(stored_bytes(view), tensor_named(tensors, own).bytes) << own << stored << others;
         }
       }
 }
@@ -246,7 +246,7 @@ TEST(PartsWithoutAnIndex, HoldEachTensorOnce) {
                              folder.path() / "model-00002-of-00002.safetensors",
                              std::filesystem::copy_options::overwrite_existing);
   EXPECT_THAT(load_checkpoint(folder.path()).error().message,
-              HasSubstr("tensor 'lm_head.weight' is in another part, too"));
+              HasSubstr("' is in another part, too, expected it once"));
 }
 
 TEST(LeftOutTensors, AreCountedByTheirKinds) {

@@ -5,6 +5,9 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <nlohmann/json.hpp>
+
 #include "../backend/next_token_layer.h"
 #include "decoded.h"
 
@@ -85,6 +88,36 @@ TEST(NextTokenLayer, TextsEqualVanillaWhateverWasCachedBefore) {
   EXPECT_GT(all.drafted - all.accepted, 200);
 }
 
+/// One pass of target and layer over a whole text.
+struct LayerPass {
+  const Checkpoint& model;
+  Backend& target;
+  Backend& layer;
+  const StateJoin& join;
+
+  /// The layer's best token for each row from `first` on; row i reads the token at i + 1.
+  [[nodiscard]] Outputs over(const std::vector<std::int32_t>& tokens, std::int32_t first) const {
+    std::vector<Row> rows;
+    const auto n = static_cast<std::int32_t>(tokens.size()) - 1;
+    for (std::int32_t i = 0; i < n; ++i)
+      rows.push_back({.token = tokens[static_cast<std::size_t>(i)], .hidden = -1, .position = i});
+    const std::vector<std::int32_t> boundary{model.shape.n_layers};
+    Outputs states;
+    EXPECT_TRUE(target.forward(
+        {.rows = rows, .layers = {0, model.shape.n_layers}, .wanted = {.hidden_after = boundary}}, states));
+    std::vector<float> inputs;
+    join.join(std::span(tokens).subspan(1), states.hidden, StateFrom::target, inputs);
+    for (std::int32_t i = 0; i < n; ++i) rows[static_cast<std::size_t>(i)] = {-1, i, i};
+    Outputs outputs;
+    EXPECT_TRUE(layer.forward({.rows = rows,
+                               .hidden = inputs,
+                               .layers = {0, 1},
+                               .wanted = {.head_from = first, .head = true, .top_k = 1}},
+                              outputs));
+    return outputs;
+  }
+};
+
 /// Checks each draft's first token against a pass of the layer over all of the text.
 struct CheckFirstTokens final : DecodeListener {
   const Checkpoint& model;
@@ -103,31 +136,12 @@ struct CheckFirstTokens final : DecodeListener {
   void on_first_token(std::int32_t token) override { text.push_back(token); }
   void on_round(const RoundReport& report) override {
     if (!report.draft_tokens.empty()) {
-      EXPECT_EQ(report.draft_tokens.front().token, layer_after(text));
+      const LayerPass pass{model, *target, *layer, join};
+      const auto last = static_cast<std::int32_t>(text.size()) - 2;
+      EXPECT_EQ(report.draft_tokens.front().token, pass.over(text, last).top.front().token);
       ++checked;
     }
     text.insert(text.end(), report.emitted.begin(), report.emitted.end());
-  }
-
-  std::int32_t layer_after(const std::vector<std::int32_t>& tokens) {
-    std::vector<Row> rows;
-    const auto n = static_cast<std::int32_t>(tokens.size()) - 1;
-    for (std::int32_t i = 0; i < n; ++i)
-      rows.push_back({.token = tokens[static_cast<std::size_t>(i)], .hidden = -1, .position = i});
-    const std::vector<std::int32_t> boundary{model.shape.n_layers};
-    Outputs states;
-    EXPECT_TRUE(target->forward(
-        {.rows = rows, .layers = {0, model.shape.n_layers}, .wanted = {.hidden_after = boundary}}, states));
-    std::vector<float> inputs;
-    join.join(std::span(tokens).subspan(1), states.hidden, StateFrom::target, inputs);
-    for (std::int32_t i = 0; i < n; ++i) rows[static_cast<std::size_t>(i)] = {-1, i, i};
-    Outputs outputs;
-    EXPECT_TRUE(layer->forward({.rows = rows,
-                                .hidden = inputs,
-                                .layers = {0, 1},
-                                .wanted = {.head_from = n - 1, .head = true, .top_k = 1}},
-                               outputs));
-    return outputs.top.front().token;
   }
 };
 
@@ -147,13 +161,37 @@ TEST(NextTokenLayer, DraftsBeginWithWhatTheLayerMakesOfTheWholeText) {
   EXPECT_GT(checked, 40);
 }
 
+// The layer's form is that of an implementation in PyTorch (make_next_token_golden.py).
+TEST(NextTokenLayer, PredictsWhatPyTorchComputesFromTheSameTensors) {
+  const auto model = load_checkpoint(DRAFTSCOPE_SOURCE_DIR "/models/demo-mtp");
+  ASSERT_TRUE(model) << model.error().message;
+  ASSERT_TRUE(model->has_next_token_layer);
+  const auto layer = open_next_token_layer(*model);
+  ASSERT_TRUE(layer) << layer.error().message;
+  const auto join = StateJoin::make(*model, *layer);
+  ASSERT_TRUE(join) << join.error().message;
+  std::ifstream file(DRAFTSCOPE_SOURCE_DIR "/tests/engine/lossless/next_token_golden.json");
+  const auto golden = nlohmann::json::parse(file);
+  const auto tokens = golden["tokens"].get<std::vector<std::int32_t>>();
+  const auto target_backend = cpu_backend(*model, 1, cache_rows);
+  const auto layer_backend = cpu_backend(*layer, 1, cache_rows);
+  const LayerPass pass{*model, *target_backend, *layer_backend, *join};
+  const Outputs outputs = pass.over(tokens, 0);
+  ASSERT_GT(golden["rows"].size(), 10U);
+  for (const auto& row : golden["rows"]) {
+    const TopToken& found = outputs.top.at(row["row"].get<std::size_t>());
+    EXPECT_EQ(found.token, row["token"]) << row;
+    EXPECT_NEAR(found.logit, row["logit"].get<float>(), 0.15) << row;
+  }
+}
+
 TEST(NextTokenLayer, IsRefusedWhereThereIsNone) {
   std::mt19937 random(43);
   const Checkpoint model = model_of(random);
   const auto made = make_strategy("mtp", model.shape);
   ASSERT_FALSE(made);
   EXPECT_EQ(made.error().message,
-            "strategy mtp: no next-token layer, expected a folder with the tensors of model.mtp_layers.0");
+            "strategy mtp: next-token layer is missing, expected a folder with model.mtp_layers.0");
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Answer files of each kind. The expected figures were computed by hand from the fixtures.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -89,6 +90,20 @@ TEST(SpecBenchImport, ReadsWhatTheProjectExports) {
     EXPECT_EQ(emitted_of(first, a.id), emitted_of(second, b.id));
   }
   EXPECT_EQ(second.recording.meta.at("model"), first.recording.meta.at("model"));
+}
+
+TEST(SpecBenchImport, PairsQuestionsThatFilesKnowByTexts) {
+  const ImportFolder folder;
+  const auto line = [](const char* id) {
+    return fmt::format(R"({{"question_id":"{}","choices":[{{"turns":["a"],"decoding_steps":[2],)"
+                       R"("new_tokens":[5],"wall_time":[1],"accept_lengths":[3,2]}}]}})",
+                       id);
+  };
+  const auto one = folder.write("one.jsonl", line("aadd") + "\n" + line("7b"));
+  const auto two = folder.write("two.jsonl", line("7b") + "\n" + line("aadd"));
+  const Imported imported = import_soundly({one, two}, {}, folder / "out.dstrace");
+  EXPECT_EQ(imported.recording.prompts.size(), 2U);
+  EXPECT_EQ(imported.recording.meta.at("question_names"), R"({"1":"aadd","2":"7b"})");
 }
 
 TEST(SpecBenchImport, TellsTurnsApartByTheirTokensWhereTheStepsDoNotAddUp) {

@@ -102,15 +102,12 @@ Result<void> read_times(const JsonFields& fields, const nlohmann::json* metrics,
   return {};
 }
 
-Result<Answer> read_request(const nlohmann::json& object, std::int64_t line, const std::string& where) {
-  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+Result<Answer> read_request(const nlohmann::json& object, const std::string& where) {
   const nlohmann::json* const metrics = object_in(&object, "metrics");
   const nlohmann::json* inner = object_in(metrics, "speculative_decoding");
   if (inner == nullptr) inner = object_in(&object, "spec_decode_metrics");  // name in vLLM's offline outputs
   const JsonFields fields(object, where);
   Answer answer;
-  DRAFTSCOPE_TRY_ASSIGN(const auto question, fields.integer("question_id", 0, most));
-  answer.question_id = question.value_or(line);
   DRAFTSCOPE_TRY_ASSIGN(const auto category, fields.text("category"));
   answer.category = category.value_or("");
   DRAFTSCOPE_TRY_ASSIGN(const auto text, fields.text("text"));
@@ -133,8 +130,11 @@ Result<void> import_acceptance(const std::filesystem::path& file, ImportContext&
   return read_json_lines(
       file, context.progress,
       [&](const nlohmann::json& object, std::int64_t line, const std::string& where) -> Result<void> {
-        DRAFTSCOPE_TRY_ASSIGN(Answer answer, read_request(object, line, where));
-        DRAFTSCOPE_TRY_ASSIGN(const auto model, JsonFields(object, where).text("model"));
+        DRAFTSCOPE_TRY_ASSIGN(Answer answer, read_request(object, where));
+        const JsonFields fields(object, where);
+        DRAFTSCOPE_TRY_ASSIGN(const auto question, question_of(fields, context));
+        answer.question_id = question.value_or(line);
+        DRAFTSCOPE_TRY_ASSIGN(const auto model, fields.text("model"));
         if (context.model.empty() && model) context.model = *model;
         answer.run = name.specification;
         answer.repeat = name.repeat;

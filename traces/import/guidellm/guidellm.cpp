@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Imports GuideLLM's benchmarks.json: a run a benchmark, with its requests; those of 0.2 to 0.6.
 #include <array>
+#include <cmath>
 
 #include "import/responses.h"
 #include "import/stated_sums.h"
@@ -19,7 +20,7 @@ Result<std::int64_t> guide_time(const json& object, std::initializer_list<const 
     // Seconds of the calendar are more than a duration may be.
     const double ns = found->is_number() ? found->get<double>() * unit_ns : -1.0;
     if (!(ns >= 0.0 && ns <= 0x1p61)) return unexpected_json(*found, where, name, "a time from 0 to 2^61 ns");
-    return static_cast<std::int64_t>(ns);
+    return std::llround(ns);
   }
   return -1;
 }

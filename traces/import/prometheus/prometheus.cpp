@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Imports scrapes of a server's /metrics: two as the difference of their counters, one as the sums since the
 // server began. Names are those of vLLM, SGLang, llama.cpp's server and TensorRT-LLM.
+#include <draftscope/base/quote.h>
+
 #include <array>
 #include <cmath>
 #include <limits>
@@ -133,7 +135,7 @@ Result<void> subtract(const Scrape& before, Scrape& after, const std::string& na
     const double value = found == after.series.end() ? 0.0 : found->second.value;
     if (value < series.value)
       return fail("{}: {} is {}, expected at least {} as in the scrape before: the server began anew", name,
-                  key, value, series.value);
+                  excerpt(key), value, series.value);
     if (found != after.series.end()) found->second.value -= series.value;
   }
   return {};

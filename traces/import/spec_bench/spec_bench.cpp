@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Imports Spec-Bench's answer files (evaluation/eval.py): one question per line, with its repeats as
 // `choices`.
-#include <limits>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -13,7 +12,6 @@ namespace draftscope::traces {
 namespace {
 
 Result<void> import_spec_bench(const std::filesystem::path& file, ImportContext& context) {
-  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
   const RunName name = run_name(file, context);
   DRAFTSCOPE_TRY(take_run(file, name, context));
   bool is_begun = false;
@@ -21,8 +19,8 @@ Result<void> import_spec_bench(const std::filesystem::path& file, ImportContext&
       file, context.progress,
       [&](const nlohmann::json& object, std::int64_t /*line*/, const std::string& where) -> Result<void> {
         const JsonFields fields(object, where);
-        DRAFTSCOPE_TRY_ASSIGN(const auto question, fields.integer("question_id", 0, most));
-        if (!question) return fail("{}: question_id is missing, expected an integer", where);
+        DRAFTSCOPE_TRY_ASSIGN(const auto question, question_of(fields, context));
+        if (!question) return fail("{}: question_id is missing, expected an integer or a text", where);
         DRAFTSCOPE_TRY_ASSIGN(const auto category, fields.text("category"));
         DRAFTSCOPE_TRY_ASSIGN(const auto model_id, fields.text("model_id"));
         if (!std::exchange(is_begun, true)) {

@@ -90,7 +90,7 @@ struct Weights {
   std::vector<LayerWeights> layers;
   TensorView final_norm;            ///< [1][d_model]
   TensorView head;                  ///< [vocab][d_model]; the embedding when tied
-  std::optional<JoinWeights> join;  ///< of a next-token layer only
+  std::optional<JoinWeights> join;  ///< weights that a next-token layer alone has
 };
 
 class Checkpoint {
@@ -143,13 +143,13 @@ enum class BlockMatrices : std::uint8_t {
 };
 
 /// Loads and checks a Hugging Face folder. Every tensor must be present, have the shape config.json asks for
-/// and one of the three dtypes (all matrices of one dtype), and lie inside its file. Tensor data is not read,
-/// except for norms and biases: these must be finite and may have any of the types. Data off its elements'
-/// alignment is refused. Matrices that `quantization_config` says are packed (AWQ, GPTQ, fp8) are widened in
-/// memory to the type of those that are not, each number rounded once. With cuda_as_stored, the layers'
-/// matrices stay e4m3 if all of them are, with one scale per matrix or per output. They stay as they are if
-/// all are is_int4() or, in a folder of bf16, is_fp8_block() (engine/checkpoint/quantised/int4.h,
-/// fp8_block.h).
+/// and one of the three dtypes or fp64, and lie inside its file. Tensor data is not read, except for norms
+/// and biases, which must be finite, and for numbers that are off their alignment or not of the matrices'
+/// type: these are copied (engine/checkpoint/plain_tensors.h). Matrices that `quantization_config` says are
+/// packed are widened in memory to the type of those that are not, each number rounded once. With
+/// cuda_as_stored, the layers' matrices stay e4m3 if all of them are, with one scale per matrix or per
+/// output. They stay as they are if all are is_int4() or, in a folder of bf16, is_fp8_block()
+/// (engine/checkpoint/quantised/int4.h, fp8_block.h).
 [[nodiscard]] Result<Checkpoint> load_checkpoint(const std::filesystem::path& folder,
                                                  BlockMatrices blocks = BlockMatrices::widened);
 

@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "checkpoint/quantised/e4m3.h"
 #include "checkpoint/quantised/fp8_block.h"
 #include "kept_layers.h"
+#include "numbers/e4m3.h"
 #include "tiny_checkpoint.h"
 
 namespace draftscope::engine {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/base/sha256.h>
 #include <draftscope/simulator/answers/checked_answer.h>
+#include <draftscope/traces/text_share.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -110,7 +111,7 @@ TEST(CompareRounds, TellsExactFromBoundedFromOtherRounds) {
     for (const traces::Round& round : rows.rounds) {
       ++counts.rounds;
       counts.drafted += round.drafted;
-      counts.accepted += round.accepted;
+      counts.accepted += traces::tokens_of(round).accepted_in_text(rows.request->stop);
       counts.emitted += round.emitted;
     }
     requests.push_back({sha256_of(rows.prompt->text), counts, counts});

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Prompt files in Spec-Bench's question format: one JSON object per line with question_id, category and
-// turns.
+// Prompt files: Spec-Bench's and SPEED-Bench's questions (question_id, category, turns), HumanEval's
+// (task_id, prompt), GSM8K's (question), ShareGPT's (conversations), chats (messages) and plain texts
+// (prompt, text).
 
 #include <draftscope/base/result.h>
 #include <cstdint>
@@ -12,14 +13,26 @@
 
 namespace draftscope::traces {
 
-struct Question {
-  std::int64_t question_id = 0;  ///< The line number where the file gives none.
-  std::string category;
-  std::vector<std::string> turns;
+/// A message of a conversation that a question continues.
+struct QuestionMessage {
+  std::string role;  ///< "system", "user", "assistant"
+  std::string content;
 };
 
-/// Reads the questions of a prompt file in order; blank lines are skipped. Errors, with file, line and field:
-/// any other line that is not a question, an id that occurs twice, a file without questions.
+struct Question {
+  std::int64_t question_id = 0;  ///< The line or place in the file where it gives no integer.
+  std::string name;              ///< The id where the file gives a text; otherwise empty.
+  std::string category;
+  std::vector<std::string> turns;
+  std::vector<QuestionMessage> given;  ///< Messages before the first turn; a chat template holds them.
+};
+
+/// The id as the file gives it.
+[[nodiscard]] std::string question_label(const Question& question);
+
+/// Reads the questions of a prompt file in order: one JSON object or string a line, or one JSON array of
+/// them, or in a file .txt one text a line; blank lines are skipped. Errors, with file, line and field: any
+/// other line, an id that occurs twice, a file without questions.
 [[nodiscard]] Result<std::vector<Question>> read_questions(const std::filesystem::path& path);
 
 }  // namespace draftscope::traces

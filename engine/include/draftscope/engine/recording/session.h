@@ -50,9 +50,17 @@ struct SessionOptions {
   DecodingOptions decoding;
   PromptForm form;
   std::int32_t repeats = 3;                      ///< Number of times each question is recorded.
+  bool skip_unfit = false;                       ///< Whether prompts beyond the context are left out.
   std::int32_t warmup = 1;                       ///< Unrecorded decodes of the first question, per strategy.
   std::string prompts_file;                      ///< File name of the questions, for error messages.
   const std::atomic<bool>* cancelled = nullptr;  ///< Ends the session regularly once it is true; not owned.
+};
+
+/// The questions that can be decoded.
+struct CheckedQuestions {
+  std::vector<traces::Question> questions;
+  std::size_t left_out = 0;  ///< Questions whose first prompt is longer than the context.
+  std::size_t longest_prompt_tokens = 0;
 };
 
 struct SessionResult {
@@ -70,10 +78,10 @@ class Session {
                                               const Checkpoint& checkpoint, const Tokenizer& tokenizer,
                                               StrategyResources resources);
 
-  /// Fails on the first question whose first turn can't be decoded. Later turns contain answers that are
-  /// unknown before they are recorded.
-  [[nodiscard]] Result<void> check_questions(const Backend& backend,
-                                             std::span<const traces::Question> questions) const;
+  /// Fails on the first question whose first turn can't be decoded, unless it is too long and those are left
+  /// out. Later turns contain answers that are unknown before they are recorded.
+  [[nodiscard]] Result<CheckedQuestions> check_questions(const Backend& backend,
+                                                         std::span<const traces::Question> questions) const;
 
   /// Decodes a question's first turn without recording it, so that page faults of the mapped weights and the
   /// processor's clock settle.

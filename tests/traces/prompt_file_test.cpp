@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Prompt files in the forms that benchmarks publish.
+#include <gmock/gmock.h>
+
+#include <draftscope/traces/prompt_file.h>
+
+#include <filesystem>
+#include <fstream>
+
+namespace draftscope::traces {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+Result<std::vector<Question>> read(const std::string& text, const std::string& name = "prompts.jsonl") {
+  const auto path = std::filesystem::path(testing::TempDir()) / name;
+  std::ofstream(path) << text;
+  auto questions = read_questions(path);
+  std::filesystem::remove(path);
+  return questions;
+}
+
+TEST(PromptFile, HasOneTextInEachForm) {
+  for (
+      const char* line :
+      {R"({"turns":["hi"]})", R"({"prompt":"hi"})", R"({"text":"hi"})", R"({"question":"hi","answer":"4"})",
+       R"("hi")", R"({"messages":[{"role":"user","content":"hi"},{"role":"assistant","content":"there"}]})",
+       R"({"messages":[{"role":"user","content":[{"type":"text","text":"h"},{"type":"text","text":"i"}]}]})",
+       R"({"conversations":[{"from":"human","value":"hi"},{"from":"gpt","value":"a"},{"from":"human","value":"b"}]})",
+       R"({"prompt":[{"role":"user","content":"hi"}],"category":null})"}) {
+    for (const std::string& text : {std::string(line), "[" + std::string(line) + "]"}) {
+      const auto questions = read(text);
+      ASSERT_TRUE(questions) << questions.error().message;
+      ASSERT_EQ(questions->size(), 1U);
+      EXPECT_THAT(questions->front().turns, ElementsAre("hi")) << text;
+      EXPECT_TRUE(questions->front().given.empty());
+    }
+  }
+  const auto plain = read("{hi}\r\n\n[there]\n", "prompts.txt");
+  ASSERT_TRUE(plain) << plain.error().message;
+  EXPECT_EQ(plain->at(0).turns.front(), "{hi}");
+  EXPECT_EQ(plain->at(1).turns.front(), "[there]");
+}
+
+TEST(PromptFile, KeepsIdsOfEitherKind) {
+  const auto questions = read(R"({"question_id":"a8","category":"coding","turns":["x"],"multiturn":false})"
+                              "\n"
+                              R"({"task_id":"H/0","prompt":"x"})"
+                              "\n"
+                              R"({"question_id":81,"turns":["x"]})");
+  ASSERT_TRUE(questions) << questions.error().message;
+  std::vector<std::string> labels;
+  for (const Question& question : *questions) labels.push_back(question_label(question));
+  EXPECT_THAT(labels, ElementsAre("a8", "H/0", "81"));
+  EXPECT_EQ(questions->at(1).question_id, 2);
+  EXPECT_EQ(questions->at(0).category, "coding");
+}
+
+TEST(PromptFile, GivesWhatStandsBeforeTheLastMessage) {
+  const auto questions = read(
+      R"({"messages":[{"role":"system","content":"s"},{"role":"user","content":"a"},{"role":"assistant","content":"b"},{"role":"user","content":"c"}]})");
+  ASSERT_TRUE(questions) << questions.error().message;
+  EXPECT_THAT(questions->front().turns, ElementsAre("c"));
+  ASSERT_EQ(questions->front().given.size(), 3U);
+  EXPECT_EQ(questions->front().given[0].role, "system");
+  EXPECT_EQ(questions->front().given[2].content, "b");
+}
+
+TEST(PromptFile, IsRefusedByFileLineAndField) {
+  const std::vector<std::pair<std::string, std::string>> cases{
+      {"{}", "jsonl:1: turns is missing, expected a question with turns, prompt"},
+      {"\n7", "jsonl:2: found text that is not a JSON object"},
+      {"[{}", "begins like a JSON array and is none"},
+      {R"([{"prompt":1}])", "question 1: prompt is 1, expected a string"},
+      {R"({"messages":[{"role":"system","content":"s"}]})", "expected a list with a message of the user"},
+      {R"({"messages":[{"role":"user","content":[{"type":"image"}]}]})",
+       "text is missing, expected a string"},
+      {R"({"id":"a","text":"x"})"
+       "\n"
+       R"({"id":"a","text":"y"})",
+       "jsonl:2: question_id a occurs twice"},
+      {R"({"id":1.5,"text":"x"})", "id is 1.5, expected an integer"},
+      {R"({"text":""})", "holds an empty string"},
+      {"[]", "found no question"}};
+  for (const auto& [text, message] : cases) {
+    const auto questions = read(text);
+    ASSERT_FALSE(questions) << text;
+    EXPECT_THAT(questions.error().message, HasSubstr(message));
+  }
+}
+
+}  // namespace
+}  // namespace draftscope::traces
