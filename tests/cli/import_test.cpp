@@ -83,6 +83,7 @@ TEST(ImportCommand, AnswersFromSumsWithoutRounds) {
       text,
       HasSubstr("stated by its source, not counted from rounds: rounds, drafted, accepted, M, acceptance"));
   EXPECT_THAT(run_command({"explain", trace}).out, HasSubstr("70.0 tokens/s"));
+  EXPECT_THAT(run_command({"report", trace}).out, HasSubstr("no breakdown: its source lacks the times"));
   EXPECT_THAT(run_command({"compare", trace}).out, HasSubstr("25.0 %"));
   EXPECT_THAT(run_command({"report", trace, "--by", "stretch"}).err,
               HasSubstr("holds no rounds, expected some"));

@@ -68,6 +68,7 @@ void leave_out(Figures& figures, MissingData missing) {
         figures.speedup->decode_interval.reset();
       }
       break;
+    case MissingData::rounds:
     case MissingData::round_times:
     case MissingData::phase_times:
       if (figures.breakdown.source == BreakdownSource::rounds) figures.breakdown = {};
