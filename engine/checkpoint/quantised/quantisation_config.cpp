@@ -24,7 +24,7 @@ Result<void> expect_unset(const JsonField& field, std::string_view expected) {
 
 /// Fields that say how weights were found, which modules were left plain (the tensors say so, too), how
 /// activations or a cache are rounded (here they are not), or how other programs run the model.
-constexpr std::array<std::string_view, 70> told_otherwise{"quant_method",
+constexpr std::array<std::string_view, 74> told_otherwise{"quant_method",
                                                           "provider",
                                                           "producer",
                                                           "version",
@@ -93,7 +93,11 @@ constexpr std::array<std::string_view, 70> told_otherwise{"quant_method",
                                                           "act_group_size",
                                                           "act_sym",
                                                           "super_bits",
-                                                          "super_group_size"};
+                                                          "super_group_size",
+                                                          "act_group_aware",
+                                                          "mse",
+                                                          "dequantize",
+                                                          "hyb_act"};
 
 /// Fails on a set field that is neither one of `read` nor told otherwise.
 Result<void> expect_known(const JsonField& config, std::initializer_list<std::string_view> read) {
