@@ -37,7 +37,7 @@ struct ImportContext {
   /// Figures that a file states about a whole run and that no rows give: specification → JSON object.
   std::map<std::string, std::string> stated_figures;
   std::set<std::pair<std::string, std::int32_t>> taken;  ///< Runs and repeats that a file gave.
-  std::map<std::string, std::int64_t> question_numbers;  ///< Of questions that files know by a text.
+  std::map<std::string, std::int64_t> question_numbers;  ///< Numbers of questions that files know by a text.
   std::int64_t next_ns = 0;  ///< Time to which a file's times are moved if its clock starts anew.
   /// All files of the current file's format in their order; of a baseline only itself.
   std::vector<std::filesystem::path> companions;
