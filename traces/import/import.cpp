@@ -184,8 +184,9 @@ Result<ImportSummary> import_recordings(const std::vector<fs::path>& files, cons
   DRAFTSCOPE_TRY_ASSIGN(PacedTrace whole, PacedTrace::create(target, options.overwrite));
   ForeignWriter foreign(whole.writer());
   AnswerWriter answers(whole, foreign, options.draft_length);
-  ImportContext context{
-      options, whole, answers, foreign, {progress, 0, all_bytes, options.partial}, false, {}, {}, {}, {}, 0, {}};
+  ImportContext context{options, whole, answers, foreign, {progress, 0, all_bytes, options.partial},
+                        false,   {},    {},      {},      {},
+                        0,       {}};
   for (std::size_t i = 0; i < all.size(); ++i) {
     std::error_code error;
     const std::size_t first = options.baseline.empty() ? 0 : 1;
