@@ -50,7 +50,7 @@ class RunningServer {
     options.port = 0;
     std::future<std::int32_t> started = port_promise_.get_future();
     thread_ = std::thread([this, options = std::move(options)] {
-      ended_ = serve(options, [this](std::int32_t port) { port_promise_.set_value(port); });
+      ended_ = serve(options, [this](std::int32_t taken) { port_promise_.set_value(taken); });
       if (!ended_)
         port_promise_.set_exception(std::make_exception_ptr(std::runtime_error(ended_.error().message)));
     });
@@ -276,13 +276,13 @@ class EndpointAlone : public ::testing::Test {
   std::int32_t port_;
 };
 
-const json streaming{{"prompt", "a"}, {"stream", true}};
+constexpr const char* streaming = R"({"prompt":"a","stream":true})";
 
 TEST_F(EndpointAlone, RefusesWhatTheQueueCannotHoldAndTellsWhenToComeAgain) {
-  auto first = std::async(std::launch::async,
-                          [&] { return client().Post(text_path, streaming.dump(), json_type)->body; });
+  auto first =
+      std::async(std::launch::async, [&] { return client().Post(text_path, streaming, json_type)->body; });
   const std::shared_ptr<Completion> running = next();
-  const auto refused = client().Post(text_path, streaming.dump(), json_type);
+  const auto refused = client().Post(text_path, streaming, json_type);
   EXPECT_EQ(refused->status, 503);
   EXPECT_EQ(refused->get_header_value("Retry-After"), "1");
   EXPECT_EQ(json::parse(refused->body)["error"]["type"], "service_unavailable");
@@ -293,7 +293,7 @@ TEST_F(EndpointAlone, RefusesWhatTheQueueCannotHoldAndTellsWhenToComeAgain) {
 }
 
 TEST_F(EndpointAlone, CancelsWhatAClientNoLongerReads) {
-  const std::string body = streaming.dump();
+  const std::string body = streaming;
   // A client that ends its own side is as good as gone.
   (void)answer_to(fmt::format("POST {} HTTP/1.1\r\nHost: a\r\nContent-Length: {}\r\n\r\n{}", text_path,
                               body.size(), body),
@@ -326,7 +326,7 @@ TEST_F(EndpointAlone, EndsEveryAnswerWhenTheServerEnds) {
     exchange_.finish(*running, {.end = CompletionEnd::abort});
     EXPECT_THAT(answer.get(), HasSubstr("the server ends"));
   }
-  EXPECT_EQ(client().Post(text_path, streaming.dump(), json_type)->status, 503);
+  EXPECT_EQ(client().Post(text_path, streaming, json_type)->status, 503);
 }
 
 TEST_F(EndpointAlone, AnswersEveryBrokenRequestInOpenAisShape) {
