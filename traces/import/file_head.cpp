@@ -99,6 +99,12 @@ Result<FileHead> FileHead::read(const std::filesystem::path& file) {
     }
   }
   DRAFTSCOPE_TRY(stream.result());
+  if (head.is_packed_ && head.is_blank()) {
+    // A packed file that is cut before its first byte of text is no empty file.
+    TextStream whole(file);
+    static_cast<void>(whole.get());
+    DRAFTSCOPE_TRY(whole.result());
+  }
   return head;
 }
 

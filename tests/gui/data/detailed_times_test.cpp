@@ -201,7 +201,7 @@ TEST_P(Details, AcceptanceByPositionIsTheReportsOverTheWholeRun) {
           const auto steps = static_cast<std::size_t>(round.tree_depth);
           const bool finds_end = opened_->request_of(rounds[place]).stop == traces::RequestStop::eos &&
                                  round.emitted <= round.accepted;
-          const auto kept = static_cast<std::size_t>(round.emitted + (finds_end ? 1 : 0));
+          const auto kept = static_cast<std::size_t>(round.emitted) + (finds_end ? 1 : 0);
           drafted += k < steps ? 1 : 0;
           reached += k < steps && k < kept ? 1 : 0;
           accepted += k < steps && k < std::min(kept, static_cast<std::size_t>(round.accepted)) ? 1 : 0;

@@ -150,7 +150,7 @@ TEST(LlamaCppImport, KeepsTheSumsOfAServerAtItsDefaultVerbosity) {
 std::filesystem::path packed(const ImportFolder& folder, const std::filesystem::path& source) {
   std::ostringstream bytes;
   bytes << std::ifstream(source, std::ios::binary).rdbuf();
-  const std::filesystem::path target = folder / (source.filename().string() + ".gz");
+  std::filesystem::path target = folder / (source.filename().string() + ".gz");
   gzFile file = gzopen(target.c_str(), "wb");
   gzwrite(file, bytes.str().data(), static_cast<unsigned>(bytes.str().size()));
   gzclose(file);

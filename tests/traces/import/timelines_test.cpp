@@ -195,7 +195,7 @@ TEST(ChromeImport, TakesACutFileUpToItsLastWholeEventIfAsked) {
 
 /// An export as Nsight Systems writes it, made by these statements.
 std::filesystem::path export_of(const ImportFolder& folder, const std::string& statements) {
-  const std::filesystem::path file = folder / "export.sqlite";
+  std::filesystem::path file = folder / "export.sqlite";
   std::filesystem::remove(file);
   sqlite3* database = nullptr;
   EXPECT_EQ(sqlite3_open(file.c_str(), &database), SQLITE_OK);

@@ -122,7 +122,7 @@ void MendedJson::take_escape() {
     const bool is_low = unit && *unit >= 0xDC00 && *unit <= 0xDFFF;
     const bool is_high = unit && *unit >= 0xD800 && *unit <= 0xDBFF;
     if (!high.empty() && is_low) {
-      block_ += "\\u" + high + "\\u" + digits;
+      block_.append("\\u").append(high).append("\\u").append(digits);
       return;
     }
     if (!high.empty()) mend("?");
