@@ -14,10 +14,6 @@
 #include <string>
 #include <utility>
 
-#ifdef DRAFTSCOPE_ZSTD
-#include <zstd.h>
-#endif
-
 namespace draftscope {
 namespace {
 
@@ -30,6 +26,7 @@ struct Packing {
   std::string_view head;     ///< First bytes of its files.
   std::string_view command;  ///< Command that unpacks them.
 };
+/// The first one is read, the others are named.
 constexpr std::array packings{
     Packing{"gzip", "\x1f\x8b", "gzip -d"},       Packing{"zstd", "\x28\xb5\x2f\xfd", "zstd -d"},
     Packing{"xz", {"\xfd\x37zXZ\0", 6}, "xz -d"}, Packing{"bzip2", "BZh", "bzip2 -d"},
@@ -44,24 +41,18 @@ struct Step {
   bool is_damaged = false;
 };
 
-class Unpacker {
- public:
-  Unpacker() = default;
-  Unpacker(const Unpacker&) = delete;
-  Unpacker& operator=(const Unpacker&) = delete;
-  virtual ~Unpacker() = default;
-  virtual Step step(std::string_view packed, std::string& text) = 0;
-};
-
-class Gzip : public Unpacker {
+/// Unpacks gzip (RFC 1952), one part after the other.
+class Gzip {
  public:
   Gzip() {
     constexpr int gzip_window_bits = 15 + 16;  // zlib's number for the greatest window in gzip's form
     if (inflateInit2(&state_, gzip_window_bits) != Z_OK) throw std::bad_alloc();
   }
-  ~Gzip() override { inflateEnd(&state_); }
+  Gzip(const Gzip&) = delete;
+  Gzip& operator=(const Gzip&) = delete;
+  ~Gzip() { inflateEnd(&state_); }
 
-  Step step(std::string_view packed, std::string& text) override {
+  Step step(std::string_view packed, std::string& text) {
     // zlib reads what next_in points to, and writes nothing there.
     state_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(packed.data()));
     state_.avail_in = static_cast<uInt>(packed.size());
@@ -78,39 +69,11 @@ class Gzip : public Unpacker {
   z_stream state_{};
 };
 
-#ifdef DRAFTSCOPE_ZSTD
-class Zstd : public Unpacker {
- public:
-  Zstd() : state_(ZSTD_createDStream()) {
-    if (state_ == nullptr) throw std::bad_alloc();
-  }
-  ~Zstd() override { ZSTD_freeDStream(state_); }
-
-  Step step(std::string_view packed, std::string& text) override {
-    ZSTD_inBuffer in{packed.data(), packed.size(), 0};
-    ZSTD_outBuffer out{text.data(), text.size(), 0};
-    const std::size_t code = ZSTD_decompressStream(state_, &out, &in);
-    return {in.pos, out.pos, code == 0, ZSTD_isError(code) != 0};
-  }
-
- private:
-  ZSTD_DStream* state_;
-};
-#endif
-
 const Packing* known_packing(std::string_view head) {
   const auto* const found = std::find_if(packings.begin(), packings.end(), [&](const Packing& packing) {
     return head.starts_with(packing.head);
   });
   return found == packings.end() ? nullptr : found;
-}
-
-std::unique_ptr<Unpacker> unpacker_of(std::string_view packing) {
-  if (packing == "gzip") return std::make_unique<Gzip>();
-#ifdef DRAFTSCOPE_ZSTD
-  if (packing == "zstd") return std::make_unique<Zstd>();
-#endif
-  return nullptr;
 }
 
 }  // namespace
@@ -132,12 +95,13 @@ class TextStream::Buffer : public std::streambuf {
     const Packing* const packing = known_packing(packed_);
     if (packing == nullptr || error_) return;
     packing_ = packing->name;
-    unpacker_ = unpacker_of(packing->name);
-    if (unpacker_ == nullptr)
+    if (packing == &packings.front()) {
+      unpacker_ = std::make_unique<Gzip>();
+      text_.resize(block_bytes);
+    } else {
       error_ = Error{fmt::format("{}: is compressed with {}, expected a text or a gzip file ({} unpacks it)",
                                  name_, packing->name, packing->command)};
-    else
-      text_.resize(block_bytes);
+    }
   }
 
   [[nodiscard]] const std::optional<Error>& error() const { return error_; }
@@ -205,10 +169,10 @@ class TextStream::Buffer : public std::streambuf {
   std::string_view packing_;
   bool may_be_cut_;
   std::ifstream stream_;
-  std::unique_ptr<Unpacker> unpacker_;  ///< Null for a plain file.
-  std::string packed_;                  ///< A block of the file as it is.
-  std::string text_;                    ///< A block of the unpacked text.
-  std::size_t taken_ = 0;               ///< Bytes of `packed_` that were unpacked.
+  std::unique_ptr<Gzip> unpacker_;  ///< Null for a plain file.
+  std::string packed_;              ///< A block of the file as it is.
+  std::string text_;                ///< A block of the unpacked text.
+  std::size_t taken_ = 0;           ///< Bytes of `packed_` that were unpacked.
   std::int64_t bytes_ = 0;
   std::int64_t unpacked_bytes_ = 0;
   bool is_first_taken_ = false;

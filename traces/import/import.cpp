@@ -112,9 +112,8 @@ void set_identity(const std::vector<fs::path>& files, const std::vector<const Fo
 
 RunName run_name(const std::filesystem::path& file, const ImportContext& context) {
   RunName name{file.filename().string(), 0};
-  for (const std::string_view ending : {".gz", ".zst"})
-    if (name.specification.ends_with(ending))
-      name.specification.resize(name.specification.size() - ending.size());
+  if (constexpr std::string_view packed = ".gz"; name.specification.ends_with(packed))
+    name.specification.resize(name.specification.size() - packed.size());
   for (const std::string_view ending : {".jsonl", ".json", ".csv", ".txt", ".log"})
     if (name.specification.size() > ending.size() && name.specification.ends_with(ending)) {
       name.specification.resize(name.specification.size() - ending.size());
