@@ -10,16 +10,24 @@
 #include <thread>
 #include <vector>
 
+#include "cpu/processor.h"
+
 namespace draftscope::engine {
 
 namespace {
 
-/// Sums values. Independent sums let loads run ahead of additions.
+/// Sums values. Independent sums let loads run ahead of additions. Prefetches where the products of the
+/// backend do, so that no pass reads faster than the probe.
 std::uint64_t sum_of(std::span<const std::uint64_t> values) {
-  constexpr std::size_t lanes = 16;
+  constexpr std::size_t lanes = 8;  // one cache line
+  constexpr std::size_t ahead = 64 * lanes;
+  const std::size_t prefetched =
+      cpu::streams_want_prefetches() && values.size() > ahead ? values.size() - ahead : 0;
   std::array<std::uint64_t, lanes> sums{};
-  for (std::size_t i = 0; i + lanes <= values.size(); i += lanes)
+  for (std::size_t i = 0; i + lanes <= values.size(); i += lanes) {
+    if (i < prefetched) __builtin_prefetch(&values[i + ahead]);
     for (std::size_t lane = 0; lane < lanes; ++lane) sums[lane] += values[i + lane];
+  }
   std::uint64_t total = 0;
   for (const std::uint64_t sum : sums) total ^= sum;
   return total;

@@ -70,10 +70,20 @@ InstructionSets detect() {
   return sets;
 }
 
+bool made_by_intel() {
+  const Leaf name = cpuid(0, 0);
+  return name.ebx == signature_INTEL_ebx && name.ecx == signature_INTEL_ecx &&
+         name.edx == signature_INTEL_edx;
+}
+
 #else
 
 InstructionSets detect() {
   return {};
+}
+
+bool made_by_intel() {
+  return false;
 }
 
 #endif
@@ -83,6 +93,11 @@ InstructionSets detect() {
 const InstructionSets& instruction_sets() {
   static const InstructionSets sets = detect();
   return sets;
+}
+
+bool streams_want_prefetches() {
+  static const bool wanted = made_by_intel();
+  return wanted;
 }
 
 std::vector<const Kernels*> available_kernels() {

@@ -18,6 +18,7 @@ struct PairDot {
   static constexpr int max_accumulators = 24;
   static constexpr int outputs_of_many_rows = 2;
 
+  static bool wants_prefetches() { return streams_want_prefetches(); }
   static Weight weight(const std::byte* p) { return reinterpret_cast<Weight>(_mm512_loadu_si512(p)); }
   static Weight weight_first(const std::byte* p, std::int64_t n) {
     return reinterpret_cast<Weight>(_mm512_maskz_loadu_epi16(static_cast<__mmask32>((1U << n) - 1U), p));

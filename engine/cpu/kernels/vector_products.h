@@ -8,18 +8,19 @@
 //   Order    every element has one vector accumulator over all of k and one fixed tree at its end; blocks of
 //            outputs and rows only decide which accumulators are live at the same time
 //   Memory   weights are read from memory once for up to 64 rows. One or two rows of a shallow matrix read it
-//            in address order, the stream that processors prefetch best by themselves. In other matrices one
-//            or two rows share their activations among eight weight rows side by side, and the next block is
-//            prefetched in address order. More rows: their activations would be evicted from the first-level
-//            cache before they are used again. So k is divided into chunks, and a group of blocks shares a
-//            chunk's activations. Between chunks, sums are stored in memory as vectors, so that the division
-//            changes no bit.
+//            in address order, where the processor's own prefetches are fast enough. In other matrices, and
+//            on other processors, one or two rows share their activations among eight weight rows side by
+//            side, and the next block is prefetched in address order. More rows: their activations would be
+//            evicted from the first-level cache before they are used again. So k is divided into chunks, and
+//            a group of blocks shares a chunk's activations. Between chunks, sums are stored in memory as
+//            vectors, so that the division changes no bit.
 
 #include <immintrin.h>
 #include <cstddef>
 #include <cstdint>
 
 #include "cpu/kernels/kernels.h"
+#include "cpu/processor.h"
 
 namespace draftscope::engine::cpu {
 
@@ -35,6 +36,7 @@ struct WideningDot {
   static constexpr int max_accumulators = Vector::width == 16 ? 24 : 12;
   static constexpr int outputs_of_many_rows = Vector::width == 16 ? 8 : 2;
 
+  static bool wants_prefetches() { return streams_want_prefetches(); }
   static Weight weight(const std::byte* p) { return Vector::template load_as<dtype>(p); }
   static Weight weight_first(const std::byte* p, std::int64_t n) {
     return Vector::template load_first_as<dtype>(p, n);
@@ -225,7 +227,7 @@ void multiply_few_rows(const ProductTask& task, std::int64_t begin, std::int64_t
                        std::int32_t first_row) {
   constexpr int at_once = outputs_at_once<Dot>(rows);
   const std::int64_t even_end = end - (end - begin) % at_once;
-  const bool in_order = Dot::step * Dot::weight_bytes >= lone_step_bytes &&
+  const bool in_order = !Dot::wants_prefetches() && Dot::step * Dot::weight_bytes >= lone_step_bytes &&
                         rows * activation_row_bytes<Dot>(task.depth) <= repeated_bytes;
   for (std::int64_t output = begin; output < even_end; output += at_once)
     if (in_order)

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "activations.h"
+#include "cpu/processor.h"
 #include "packed_products.h"
 
 namespace draftscope::engine::cpu {
@@ -18,11 +19,12 @@ namespace draftscope::engine::cpu {
 /// Prefetch distance in bytes. The stream continues into the next group, whereas the hardware prefetcher
 /// stops at each page.
 inline constexpr std::int64_t packed_prefetch_bytes = 4096;
-/// Whether a product prefetches its weights. Most formats multiply a single row faster than memory serves the
-/// weights, and software prefetches would only slow the processor's own down. Unpacking takes longer where
-/// there are upper bits on eight lanes, or two of them on sixteen.
+/// Whether a product prefetches its weights on every processor. Where streams want no prefetches, most
+/// formats multiply a single row faster than memory serves the weights, and software prefetches would only
+/// slow the processor's own down. Unpacking takes longer where there are upper bits on eight lanes, or two of
+/// them on sixteen.
 template <typename Lanes, int place, int rows>
-inline constexpr bool prefetches = rows > 1 || packed_layouts[place].high_bits >= Lanes::width / 8;
+inline constexpr bool always_prefetches = rows > 1 || packed_layouts[place].high_bits >= Lanes::width / 8;
 
 /// Unpacks the weights of a quad, still unsigned.
 template <typename Lanes, int place, int quad>
@@ -120,7 +122,7 @@ template <typename Lanes, int place, int rows>
 }
 
 /// Computes the sums of a group, [rows][16].
-template <typename Lanes, int place, int rows>
+template <typename Lanes, int place, int rows, bool prefetches>
 void multiply_group(const std::byte* group, std::int64_t blocks, const std::byte* x, std::int64_t x_row,
                     float* out) {
   constexpr PackedLayout layout = packed_layouts[place];
@@ -134,7 +136,7 @@ void multiply_group(const std::byte* group, std::int64_t blocks, const std::byte
     for (std::int64_t sub = 0; sub < layout.unit_blocks(); ++sub) {
       const std::byte* ahead = group + packed_prefetch_bytes + sub * block_bytes;
 #pragma GCC unroll 10
-      for (std::int64_t i = 0; prefetches<Lanes, place, rows> && i < block_bytes; i += line)
+      for (std::int64_t i = 0; prefetches && i < block_bytes; i += line)
         _mm_prefetch(reinterpret_cast<const char*>(ahead + i), _MM_HINT_T0);
 #pragma GCC unroll 2
       for (int part = 0; part < parts; ++part)
@@ -153,7 +155,10 @@ void multiply_rows_of(const std::byte* group, std::int64_t blocks, std::int32_t 
                       std::int64_t x_row, float* out) {
   if constexpr (rows > 1)
     if (n < rows) return multiply_rows_of<Lanes, place, rows - 1>(group, blocks, n, x, x_row, out);
-  multiply_group<Lanes, place, rows>(group, blocks, x, x_row, out);
+  if constexpr (!always_prefetches<Lanes, place, rows>)
+    if (!streams_want_prefetches())
+      return multiply_group<Lanes, place, rows, false>(group, blocks, x, x_row, out);
+  multiply_group<Lanes, place, rows, true>(group, blocks, x, x_row, out);
 }
 
 template <typename Lanes, int place>

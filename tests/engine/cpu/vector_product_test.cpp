@@ -24,7 +24,7 @@ using testing::ElementsAre;
 std::vector<const std::byte*> weights_read;
 
 /// A step is `values` fp32 weights, of which only the first counts.
-template <int values>
+template <int values, bool prefetching = false>
 struct NotedDot {
   struct Sums {
     using Value = float;
@@ -44,6 +44,7 @@ struct NotedDot {
   static constexpr int max_accumulators = 24;
   static constexpr int outputs_of_many_rows = 2;
 
+  static bool wants_prefetches() { return prefetching; }
   static float weight(const std::byte* p) {
     weights_read.push_back(p);
     return activation(p);
@@ -58,6 +59,7 @@ struct NotedDot {
 };
 using WideStep = NotedDot<16>;   // 64 bytes: one sum at a time keeps up with memory
 using NarrowStep = NotedDot<4>;  // 16 bytes: it does not
+using PrefetchedStep = NotedDot<16, true>;
 
 struct Product {
   std::vector<float> out;          ///< [rows][outputs]
@@ -112,9 +114,11 @@ TEST(VectorProduct, ReadsAMatrixThatIsNotDeepInAddressOrderForOneOrTwoRows) {
 TEST(VectorProduct, ReadsEachWeightOnceForUpToEightRows) {
   for (const std::int64_t depth : {100, 576, 5000})
     for (std::int32_t rows = 1; rows <= 8; ++rows) {
-      std::vector<std::int64_t> read = multiply<WideStep>(rows, depth, 21).read;
-      std::sort(read.begin(), read.end());
-      EXPECT_EQ(read, in_order(depth, 21, WideStep::step)) << depth << ", " << rows << " rows";
+      for (std::vector<std::int64_t> read :
+           {multiply<WideStep>(rows, depth, 21).read, multiply<PrefetchedStep>(rows, depth, 21).read}) {
+        std::sort(read.begin(), read.end());
+        EXPECT_EQ(read, in_order(depth, 21, WideStep::step)) << depth << ", " << rows << " rows";
+      }
     }
 }
 
@@ -128,6 +132,9 @@ TEST(VectorProduct, KeepsEightSumsOpenForOneRowWhereOneDoesNotSuffice) {
               ElementsAre(0, 313, 2 * 313, 3 * 313, 4 * 313, 5 * 313, 6 * 313, 7 * 313));
   EXPECT_THAT(first_reads(multiply<NarrowStep>(1, 576, 16)),
               ElementsAre(0, 144, 2 * 144, 3 * 144, 4 * 144, 5 * 144, 6 * 144, 7 * 144));
+  // The processor's own prefetches do not suffice for one stream.
+  EXPECT_THAT(first_reads(multiply<PrefetchedStep>(1, 576, 16)),
+              ElementsAre(0, 36, 2 * 36, 3 * 36, 4 * 36, 5 * 36, 6 * 36, 7 * 36));
 }
 
 TEST(VectorProduct, HasTheSameBitsForARowInAnyNumberOfRows) {
