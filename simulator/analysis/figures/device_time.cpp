@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <tuple>
 #include <unordered_set>
+#include <utility>
 
 namespace draftscope::simulator {
 
@@ -11,21 +12,24 @@ namespace {
 
 void add_round(const traces::Round& round, std::span<const DeviceInterval> intervals, DeviceTime& time) {
   if (intervals.empty()) return;
-  std::int64_t first_ns = round.end_ns;
-  std::int64_t covered_ns = round.start_ns;  // Everything up to here has been counted.
+  const auto clipped = [&](std::int64_t ns) { return std::clamp(ns, round.start_ns, round.end_ns); };
+  // An activity completely outside the round is clipped to zero length at one end.
+  const std::int64_t first_ns = clipped(intervals.front().start_ns);
+  std::int64_t last_ns = first_ns;
   std::int64_t busy_ns = 0;
+  Attribution attribution;
+  std::uint32_t launch = intervals.front().launch;
   for (const DeviceInterval& interval : intervals) {
-    const std::int64_t from = std::clamp(interval.start_ns, round.start_ns, round.end_ns);
-    const std::int64_t to = std::clamp(interval.end_ns, round.start_ns, round.end_ns);
+    const std::int64_t from = clipped(interval.start_ns);
+    const std::int64_t to = clipped(interval.end_ns);
     time.outside_ns += (interval.end_ns - interval.start_ns) - (to - from);
-    first_ns = std::min(first_ns, from);
-    const std::int64_t added_ns = std::max<std::int64_t>(to - std::max(from, covered_ns), 0);
+    const std::int64_t added_ns = attribution.add(from, to).ns();
     busy_ns += added_ns;
     time.busy_by_phase[static_cast<std::size_t>(interval.phase)] += added_ns;
-    covered_ns = std::max(covered_ns, to);
+    const GapKind kind = gap_kind(interval.is_copy, std::exchange(launch, interval.launch), interval.launch);
+    time.gap_by_kind[static_cast<std::size_t>(kind)] += std::max<std::int64_t>(from - last_ns, 0);
+    last_ns = std::max(last_ns, to);
   }
-  // An activity completely outside the round is clipped to zero length at one end.
-  const std::int64_t last_ns = std::max(covered_ns, first_ns);
   const std::int64_t wall_ns = round.end_ns - round.start_ns;
   time.rounds += 1;
   time.activities += static_cast<std::int64_t>(intervals.size());
@@ -42,10 +46,15 @@ Result<std::vector<DeviceInterval>> read_device_intervals(traces::Reader& reader
   std::unordered_set<traces::TrackId> streams;
   for (const traces::Track& track : recording.tracks)
     if (track.kind == "stream") streams.insert(track.id);
+  DRAFTSCOPE_TRY_ASSIGN(const auto strings, reader.strings());
+  std::unordered_set<traces::StringId> copies;
+  for (const auto& [id, name] : strings)
+    if (is_copy_name(name)) copies.insert(id);
   std::vector<DeviceInterval> intervals;
   DRAFTSCOPE_TRY(reader.kernels([&](const traces::Kernel& kernel) {
     if (kernel.round_id != 0 && streams.contains(kernel.track_id))
-      intervals.push_back({kernel.round_id, kernel.start_ns, kernel.end_ns, kernel.phase});
+      intervals.push_back({kernel.round_id, kernel.start_ns, kernel.end_ns, kernel.phase,
+                           copies.contains(kernel.short_name_id), launch_number(kernel)});
     return true;
   }));
   std::sort(intervals.begin(), intervals.end(), [](const DeviceInterval& a, const DeviceInterval& b) {

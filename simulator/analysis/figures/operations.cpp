@@ -23,13 +23,10 @@ OperationTracks operation_tracks(const traces::Recording& recording) {
   return tracks;
 }
 
-std::int64_t OperationClock::add(const traces::Kernel& row) {
-  const bool follows = timed_by_device_ && !row.span_id.is_none() && row.span_id == span_;
-  const std::int64_t from_ns = follows ? until_ns_ : std::max(row.start_ns, until_ns_);
-  span_ = row.span_id;
-  const std::int64_t before_ns = until_ns_;
-  until_ns_ = std::max(until_ns_, row.end_ns);
-  return until_ns_ > before_ns ? until_ns_ - from_ns : 0;
+AttributedTime OperationClock::attribute(std::int64_t start_ns, std::int64_t end_ns, traces::SpanId span) {
+  const bool follows = timed_by_device_ && !span.is_none() && span == span_;
+  span_ = span;
+  return attribution_.add(follows ? attribution_.until_ns() : start_ns, end_ns);
 }
 
 std::optional<double> OperationFigures::rate_gb_s() const {

@@ -9,6 +9,7 @@
 // All functions are thread-safe.
 
 #include <draftscope/base/result.h>
+#include <draftscope/simulator/analysis/attribution.h>
 #include <draftscope/traces/reader.h>
 #include <cstdint>
 #include <optional>
@@ -25,17 +26,20 @@ struct OperationTracks {
 };
 [[nodiscard]] OperationTracks operation_tracks(const traces::Recording& recording);
 
-/// Computes the time that each row of a track adds to the time covered by its earlier rows. Rows must come in
-/// order of start.
+/// Attributes time to the rows of a track by the law of attribution.h. Where programs timed their operations,
+/// an operation also has the time since the previous one of its launch. Rows must come in order of start.
 class OperationClock {
  public:
   explicit OperationClock(bool timed_by_device) : timed_by_device_(timed_by_device) {}
-  /// Nanoseconds that the row adds; where rows overlap, the one that began first gets the time.
-  [[nodiscard]] std::int64_t add(const traces::Kernel& row);
+  [[nodiscard]] AttributedTime attribute(std::int64_t start_ns, std::int64_t end_ns, traces::SpanId span);
+  /// Nanoseconds attributed to the row.
+  [[nodiscard]] std::int64_t add(const traces::Kernel& row) {
+    return attribute(row.start_ns, row.end_ns, row.span_id).ns();
+  }
 
  private:
   bool timed_by_device_;
-  std::int64_t until_ns_ = 0;
+  Attribution attribution_;
   traces::SpanId span_;
 };
 
