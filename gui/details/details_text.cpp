@@ -2,6 +2,7 @@
 #include "details_text.h"
 
 #include <QCoreApplication>
+#include <algorithm>
 
 #include "timeline/slice_label.h"
 #include "widgets/time_text.h"
@@ -122,13 +123,37 @@ QString skipped_text(const SkippedLayers& skipped) {
   return tr("%1 (of %2 layers)").arg(which).arg(skipped.n_layers);
 }
 
+/// Adds what the driver or the program said of a kernel; what it did not say is left out.
+void add_kernel(Facts& facts, const traces::Kernel& kernel) {
+  const auto size = [](std::int32_t x, std::int32_t y, std::int32_t z) {
+    return QStringLiteral("%1 × %2 × %3").arg(x).arg(std::max(y, 1)).arg(std::max(z, 1));
+  };
+  const auto add = [&](const QString& name, std::uint64_t number) {
+    if (number != 0) facts.add(name, QString::number(number));
+  };
+  if (kernel.grid_x > 0) facts.add(tr("Grid"), size(kernel.grid_x, kernel.grid_y, kernel.grid_z));
+  if (kernel.block_x > 0) facts.add(tr("Block"), size(kernel.block_x, kernel.block_y, kernel.block_z));
+  add(tr("Bytes to read"), static_cast<std::uint64_t>(std::max<std::int64_t>(kernel.bytes, 0)));
+  add(tr("Stream"), kernel.stream_id);
+  add(tr("Correlation"), kernel.correlation_id);
+  add(tr("Graph"), kernel.graph_id);
+  add(tr("Graph node"), kernel.graph_node_id);
+}
+
 }  // namespace
 
 QString slice_text(const SliceDetails& details, const OpenedRecording& opened, const Timeline& timeline) {
   const Lane& lane = timeline.lanes[details.place.lane];
   Facts facts;
-  facts.add(tr("Duration"), duration_text(details.time.duration_ns()));
-  facts.add(tr("Begins at"), duration_text(details.time.start_ns - opened.whole().start_ns));
+  const std::int64_t open_ns = details.time.duration_ns();
+  if (details.shared_ns > 0) {
+    facts.add(tr("Open"), tr("%1, %2 of it while what began earlier ran")
+                              .arg(duration_text(open_ns), duration_text(details.shared_ns)));
+    facts.add(tr("Attributed"), duration_text(open_ns - details.shared_ns));
+  } else {
+    facts.add(tr("Duration"), duration_text(open_ns));
+  }
+  facts.add(tr("Begins at"), begin_text(opened, lane.slices[details.place.slice]));
   if (details.lane_kind == LaneKind::track) facts.add(tr("Phase"), phase_text(details.phase));
   if (details.layer >= 0) facts.add(tr("Layer"), QString::number(details.layer));
   if (details.rows) facts.add(tr("Rows"), QString::number(*details.rows));
@@ -147,6 +172,7 @@ QString slice_text(const SliceDetails& details, const OpenedRecording& opened, c
   if (details.inside_ns > 0 && details.time.duration_ns() > 0)
     facts.add(tr("In slices below"), percent_text(static_cast<double>(details.inside_ns) /
                                                   static_cast<double>(details.time.duration_ns())));
+  if (details.kernel) add_kernel(facts, *details.kernel);
   if (details.parent) {
     const Lane& above = timeline.lanes[details.parent->lane];
     facts.add(tr("Part of"),

@@ -19,6 +19,7 @@
 #include "details/details_text.h"
 #include "details/flame_graph.h"
 #include "details/names_model.h"
+#include "details/share_cell.h"
 #include "models/copy_rows.h"
 #include "timeline/timeline_view.h"
 #include "widgets/time_text.h"
@@ -54,6 +55,9 @@ DetailsView::DetailsView(ViewState& state, TimelineView& timeline, QWidget* pare
       words_(new QTextBrowser),
       names_(new NamesModel(this)),
       table_(new QTableView),
+      meaning_(
+          new QLabel(tr("attributed: each instant once, to the innermost span, or on a device to what began "
+                        "first; it adds up. open: from begin to end."))),
       flame_graph_(new FlameGraph) {
   setAccessibleName(tr("Details of the selection"));
   words_->setAccessibleName(tr("Details"));
@@ -110,14 +114,28 @@ QWidget* DetailsView::make_table() {
   table_->setModel(sorted);
   table_->setAccessibleName(tr("The range by name"));
   table_->setSortingEnabled(true);
-  table_->sortByColumn(3, Qt::DescendingOrder);
+  table_->sortByColumn(NamesModel::attributed, Qt::DescendingOrder);
   table_->setSelectionBehavior(QAbstractItemView::SelectRows);
   table_->setAlternatingRowColors(true);
   table_->setTabKeyNavigation(false);
   table_->verticalHeader()->hide();
   table_->verticalHeader()->setDefaultSectionSize(fontMetrics().height() + 6);
+  // Numbers have the width of their texts, and the name has what remains.
+  QHeaderView& head = *table_->horizontalHeader();
+  head.setSectionResizeMode(QHeaderView::ResizeToContents);
+  head.setSectionResizeMode(NamesModel::name, QHeaderView::Stretch);
+  table_->setTextElideMode(Qt::ElideMiddle);
+  table_->setWordWrap(false);
+  table_->setItemDelegateForColumn(NamesModel::share, new ShareCell(NamesModel::value_role, table_));
   offer_copying(*table_);
-  return table_;
+  auto* page = new QWidget;
+  auto* column = new QVBoxLayout(page);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(2);
+  column->addWidget(table_, 1);
+  meaning_->setWordWrap(true);
+  column->addWidget(meaning_);
+  return page;
 }
 
 void DetailsView::connect_state() {
@@ -276,7 +294,6 @@ void DetailsView::show_profile(std::optional<RangeProfile> profile) {
   title_->setText(profile_ ? range_words(shown.duration_ns) : QString());
   names_->set_rows(shown.names, profile_ ? state_.timeline()->names : std::vector<std::string>{},
                    shown.duration_ns);
-  table_->resizeColumnsToContents();
   flame_graph_->set_profile(shown.nodes);
 }
 

@@ -85,6 +85,7 @@ class DetailsView : public QWidget {
   QTextBrowser* words_;
   NamesModel* names_;
   QTableView* table_;
+  QLabel* meaning_;  ///< Line below the table that says what its columns count.
   FlameGraph* flame_graph_;
   std::optional<RangeProfile> profile_;
   bool is_stale_ = true;

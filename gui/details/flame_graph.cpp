@@ -132,7 +132,7 @@ void FlameGraph::paintEvent(QPaintEvent* /*event*/) {
       painter.drawText(
           box.adjusted(3, 0, -3, 0), Qt::AlignVCenter,
           painter.fontMetrics().elidedText(
-              painter.fontMetrics().horizontalAdvance(words) <= room ? words : name, Qt::ElideRight, room));
+              painter.fontMetrics().horizontalAdvance(words) <= room ? words : name, Qt::ElideMiddle, room));
     }
   }
   if (!current() || boxes_[*current()].isEmpty() || !hasFocus()) return;

@@ -10,29 +10,21 @@ namespace draftscope::gui {
 
 namespace {
 
-enum class Column : std::uint8_t { name, phase, count, total, share, mean, max };
-
 struct TitleAndMeaning {
   const char* title;
   const char* explanation;
 };
-constexpr std::array<TitleAndMeaning, 7> columns{{
-    {QT_TRANSLATE_NOOP("NamesModel", "name"), QT_TRANSLATE_NOOP("NamesModel", "Name of the slices")},
-    {QT_TRANSLATE_NOOP("NamesModel", "phase"),
-     QT_TRANSLATE_NOOP("NamesModel", "Phase that most of their time went to")},
+constexpr std::array<TitleAndMeaning, 5> columns{{
+    {QT_TRANSLATE_NOOP("NamesModel", "attributed"),
+     QT_TRANSLATE_NOOP("NamesModel",
+                       "Each instant once: the innermost span's, or on a device what began first has it")},
+    {QT_TRANSLATE_NOOP("NamesModel", "share"), QT_TRANSLATE_NOOP("NamesModel", "Attributed, of the range")},
+    {QT_TRANSLATE_NOOP("NamesModel", "open"),
+     QT_TRANSLATE_NOOP("NamesModel", "From begin to end: what runs at the same time counts twice")},
     {QT_TRANSLATE_NOOP("NamesModel", "count"),
      QT_TRANSLATE_NOOP("NamesModel", "Slices that the range holds or cuts")},
-    {QT_TRANSLATE_NOOP("NamesModel", "total"),
-     QT_TRANSLATE_NOOP("NamesModel", "Their time within the range; of several lanes it is added up")},
-    {QT_TRANSLATE_NOOP("NamesModel", "of the range"),
-     QT_TRANSLATE_NOOP("NamesModel", "Total per time of the range")},
-    {QT_TRANSLATE_NOOP("NamesModel", "mean"), QT_TRANSLATE_NOOP("NamesModel", "Total per slice")},
-    {QT_TRANSLATE_NOOP("NamesModel", "max"), QT_TRANSLATE_NOOP("NamesModel", "Longest within the range")},
+    {QT_TRANSLATE_NOOP("NamesModel", "name"), QT_TRANSLATE_NOOP("NamesModel", "Name of the slices")},
 }};
-
-bool is_text(Column column) {
-  return column == Column::name || column == Column::phase;
-}
 
 QString phase_text(const NameTotal& row) {
   if (row.lane_kind == LaneKind::requests || row.lane_kind == LaneKind::rounds) return {};
@@ -40,20 +32,29 @@ QString phase_text(const NameTotal& row) {
   return QString::fromUtf8(name.data(), static_cast<qsizetype>(name.size()));
 }
 
-double number_of(const NameTotal& row, Column column, std::int64_t duration_ns) {
-  const auto total = static_cast<double>(row.total_ns);
+double number_of(const NameTotal& row, int column, std::int64_t duration_ns) {
+  const auto attributed = static_cast<double>(row.attributed_ns);
   switch (column) {
-    case Column::count:
-      return static_cast<double>(row.count);
-    case Column::total:
-      return total;
-    case Column::share:
-      return duration_ns > 0 ? total / static_cast<double>(duration_ns) : 0.0;
-    case Column::mean:
-      return total / static_cast<double>(std::max<std::size_t>(row.count, 1));
+    case NamesModel::attributed:
+      return attributed;
+    case NamesModel::share:
+      return duration_ns > 0 ? attributed / static_cast<double>(duration_ns) : 0.0;
+    case NamesModel::open:
+      return static_cast<double>(row.total_ns);
     default:
-      return static_cast<double>(row.max_ns);
+      return static_cast<double>(row.count);
   }
+}
+
+QString tip_of(const NameTotal& row, const QString& name) {
+  QStringList lines{name};
+  if (!row.track_kind.empty()) lines << NamesModel::tr("on: %1").arg(QString::fromStdString(row.track_kind));
+  if (const QString phase = phase_text(row); !phase.isEmpty())
+    lines << NamesModel::tr("phase that most of its time went to: %1").arg(phase);
+  const auto slices = static_cast<std::int64_t>(std::max<std::size_t>(row.count, 1));
+  lines << NamesModel::tr("open: mean %1, longest %2")
+               .arg(duration_text(row.total_ns / slices), duration_text(row.max_ns));
+  return lines.join(u'\n');
 }
 
 }  // namespace
@@ -63,6 +64,7 @@ void NamesModel::set_rows(std::vector<NameTotal> rows, const std::vector<std::st
   beginResetModel();
   rows_ = std::move(rows);
   names_.clear();
+  names_.reserve(rows_.size());
   for (const NameTotal& row : rows_) names_.push_back(QString::fromStdString(names[row.name]));
   duration_ns_ = duration_ns;
   endResetModel();
@@ -78,17 +80,17 @@ int NamesModel::columnCount(const QModelIndex& parent) const {
 
 QVariant NamesModel::data(const QModelIndex& index, int role) const {
   if (!checkIndex(index, CheckIndexOption::IndexIsValid)) return {};
-  const auto column = static_cast<Column>(index.column());
+  const int column = index.column();
   const auto place = static_cast<std::size_t>(index.row());
   const NameTotal& row = rows_[place];
-  if (role == Qt::TextAlignmentRole) return cell_alignment(is_text(column));
+  if (role == Qt::TextAlignmentRole) return cell_alignment(column == name);
+  if (role == Qt::ToolTipRole) return tip_of(row, names_[place]);
   if (role != Qt::DisplayRole && role != value_role) return {};
-  if (column == Column::name) return names_[place];
-  if (column == Column::phase) return phase_text(row);
+  if (column == name) return names_[place];
   const double number = number_of(row, column, duration_ns_);
   if (role == value_role) return number;
-  if (column == Column::count) return QString::number(row.count);
-  if (column == Column::share) return percent_text(number);
+  if (column == count) return QString::number(row.count);
+  if (column == share) return percent_text(number);
   return duration_text(static_cast<std::int64_t>(number));
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The time of a range by name, one row per name. The role `value_role` has the raw value.
+// The time of a range by name, one row per name. The role `value_role` has the raw value. Tooltips of rows
+// have what the columns leave out.
 
 #include <QAbstractTableModel>
 #include <vector>
@@ -15,6 +16,7 @@ class NamesModel : public QAbstractTableModel {
 
  public:
   static constexpr int value_role = Qt::UserRole;
+  enum Column : std::uint8_t { attributed, share, open, count, name };
 
   explicit NamesModel(QObject* parent = nullptr) : QAbstractTableModel(parent) {}
   /// The rows' indices refer to `names`; `duration_ns` is the length of the range.

@@ -276,6 +276,7 @@ void ViewState::set_cursor(Cursor cursor) {
 
 void ViewState::reveal(TimeRange time) {
   if (time.start_ns >= range_.start_ns && time.end_ns <= range_.end_ns) return;
+  if (range_.start_ns >= time.start_ns && range_.end_ns <= time.end_ns) return;
   const std::int64_t duration = std::max(range_.duration_ns(), 2 * time.duration_ns());
   const std::int64_t middle = time.start_ns + time.duration_ns() / 2;
   end_range_change();
@@ -286,7 +287,20 @@ void ViewState::reveal(TimeRange time) {
 void ViewState::go_to_round(std::uint32_t round_index) {
   if (!recording_ || round_index >= recording_->recording().rounds.size()) return;
   reveal(time_of(round_index));
+  put_cursor_on_round(round_index);
+}
+
+void ViewState::put_cursor_on_round(std::uint32_t round_index) {
+  if (!recording_ || round_index >= recording_->recording().rounds.size()) return;
   switch_to(recording_->run_of(round_index), cursor_on(round_index));
+}
+
+void ViewState::move_to(TimeRange time) {
+  const std::int64_t shown_ns = range_.duration_ns();
+  const std::int64_t before_ns = std::max<std::int64_t>(0, (shown_ns - time.duration_ns()) / 2);
+  end_range_change();
+  set_range({time.start_ns - before_ns, time.start_ns - before_ns + shown_ns});
+  end_range_change();
 }
 
 Cursor ViewState::cursor_on(std::uint32_t round_index) const {

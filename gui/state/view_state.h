@@ -86,6 +86,11 @@ class ViewState : public QObject {
   void set_cursor(Cursor cursor);
   /// Moves the cursor to the first token that a round emitted, and shows its run. The round stays visible.
   void go_to_round(std::uint32_t round_index);
+  /// Moves the cursor like go_to_round(), but leaves the range as it is.
+  void put_cursor_on_round(std::uint32_t round_index);
+  /// Moves the range to a time, and leaves its length as it is: to the time's middle, or to its begin if it
+  /// is longer.
+  void move_to(TimeRange time);
   /// Moves the cursor to a token of a request's output, and to its round.
   void go_to_token(std::size_t request_index, std::size_t token_index);
   /// The cursor on the first token that the round emitted.
@@ -118,6 +123,7 @@ class ViewState : public QObject {
   void switch_to(std::size_t run_index, const Cursor& cursor);
   /// Puts the cursor on the shown run's round with this id, or on its first.
   void put_cursor_on(traces::RoundId round_id);
+  /// Changes the range so that it contains a time, unless one of the two contains the other.
   void reveal(TimeRange time);
 
   /// Run, times and cursor of a recording at the time when another one was shown.

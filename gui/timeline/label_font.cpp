@@ -40,18 +40,27 @@ int LabelFont::width(const QString& text) const {
 
 QString LabelFont::fitting(const SliceLabel& label, int width) const {
   if (label.lengths.isEmpty()) return {};
-  // Right end of each letter from the left; beyond `width` it does not matter.
-  double at = 0.0;
-  qsizetype fits = 0;            // Letters that fit.
-  qsizetype fits_with_dots = 0;  // Letters that fit before "…".
+  double at = 0.0;     // Right end of the letters that fit.
+  qsizetype fits = 0;  // Letters that fit.
   for (; fits < label.words.size(); ++fits) {
     at += letter(label.words[fits]).width;
     if (std::ceil(at) > width) break;
-    if (std::ceil(at + dots_.width) <= width) fits_with_dots = fits + 1;
   }
   for (const qsizetype length : label.lengths)
     if (length <= fits) return length == label.words.size() ? label.words : label.words.left(length);
-  return fits_with_dots == 0 ? QString() : label.words.left(fits_with_dots) + dots;
+  // Letters are taken from both ends in turn.
+  const QString shortest = label.words.left(label.lengths.back());
+  qsizetype left = 0;
+  qsizetype right = 0;
+  for (double taken = dots_.width; left + right < shortest.size();) {
+    const bool from_left = left <= right;
+    taken += letter(shortest[from_left ? left : shortest.size() - 1 - right]).width;
+    if (std::ceil(taken) > width) break;
+    ++(from_left ? left : right);
+  }
+  constexpr qsizetype min_letters = 5;
+  if (left + right < min_letters) return {};
+  return shortest.left(left) + dots + shortest.right(right);
 }
 
 LabelBatch::LabelBatch(QPainter& painter, const LabelFont& font)

@@ -8,6 +8,7 @@
 #include <numeric>
 #include <utility>
 
+#include "data/lanes/slice_place.h"
 #include "data/rounds/round_times.h"
 #include "timeline/lane_canvas.h"
 #include "widgets/theme.h"
@@ -17,6 +18,9 @@ namespace draftscope::gui {
 namespace {
 
 constexpr double narrowest_slice = 3.0;
+/// Narrowest slice of which the part that it shared is hatched, and distance of the lines.
+constexpr double narrowest_shared = 8.0;
+constexpr int hatch_step = 4;
 /// Narrowest round that is drawn as its phases.
 constexpr double narrowest_round = 6.0;
 constexpr int narrowest_label = 28;
@@ -27,10 +31,14 @@ class LaneColors {
  public:
   LaneColors(const Lane& lane, bool dark) {
     for (std::size_t phase = 0; phase < solid_.size(); ++phase) {
-      QColor color = phase_color(
-          lane.kind == LaneKind::requests ? traces::Phase::prefill : static_cast<traces::Phase>(phase), dark);
+      // Waits and the cost of measuring are no work of the phase in which they happen.
+      const bool is_wait = lane.track_kind == "sync" || lane.track_kind == "overhead";
+      QColor color = phase_color(lane.kind == LaneKind::requests ? traces::Phase::prefill
+                                 : is_wait                       ? traces::Phase::sync
+                                                                 : static_cast<traces::Phase>(phase),
+                                 dark);
       // Deeper spans are lighter, so that nesting shows.
-      if (lane.kind == LaneKind::track && lane.depth > 0)
+      if (lane.kind == LaneKind::track && lane.depth > 0 && !is_side_by_side(lane))
         color = dark ? color.darker(100 + 14 * std::min(lane.depth, 5))
                      : color.lighter(100 + 12 * std::min(lane.depth, 5));
       solid_[phase].back = faded_[phase].back = color;
@@ -98,7 +106,11 @@ class PixelPainter {
         look_(look),
         colors_(lane, look.dark),
         canvas_(canvas),
-        columns_(columns) {}
+        columns_(columns) {
+    if (!is_side_by_side(lane)) return;
+    for (std::size_t i = 0; i < timeline.lanes.size(); ++i)
+      if (&timeline.lanes[i] == &lane) place_in_timeline_ = i;
+  }
 
   void paint(const TimeAxis& axis, int from, int to) {
     if (!lane_.columns.empty())
@@ -202,7 +214,8 @@ class PixelPainter {
         x1 - x0 >= narrowest_round)
       paint_phases(round_index, index, x0, x1, filled, faded);
     else
-      paint_piece(filled, filled.right() + 1, lane_.slices.phase(index), faded);
+      paint_shared(index, x0, x1, filled, faded);
+    if (left_ <= filled.right()) paint_piece(filled, filled.right() + 1, lane_.slices.phase(index), faded);
     if (box.width() < narrowest_label || look_.opened == nullptr || look_.labels == nullptr) return;
     const QString text =
         look_.labels->font().fitting(slice_label(*look_.opened, timeline_, lane_, index), box.width() - 6);
@@ -218,6 +231,23 @@ class PixelPainter {
     canvas_.fill({left_, filled.top(), right - left_, filled.height()}, look.back);
     inks_.push_back({right, look.ink});
     left_ = right;
+  }
+
+  /// Hatches the part of a device's slice in which slices that began earlier ran.
+  void paint_shared(std::size_t index, double x0, double x1, const QRect& filled, bool faded) {
+    if (x1 - x0 < narrowest_shared || !place_in_timeline_) return;
+    const std::int64_t start_ns = lane_.slices.start_ns(index);
+    const std::int64_t shared_ns = shared_until_ns(timeline_, {*place_in_timeline_, index}) - start_ns;
+    const auto length_ns = static_cast<double>(lane_.slices.end_ns(index) - start_ns);
+    const double share = length_ns > 0.0 ? static_cast<double>(shared_ns) / length_ns : 0.0;
+    const int right = std::min(static_cast<int>(std::lround(x0 + share * (x1 - x0))), filled.right() + 1);
+    if (right <= left_) return;
+    const int left = left_;
+    const traces::Phase phase = lane_.slices.phase(index);
+    paint_piece(filled, right, phase, true);
+    // The lines stand still while the slice moves under the window.
+    for (int x = left + (hatch_step - left % hatch_step) % hatch_step; x < right; x += hatch_step)
+      canvas_.fill({x, filled.top(), 1, filled.height()}, colors_.of(phase, faded).back);
   }
 
   /// Paints the round's phases, side by side in their order.
@@ -248,7 +278,8 @@ class PixelPainter {
   LaneColors colors_;
   LaneCanvas& canvas_;
   ColumnRun& columns_;
-  int left_ = 0;  ///< Left end of the next piece of a slice.
+  std::optional<std::size_t> place_in_timeline_;  ///< Place of a lane whose slices run side by side.
+  int left_ = 0;                                  ///< Left end of the next piece of a slice.
   std::vector<LabelInk> inks_;
 };
 
@@ -282,6 +313,8 @@ void paint_counter(QPainter& painter, const CounterLane& counter, const TimeAxis
     return area.bottom() - static_cast<int>(std::lround(share * (area.height() - 1)));
   };
   painter.setPen(color);
+  // Bytes of copies happen at a time: no level lasts until the next copy.
+  const bool is_level = !counter.name.ends_with(", bytes");
   int last_pixel = std::numeric_limits<int>::min();
   int last_y = 0;
   const std::vector<std::int64_t>& times = counter.timestamp_ns;
@@ -298,7 +331,9 @@ void paint_counter(QPainter& painter, const CounterLane& counter, const TimeAxis
       top = std::min(top, end_y);
       bottom = std::max(bottom, end_y);
     }
-    if (last_pixel != std::numeric_limits<int>::min()) painter.drawLine(last_pixel, last_y, pixel, last_y);
+    if (!is_level) bottom = area.bottom();
+    if (is_level && last_pixel != std::numeric_limits<int>::min())
+      painter.drawLine(last_pixel, last_y, pixel, last_y);
     painter.drawLine(pixel, top, pixel, bottom);
     last_pixel = pixel;
     last_y = end_y;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <iterator>
 
 #include "data/details/draft_steps.h"
@@ -61,24 +62,57 @@ SliceLabel step_label(const OpenedRecording& opened, const Lane& lane, std::size
   return label;
 }
 
+/// Label of a slice with its time.
 SliceLabel span_label(const OpenedRecording& opened, const std::string& name, const Lane& lane,
                       std::size_t index) {
   const LaneSlice slice = lane.slices[index];
   if (name == draft_step_name && slice.round_index != no_index)
-    if (SliceLabel label = step_label(opened, lane, index); !label.words.isEmpty()) return label;
+    if (SliceLabel label = step_label(opened, lane, index); !label.words.isEmpty()) {
+      add(label, duration_text(slice.time.duration_ns()));
+      return label;
+    }
   SliceLabel label;
+  const QString time = duration_text(slice.time.duration_ns());
   const QString layer = slice.layer < 0 ? QString() : formatted("L{} ", slice.layer);
   if (name == "layer" && slice.layer >= 0) {
     add(label, layer.chopped(1));
+    add(label, time);
     return label;
   }
-  // In "qkv: ProductKernel<…>" the operation says most.
-  const std::size_t operation = std::min(name.find(": "), name.size());
-  add(label, layer + QString::fromStdString(name.substr(0, operation)));
-  if (operation == name.size()) return label;
-  label.words += QString::fromStdString(name.substr(operation));
+  // In "qkv: ProductKernel<…>" the operation says most, then the time, the kernel, and its arguments.
+  const std::size_t colon = name.find(": ");
+  const std::size_t kernel = colon == std::string::npos ? 0 : colon + 2;
+  const std::size_t arguments = std::min(name.find('<', std::max<std::size_t>(kernel, 1)), name.size());
+  const auto part = [&](std::size_t from, std::size_t to) {
+    return QString::fromStdString(name.substr(from, to - from));
+  };
+  add(label, layer + part(0, kernel == 0 ? arguments : colon));
+  add(label, time);
+  if (kernel > 0) add(label, part(kernel, arguments));
+  if (arguments == name.size()) return label;
+  if (kernel == 0) label.words += u' ';
+  label.words += part(arguments, name.size());
   label.lengths.insert(label.lengths.begin(), label.words.size());
   return label;
+}
+
+/// "1.026 300 ms": exact to the nanosecond.
+QString exact_text(std::int64_t ns) {
+  struct Unit {
+    std::int64_t ns = 1;
+    const char* name = "";
+  };
+  const std::int64_t length_ns = std::abs(ns);
+  Unit unit{1'000'000'000, " s"};
+  for (const Unit& smaller : {Unit{1'000'000, " ms"}, Unit{1'000, " µs"}, Unit{1, " ns"}})
+    if (length_ns < unit.ns) unit = smaller;
+  QString text = (ns < 0 ? QStringLiteral("−") : QString()) + QString::number(length_ns / unit.ns);
+  for (std::int64_t rest_ns = unit.ns; rest_ns > 1; rest_ns /= 1000) {
+    const std::int64_t group = length_ns % rest_ns / (rest_ns / 1000);
+    text += QChar(rest_ns == unit.ns ? u'.' : u'\u00a0') +
+            QStringLiteral("%1").arg(group, 3, 10, QLatin1Char('0'));
+  }
+  return text + QString::fromUtf8(unit.name);
 }
 
 }  // namespace
@@ -106,9 +140,18 @@ SliceLabel slice_label(const OpenedRecording& opened, const Timeline& timeline, 
   else if (lane.kind == LaneKind::requests)
     label = label_of_request(opened, slices.row_id(index));
   else
-    label = span_label(opened, timeline.names[slices.name(index)], lane, index);
+    return span_label(opened, timeline.names[slices.name(index)], lane, index);
   add(label, duration_text(slices.end_ns(index) - slices.start_ns(index)));
   return label;
+}
+
+QString begin_text(const OpenedRecording& opened, const LaneSlice& slice) {
+  if (slice.round_index == no_index) return exact_text(slice.time.start_ns - opened.whole().start_ns);
+  const std::int64_t after_ns = slice.time.start_ns - opened.round(slice.round_index).start_ns;
+  return QStringLiteral("#%1 %2 %3")
+      .arg(opened.place_in_run(slice.round_index))
+      .arg(QChar(after_ns < 0 ? u'−' : u'+'))
+      .arg(exact_text(std::abs(after_ns)));
 }
 
 }  // namespace draftscope::gui

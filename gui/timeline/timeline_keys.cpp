@@ -89,12 +89,7 @@ void TimelineView::step_slice(int by) {
   if (next < 0 || next >= count) return;
   const SlicePlace place{row.index, static_cast<std::size_t>(next)};
   select(place);
-  const TimeRange of = time_of(*state_.timeline(), place);
-  const TimeRange shown = state_.range();
-  if (of.start_ns >= shown.start_ns && of.start_ns < shown.end_ns) return;
-  state_.end_range_change();
-  state_.set_range({of.start_ns - shown.duration_ns() / 2, of.start_ns + shown.duration_ns() / 2});
-  state_.end_range_change();
+  if (const TimeRange time = time_of(*state_.timeline(), place); !is_shown(time)) state_.move_to(time);
 }
 
 void TimelineView::stretch_selection(double share) {

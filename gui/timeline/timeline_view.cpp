@@ -238,9 +238,13 @@ QString TimelineView::describe(const SlicePlace& place) const {
   QStringList lines;
   lines
       << QStringLiteral("<b>%1</b>").arg(QString::fromStdString(timeline.names[slice.name]).toHtmlEscaped());
-  lines << tr("%1, at %2")
-               .arg(duration_text(slice.time.duration_ns()),
-                    duration_text(slice.time.start_ns - state_.recording()->whole().start_ns));
+  if (slice.name < timeline.whole_names.size() &&
+      timeline.whole_names[slice.name] != timeline.names[slice.name])
+    lines << QString::fromStdString(timeline.whole_names[slice.name]).toHtmlEscaped();
+  lines
+      << tr("%1, at %2").arg(duration_text(slice.time.duration_ns()), begin_text(*state_.recording(), slice));
+  if (const std::int64_t shared_ns = shared_until_ns(timeline, place) - slice.time.start_ns; shared_ns > 0)
+    lines << tr("%1 of it while what began earlier ran").arg(duration_text(shared_ns));
   if (lane.kind == LaneKind::track)
     lines << QString::fromStdString(std::string(traces::phase_name(slice.phase)));
   if (lane.kind == LaneKind::requests)
@@ -320,7 +324,16 @@ void TimelineView::select(std::optional<SlicePlace> place) {
   if (place == selected_) return;
   mark(place);
   if (const std::uint32_t round_index = selected_round(); round_index != no_index)
-    state_.go_to_round(round_index);
+    state_.put_cursor_on_round(round_index);
+  if (!selected_) return;
+  const TimeRange time = time_of(*state_.timeline(), *selected_);
+  if (time.end_ns < state_.range().start_ns || time.start_ns >= state_.range().end_ns) state_.move_to(time);
+}
+
+bool TimelineView::is_shown(TimeRange time) const {
+  const TimeRange shown = state_.range();
+  return (time.start_ns >= shown.start_ns && time.start_ns < shown.end_ns) ||
+         (time.start_ns < shown.start_ns && time.end_ns >= shown.end_ns);
 }
 
 void TimelineView::mark(std::optional<SlicePlace> place) {
@@ -383,13 +396,8 @@ bool TimelineView::step_match(bool forward) {
   // A search does not ask for another run, so other views stay with theirs.
   if (const std::uint32_t round_index = selected_round();
       round_index != no_index && state_.recording()->run_of(round_index) == state_.run())
-    state_.go_to_round(round_index);
-  const TimeRange time = time_of(*state_.timeline(), *match);
-  const TimeRange shown = state_.range();
-  if (time.start_ns < shown.start_ns || time.end_ns > shown.end_ns) {
-    state_.set_range({time.start_ns - shown.duration_ns() / 2, time.start_ns + shown.duration_ns() / 2});
-    state_.end_range_change();
-  }
+    state_.put_cursor_on_round(round_index);
+  if (const TimeRange time = time_of(*state_.timeline(), *match); !is_shown(time)) state_.move_to(time);
   reveal_lane(match->lane);
   return true;
 }

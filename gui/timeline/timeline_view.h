@@ -33,6 +33,8 @@ class TimelineView : public QAbstractScrollArea {
   explicit TimelineView(ViewState& state, QWidget* parent = nullptr);
 
   [[nodiscard]] const std::optional<SlicePlace>& selected() const { return selected_; }
+  /// Selects a slice and moves the cursor to its round. The range stays, unless it shows nothing of the
+  /// slice.
   void select(std::optional<SlicePlace> place);
 
   /// Fades slices whose name does not contain the text, ignoring case, also in recordings shown later.
@@ -88,6 +90,8 @@ class TimelineView : public QAbstractScrollArea {
   };
 
   void connect_state();
+  /// Whether the begin of a time is visible, or nothing but the time.
+  [[nodiscard]] bool is_shown(TimeRange time) const;
   /// Selects without moving the cursor.
   void mark(std::optional<SlicePlace> place);
   [[nodiscard]] std::uint32_t selected_round() const;

@@ -283,8 +283,9 @@ void add_device(Measured& list) {
   add("gap_ns", "device gaps", "ns", "Idle time between a round's first and last activity",
       &DeviceTime::gap_ns);
   for (std::size_t i = 0; i < gap_kind_names.size(); ++i)
-    list.push_back({fmt::format("device.gap_{}_ns", gap_keys[i]), fmt::format("device gaps, {}", gap_kind_names[i]),
-                    "ns", fmt::format("Gaps {}", gap_meanings[i]), Format::duration,
+    list.push_back({fmt::format("device.gap_{}_ns", gap_keys[i]),
+                    fmt::format("device gaps, {}", gap_kind_names[i]), "ns",
+                    fmt::format("Gaps {}", gap_meanings[i]), Format::duration,
                     [i](const Figures& of) { return of.device.gap_by_kind[i]; }});
   add("host_ns", "host alone", "ns", "Time before a round's first and after its last activity",
       &DeviceTime::host_ns);

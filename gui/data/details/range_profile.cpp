@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "range_profile.h"
 
+#include <draftscope/simulator/analysis/attribution.h>
+
 #include <algorithm>
 #include <array>
 #include <map>
+#include <tuple>
 #include <unordered_map>
 
 namespace draftscope::gui {
@@ -27,7 +30,7 @@ class Patience {
   bool lasts_ = true;
 };
 
-/// Totals by name and kind of lane.
+/// Totals by name, kind of lane and kind of track.
 class NameTotals {
  public:
   bool add(const Lane& lane, TimeRange range, Patience& patience) {
@@ -37,26 +40,35 @@ class NameTotals {
       if (!patience.lasts()) return false;
       const std::int64_t ns =
           std::min(slices.end_ns(i), range.end_ns) - std::max(slices.start_ns(i), range.start_ns);
-      Sum& sum = sums_[{lane.kind, slices.name(i)}];
+      Sum& sum = sums_[{lane.kind, lane.track_kind, slices.name(i)}];
       ++sum.total.count;
       sum.total.total_ns += ns;
+      if (lane.kind != LaneKind::track) sum.total.attributed_ns += ns;
       sum.total.max_ns = std::max(sum.total.max_ns, ns);
       sum.by_phase[static_cast<std::size_t>(slices.phase(i))] += ns;
     }
     return true;
   }
 
+  /// Adds the attributed times of a track's nodes.
+  void attribute(const Lane& lane, std::span<const ProfileNode> nodes) {
+    for (const ProfileNode& node : nodes)
+      if (node.name_index != ProfileNode::none)
+        sums_[{lane.kind, lane.track_kind, node.name_index}].total.attributed_ns += node.self_ns;
+  }
+
   [[nodiscard]] std::vector<NameTotal> longest_first() const {
     std::vector<NameTotal> totals;
+    totals.reserve(sums_.size());
     for (const auto& [key, sum] : sums_) {
       totals.push_back(sum.total);
-      totals.back().lane_kind = key.first;
-      totals.back().name = key.second;
+      std::tie(totals.back().lane_kind, totals.back().track_kind, totals.back().name) = key;
       totals.back().phase = static_cast<traces::Phase>(
           std::max_element(sum.by_phase.begin(), sum.by_phase.end()) - sum.by_phase.begin());
     }
-    std::stable_sort(totals.begin(), totals.end(),
-                     [](const NameTotal& a, const NameTotal& b) { return a.total_ns > b.total_ns; });
+    std::stable_sort(totals.begin(), totals.end(), [](const NameTotal& a, const NameTotal& b) {
+      return std::tie(a.attributed_ns, a.total_ns) > std::tie(b.attributed_ns, b.total_ns);
+    });
     return totals;
   }
 
@@ -65,7 +77,7 @@ class NameTotals {
     NameTotal total;
     std::array<std::int64_t, traces::phase_count> by_phase{};
   };
-  std::map<std::pair<LaneKind, std::uint32_t>, Sum> sums_;
+  std::map<std::tuple<LaneKind, std::string, std::uint32_t>, Sum> sums_;
 };
 
 /// The tree of one track, grown in the order of time.
@@ -81,15 +93,16 @@ class TrackTree {
   }
 
   bool add(TimeRange part) {
-    if (lanes_.front()->track_kind == "stream") return add_side_by_side(part);
+    if (is_side_by_side(*lanes_.front())) return add_side_by_side(part);
     for (std::size_t depth = 0; depth < lanes_.size(); ++depth)
       next_[depth] = lanes_[depth]->slices.first_ending_after(part.start_ns);
     part_ = part;
     return grow(root_, 0, part);
   }
 
-  /// Sets the time of the track's node to the sum over what is open in it.
-  void finish() {
+  /// Sets the time of the track's node to the sum over what is open in it, and adds the attributed times.
+  void finish(NameTotals& totals) {
+    totals.attribute(*lanes_.front(), std::span(into_.nodes).subspan(root_));
     ProfileNode& root = into_.nodes[root_];
     root.total_ns = 0;
     for (const ProfileNode& node : into_.nodes)
@@ -102,7 +115,8 @@ class TrackTree {
  private:
   std::uint32_t add_node(std::uint32_t parent, const std::string& name, traces::Phase phase) {
     const std::size_t depth = parent == ProfileNode::none ? 0 : into_.nodes[parent].depth + 1;
-    into_.nodes.push_back({.parent = parent, .name = name, .phase = phase, .depth = depth});
+    into_.nodes.push_back(
+        {.parent = parent, .name = name, .name_index = ProfileNode::none, .phase = phase, .depth = depth});
     return static_cast<std::uint32_t>(into_.nodes.size() - 1);
   }
 
@@ -111,12 +125,22 @@ class TrackTree {
     const std::uint64_t key = (std::uint64_t{parent} << 32U) | name;
     const auto found = children_.find(key);
     if (found != children_.end()) return found->second;
-    const std::uint32_t node = add_node(parent, timeline_.names[name], slices.phase(index));
+    std::string words = timeline_.names[name];
+    // A device's kernel "qkv: ProductKernel" lies below the operation "qkv".
+    if (const std::size_t colon = words.find(": ");
+        is_side_by_side(*lanes_.front()) && colon != std::string::npos) {
+      const auto [operation, is_new] = operations_.try_emplace(words.substr(0, colon), ProfileNode::none);
+      if (is_new) operation->second = add_node(parent, operation->first, slices.phase(index));
+      parent = operation->second;
+      words.erase(0, colon + 2);
+    }
+    const std::uint32_t node = add_node(parent, words, slices.phase(index));
+    into_.nodes[node].name_index = name;
     children_.emplace(key, node);
     return node;
   }
 
-  /// Attributes each instant to the running slice that began first.
+  /// Attributes each instant by the law of a device's time.
   bool add_side_by_side(TimeRange part) {
     std::vector<std::pair<const LaneSlices*, std::size_t>> within;
     for (const Lane* lane : lanes_)
@@ -126,17 +150,19 @@ class TrackTree {
         within.emplace_back(&lane->slices, i);
       }
     std::stable_sort(within.begin(), within.end(), [](const auto& a, const auto& b) {
-      return a.first->start_ns(a.second) < b.first->start_ns(b.second);
+      return std::pair(a.first->start_ns(a.second), a.first->end_ns(a.second)) <
+             std::pair(b.first->start_ns(b.second), b.first->end_ns(b.second));
     });
-    std::int64_t covered_ns = part.start_ns;
+    simulator::Attribution attribution;
     for (const auto& [slices, index] : within) {
-      const std::int64_t from = std::max(slices->start_ns(index), covered_ns);
-      covered_ns = std::max(covered_ns, std::min(slices->end_ns(index), part.end_ns));
-      ProfileNode& node = into_.nodes[child(root_, *slices, index)];
-      ++node.count;
-      const std::int64_t ns = std::max<std::int64_t>(0, covered_ns - from);
-      node.total_ns += ns;
-      node.self_ns += ns;
+      const std::int64_t ns = attribution.add(slices->start_ns(index), slices->end_ns(index))
+                                  .ns_within(part.start_ns, part.end_ns);
+      const std::uint32_t kernel = child(root_, *slices, index);
+      into_.nodes[kernel].self_ns += ns;
+      for (std::uint32_t node = kernel; node != root_; node = into_.nodes[node].parent) {
+        ++into_.nodes[node].count;
+        into_.nodes[node].total_ns += ns;
+      }
     }
     return true;
   }
@@ -178,6 +204,7 @@ class TrackTree {
   TimeRange part_;
   std::uint32_t root_ = 0;
   std::unordered_map<std::uint64_t, std::uint32_t> children_;
+  std::map<std::string, std::uint32_t> operations_;  ///< Nodes of a device's operations.
 };
 
 /// Lanes of each track, top to bottom.
@@ -202,12 +229,12 @@ std::optional<RangeProfile> range_profile(const Timeline& timeline, TimeRange ra
   NameTotals totals;
   for (const Lane& lane : timeline.lanes)
     if (!totals.add(lane, range, patience)) return std::nullopt;
-  profile.names = totals.longest_first();
   for (std::vector<const Lane*>& lanes : tracks_of(timeline)) {
     TrackTree tree(timeline, std::move(lanes), profile, patience);
     if (!tree.add(range)) return std::nullopt;
-    tree.finish();
+    tree.finish(totals);
   }
+  profile.names = totals.longest_first();
   return profile;
 }
 

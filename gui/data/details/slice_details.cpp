@@ -89,8 +89,22 @@ std::int64_t inside_ns(const Timeline& timeline, const SlicePlace& place, TimeRa
   const Lane& lane = timeline.lanes[place.lane];
   if (place.lane + 1 >= timeline.lanes.size()) return 0;
   const Lane& below = timeline.lanes[place.lane + 1];
-  if (below.kind != lane.kind || below.owner != lane.owner || lane.track_kind == "stream") return 0;
+  if (below.kind != lane.kind || below.owner != lane.owner || is_side_by_side(lane)) return 0;
   return below.pyramid.summarise(below.slices, time).busy_ns();
+}
+
+/// The row of a device's slice, read from the file again; none if it is not there any more.
+std::optional<traces::Kernel> kernel_of(const OpenedRecording& opened, const Lane& lane,
+                                        const LaneSlice& slice) {
+  if (lane.kind != LaneKind::track || lane.track_kind == "host" || slice.row_id <= 0) return std::nullopt;
+  auto reader = traces::Reader::open(opened.recording().path);
+  std::optional<traces::Kernel> found;
+  if (reader)
+    (void)reader->kernels({slice.row_id, slice.row_id}, [&](const traces::Kernel& row) {
+      if (row.track_id.value() == lane.owner && row.end_ns == slice.time.end_ns) found = row;
+      return true;
+    });
+  return found;
 }
 
 }  // namespace
@@ -137,6 +151,8 @@ std::optional<SliceDetails> slice_details(const OpenedRecording& opened, const T
   details.rows = rows_of(opened, details);
   details.parent = parent_of(opened, timeline, place);
   details.inside_ns = inside_ns(timeline, place, slice.time);
+  details.shared_ns = shared_until_ns(timeline, place) - slice.time.start_ns;
+  details.kernel = kernel_of(opened, lane, slice);
 
   // A round's phase is only the one that took most time, so it does not make another kind.
   const bool has_phase = lane.kind == LaneKind::track;

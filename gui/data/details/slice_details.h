@@ -27,6 +27,8 @@ struct SliceDetails {
   std::vector<std::size_t> tokens;           ///< Tokens that a draft step proposed, as in tokens_of_step().
   std::optional<SlicePlace> parent;          ///< The slice that it lies in, or that launched it.
   std::int64_t inside_ns = 0;                ///< Part of it that slices of the lane below cover.
+  std::int64_t shared_ns = 0;                ///< Part of it in which what began earlier on its stream ran.
+  std::optional<traces::Kernel> kernel;      ///< Its row, if a device timed it.
 
   // The slice's kind: slices of its name, phase, kind of lane, and run.
   std::size_t kind_size = 0;

@@ -76,11 +76,15 @@ LaneNames::LaneNames(const std::unordered_map<traces::StringId, std::string>& st
   index_ = IdIndex<traces::StringId>(rows, [](const auto& row) { return row.first; });
   std::unordered_map<std::string, std::uint32_t> known;
   for (const std::string& name : names_) known.emplace(name, static_cast<std::uint32_t>(known.size()));
+  whole_ = names_;
   name_of_.reserve(rows.size());
   for (const auto& [id, text] : rows) {
     std::string name = readable_name(*text);
     const auto [found, is_new] = known.try_emplace(name, static_cast<std::uint32_t>(names_.size()));
-    if (is_new) names_.push_back(std::move(name));
+    if (is_new) {
+      names_.push_back(std::move(name));
+      whole_.push_back(*text);
+    }
     name_of_.push_back(found->second);
   }
 }
@@ -133,6 +137,7 @@ Timeline LaneBuilder::finish(const traces::Recording& recording, const LaneNames
                              const IdIndex<traces::RoundId>& rounds) && {
   Timeline timeline;
   timeline.names = names.all();
+  timeline.whole_names = names.whole();
   bool is_first = true;
   for (auto& [group, depths] : groups_) {
     std::int32_t row = 0;

@@ -45,6 +45,8 @@ class LaneNames {
   explicit LaneNames(const std::unordered_map<traces::StringId, std::string>& strings);
 
   [[nodiscard]] const std::vector<std::string>& all() const { return names_; }
+  /// By all(): the recorded texts.
+  [[nodiscard]] const std::vector<std::string>& whole() const { return whole_; }
   [[nodiscard]] std::uint32_t request() const { return 0; }
   [[nodiscard]] std::uint32_t round() const { return 1; }
   /// Name of an operation's end, from the first finished block to the last.
@@ -57,6 +59,7 @@ class LaneNames {
 
  private:
   std::vector<std::string> names_;
+  std::vector<std::string> whole_;
   IdIndex<traces::StringId> index_;     ///< Index of strings, into name_of_.
   std::vector<std::uint32_t> name_of_;  ///< Index into names_; equal texts share a name.
   std::uint32_t unnamed_ = 2;

@@ -1,14 +1,28 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "readable_name.h"
 
+#include <array>
 #include <cctype>
+#include <utility>
 
 namespace draftscope::gui {
 
 namespace {
 
 constexpr std::string_view anonymous = "(anonymous namespace)::";
-constexpr std::string_view entry = "draftscope::engine::cuda::(anonymous namespace)::entry<";
+/// Kernels of the engine that compute one operation alone, by a word of their names.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 11> operations_by_word{
+    {{"QkvOp", "qkv"},
+     {"FinishWideQkv", "qkv"},
+     {"AttentionKernel", "attention"},
+     {"PrefillAttentionKernel", "attention"},
+     {"OutputOp", "output projection"},
+     {"GateUpOp", "gate up"},
+     {"FinishWideGate", "gate up"},
+     {"DownOp", "down"},
+     {"HeadOp", "head"},
+     {"FinishHead", "head"},
+     {"LoadInputs", "embedding"}}};
 
 bool is_of_identifier(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
@@ -22,6 +36,32 @@ std::size_t namespace_length(std::string_view text) {
   return length > 0 && text.substr(length).starts_with("::") ? length + 2 : 0;
 }
 
+/// The name without its parameters, which begin at the first parenthesis outside of template arguments.
+std::string_view without_parameters(std::string_view name) {
+  int depth = 0;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    if (name.substr(i).starts_with(anonymous))
+      i += anonymous.size() - 1;
+    else if (name[i] == '<')
+      ++depth;
+    else if (name[i] == '>')
+      --depth;
+    else if (name[i] == '(' && depth == 0 && i > 0 && (is_of_identifier(name[i - 1]) || name[i - 1] == '>'))
+      return name.substr(0, i);
+  }
+  return name;
+}
+
+/// Operation of one of the engine's kernels, by the words of its name; empty for others.
+std::string_view operation_of(std::string_view name) {
+  for (const auto& [word, operation] : operations_by_word)
+    for (std::size_t at = name.find(word); at != std::string_view::npos; at = name.find(word, at + 1))
+      if ((at == 0 || !is_of_identifier(name[at - 1])) &&
+          (at + word.size() == name.size() || !is_of_identifier(name[at + word.size()])))
+        return operation;
+  return {};
+}
+
 }  // namespace
 
 std::string readable_name(std::string_view name) {
@@ -30,10 +70,18 @@ std::string readable_name(std::string_view name) {
   const std::size_t colon = name.find(": ");
   const std::size_t begin = colon == std::string_view::npos ? 0 : colon + 2;
   std::string short_name(name.substr(0, begin));
+  const bool is_of_engine = name.find("draftscope::engine::") != std::string_view::npos;
   name.remove_prefix(begin);
-  if (name.starts_with(entry) && name.ends_with('>')) {
-    name.remove_prefix(entry.size());
-    name.remove_suffix(name.ends_with(" >") ? 2 : 1);
+  if (name.starts_with("void ")) name.remove_prefix(5);
+  name = without_parameters(name);
+  if (is_of_engine) {
+    if (const std::string_view operation = operation_of(name); begin == 0 && !operation.empty())
+      short_name.append(operation).append(": ");
+    const std::size_t arguments = name.find('<') + 1;
+    if (name.substr(0, arguments).ends_with("::entry<") && name.ends_with('>')) {
+      name.remove_prefix(arguments);
+      name.remove_suffix(name.ends_with(" >") ? 2 : 1);
+    }
   }
   for (bool is_begun = false; !name.empty();) {
     if (const std::size_t length = is_begun ? 0 : namespace_length(name); length > 0) {

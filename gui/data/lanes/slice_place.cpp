@@ -2,6 +2,7 @@
 #include "slice_place.h"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 namespace draftscope::gui {
@@ -59,6 +60,28 @@ class NearestMatch {
 TimeRange time_of(const Timeline& timeline, const SlicePlace& place) {
   const LaneSlices& slices = timeline.lanes[place.lane].slices;
   return {slices.start_ns(place.slice), slices.end_ns(place.slice)};
+}
+
+std::int64_t shared_until_ns(const Timeline& timeline, const SlicePlace& place) {
+  const Lane& lane = timeline.lanes[place.lane];
+  const TimeRange time = time_of(timeline, place);
+  std::int64_t until_ns = time.start_ns;
+  if (!is_side_by_side(lane)) return until_ns;
+  const auto is_of_track = [&](std::size_t other) {
+    return timeline.lanes[other].kind == lane.kind && timeline.lanes[other].owner == lane.owner;
+  };
+  std::size_t other = place.lane;
+  while (other > 0 && is_of_track(other - 1)) --other;
+  for (; other < timeline.lanes.size() && is_of_track(other); ++other) {
+    if (other == place.lane) continue;
+    const LaneSlices& slices = timeline.lanes[other].slices;
+    std::size_t next = slices.first_starting_at(time.start_ns);
+    if (next > 0) until_ns = std::max(until_ns, slices.end_ns(next - 1));
+    for (; next < slices.size() && slices.start_ns(next) == time.start_ns; ++next)
+      if (std::tuple(slices.end_ns(next), other) < std::tuple(time.end_ns, place.lane))
+        until_ns = std::max(until_ns, slices.end_ns(next));
+  }
+  return std::min(until_ns, time.end_ns);
 }
 
 std::optional<SlicePlace> next_match(const Timeline& timeline, const std::vector<bool>& matches,

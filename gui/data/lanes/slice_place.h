@@ -22,6 +22,11 @@ struct SlicePlace {
 
 [[nodiscard]] TimeRange time_of(const Timeline& timeline, const SlicePlace& place);
 
+/// Time until which slices that began earlier ran on the same track, within the slice; its start where none
+/// did, and where lanes are nested. Between slices of one start the shorter counts as earlier. O(lanes of the
+/// track · log slices).
+[[nodiscard]] std::int64_t shared_until_ns(const Timeline& timeline, const SlicePlace& place);
+
 /// Finds the next slice in time order, after `from` or before it, whose name is marked in `matches` (by
 /// Timeline::names). Without `from` it starts at an end; it wraps around. None if no slice matches. Walks all
 /// slices.

@@ -30,6 +30,10 @@ struct Lane {
   BusyColumns columns;  ///< Used instead of slices until they are read.
 };
 
+/// Whether the lanes of its track are rows of what a device did at the same time, and not depths of nested
+/// slices.
+[[nodiscard]] bool is_side_by_side(const Lane& lane);
+
 struct CounterLane {
   std::string name;
   std::vector<std::int64_t> timestamp_ns;
@@ -38,7 +42,9 @@ struct CounterLane {
 
 struct Timeline {
   TimeRange whole;
-  std::vector<std::string> names;  ///< Names that slices refer to.
+  std::vector<std::string> names;  ///< Names that slices refer to, shortened.
+  std::vector<std::string>
+      whole_names;  ///< By `names`, as they were recorded; empty if no name was shortened.
   std::vector<Lane> lanes;
   std::vector<CounterLane> counters;
   /// (kernel id, id of the span that launched it), ordered by kernel id.

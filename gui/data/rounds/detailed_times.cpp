@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <string_view>
 #include <tuple>
+#include <utility>
 
 #include "data/lanes/readable_name.h"
 
@@ -19,7 +21,11 @@ constexpr std::size_t max_operations = 14;
 constexpr std::int64_t rows_per_question = 1 << 14;
 
 /// Kinds of time in a round apart from layers and operations.
-enum class Rest : std::uint8_t { unnamed, idle, gap, host, not_recorded };
+enum class Rest : std::uint8_t { unnamed, idle, launch, between_kernels, before_copies, host, not_recorded };
+
+constexpr Rest rest_of(simulator::GapKind kind) {
+  return static_cast<Rest>(static_cast<int>(Rest::launch) + static_cast<int>(kind));
+}
 
 /// Times by layer, or by operation, while they are gathered.
 class GatheredTimes {
@@ -47,7 +53,11 @@ class GatheredTimes {
     for (PartTime& time : named_) time.part = part_of[time.part];
     for (PartTime& time : rest_) time.part = static_cast<std::uint16_t>(time.part + side.named);
     named_.insert(named_.end(), rest_.begin(), rest_.end());
-    for (const char* name : {unnamed, "idle", "gap", "host", "not recorded"}) names.emplace_back(name);
+    names.emplace_back(unnamed);
+    names.emplace_back("idle");
+    for (const std::string_view gap : simulator::gap_kind_names) names.emplace_back(gap);
+    names.emplace_back("host");
+    names.emplace_back("not recorded");
     side.times = PartedTimes(std::move(names), rounds, std::move(named_));
     return side;
   }
@@ -160,12 +170,17 @@ class Operations {
     if (!is_new) return known->second;
     const auto text = strings_.find(name_id);
     if (text == strings_.end()) return no_part;
-    const std::string name = readable_name(text->second.substr(0, text->second.find(": ")));
+    std::string name = readable_name(text->second);
+    name.resize(std::min(name.find(": "), name.size()));
     if (name == "layer" || name == "draft step") return no_part;
     auto found = std::find(names_.begin(), names_.end(), name);
     if (found == names_.end() && names_.size() >= max_names) return no_part;
     if (found == names_.end()) found = names_.insert(names_.end(), name);
     return known->second = static_cast<std::int32_t>(found - names_.begin());
+  }
+  [[nodiscard]] bool is_copy(traces::StringId name_id) const {
+    const auto text = strings_.find(name_id);
+    return text != strings_.end() && simulator::is_copy_name(text->second);
   }
   [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
 
@@ -264,27 +279,29 @@ struct KernelTime {
   std::int64_t end_ns = 0;
   std::int32_t layer = no_part;
   std::int32_t operation = no_part;
+  bool is_copy = false;
+  std::uint32_t launch = 0;  ///< As simulator::launch_number().
+  traces::SpanId span;
 };
 
-void add_round(std::span<const KernelTime> kernels, Gatherer& into) {
+void add_round(std::span<const KernelTime> kernels, bool timed_by_device, Gatherer& into) {
   const std::uint32_t place = kernels.front().place;
   const traces::Round& round = into.round(place);
-  std::int64_t covered_ns = round.start_ns;  // Everything before this time has been counted.
-  std::int64_t first_ns = round.end_ns;
-  std::int64_t busy_ns = 0;
+  const auto clipped = [&](std::int64_t ns) { return std::clamp(ns, round.start_ns, round.end_ns); };
+  const std::int64_t first_ns = clipped(kernels.front().start_ns);
+  std::int64_t last_ns = first_ns;
+  std::uint32_t launch = kernels.front().launch;
+  simulator::OperationClock clock(timed_by_device);
   for (const KernelTime& kernel : kernels) {
-    const std::int64_t from = std::clamp(kernel.start_ns, round.start_ns, round.end_ns);
-    const std::int64_t to = std::clamp(kernel.end_ns, round.start_ns, round.end_ns);
-    first_ns = std::min(first_ns, from);
-    const std::int64_t added_ns = to - std::max(from, covered_ns);
-    if (added_ns > 0) {
-      into.add(place, std::max(kernel.layer, no_part), kernel.operation, added_ns);
-      busy_ns += added_ns;
-    }
-    covered_ns = std::max(covered_ns, to);
+    const simulator::AttributedTime time = clock.attribute(kernel.start_ns, kernel.end_ns, kernel.span);
+    into.add_rest(
+        place,
+        rest_of(simulator::gap_kind(kernel.is_copy, std::exchange(launch, kernel.launch), kernel.launch)),
+        clipped(time.start_ns) - last_ns);
+    if (const std::int64_t ns = time.ns_within(round.start_ns, round.end_ns); ns > 0)
+      into.add(place, std::max(kernel.layer, no_part), kernel.operation, ns);
+    last_ns = std::max(last_ns, clipped(kernel.end_ns));
   }
-  const std::int64_t last_ns = std::max(covered_ns, first_ns);
-  into.add_rest(place, Rest::gap, last_ns - first_ns - busy_ns);
   into.add_rest(place, Rest::host, round.end_ns - round.start_ns - (last_ns - first_ns));
   into.set_recorded(place);
 }
@@ -300,8 +317,9 @@ Result<DetailedTimes> times_of_kernels(traces::Reader& reader, const traces::Rec
     if (++rows % rows_per_question == 0) cancelled = !should_continue();
     const std::uint32_t place = gatherer.place_of(kernel.round_id);
     if (place != no_index && tracks.ids.contains(kernel.track_id))
-      kernels.push_back(
-          {place, kernel.start_ns, kernel.end_ns, kernel.layer, operations.of(kernel.short_name_id)});
+      kernels.push_back({place, kernel.start_ns, kernel.end_ns, kernel.layer,
+                         operations.of(kernel.short_name_id), operations.is_copy(kernel.short_name_id),
+                         simulator::launch_number(kernel), kernel.span_id});
     return !cancelled;
   }));
   if (cancelled) return fail("cancelled");
@@ -311,7 +329,7 @@ Result<DetailedTimes> times_of_kernels(traces::Reader& reader, const traces::Rec
   for (std::size_t i = 0; i < kernels.size();) {
     std::size_t end = i;
     while (end < kernels.size() && kernels[end].place == kernels[i].place) ++end;
-    add_round(std::span(kernels).subspan(i, end - i), gatherer);
+    add_round(std::span(kernels).subspan(i, end - i), tracks.timed_by_device, gatherer);
     i = end;
   }
   return std::move(gatherer).finish(TimeSource::kernels, operations.names());

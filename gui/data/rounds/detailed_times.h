@@ -3,11 +3,13 @@
 
 // The time of a run's rounds by layer and by operation, from the records inside their phases: kernels if the
 // device has some, else host spans. Parts never overlap, so that they add up to the rounds' time exactly. An
-// instant belongs to the innermost open span, or to the kernel that began first.
+// instant belongs to the innermost open span, or to what the law of a device's time gives it to
+// (simulator/analysis/attribution.h).
 // Time that no layer or operation covers:
 //   no layer, no operation   inside a phase, or in a kernel, without one
 //   idle                     no phase (host spans)
-//   gap, host                no kernel: between the round's first and last, and around them (kernels)
+//   launch, between kernels, before copies   no kernel, between the round's first and last, by GapKind
+//   host                     no kernel: before the round's first and after its last
 //   not recorded             rounds without spans or kernels
 //
 // Operations have the names of the engine's spans. A kernel whose name has one before a colon counts there,

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
+#include <string_view>
 
 #include "views/rounds/breakdown_chart.h"
 #include "widgets/plot_style.h"
@@ -24,17 +25,30 @@ QString part_text(std::size_t part) {
   return QString::fromStdString(std::string(round_part_name(static_cast<RoundPart>(part))));
 }
 
+/// Colour of an operation, the same in every recording, from Tol's "muted" scheme, which no phase uses.
+QColor operation_color(const std::string& name, bool dark) {
+  static constexpr std::array<std::string_view, 9> operations{
+      "qkv",  "attention", "output projection", "gate up", "down",
+      "head", "embedding", "attention norm",    "mlp norm"};
+  static constexpr std::array<QRgb, 9> colors{0xff332288, 0xff882255, 0xff44aa99, 0xffcc6677, 0xffddcc77,
+                                              0xff117733, 0xff88ccee, 0xffaa4499, 0xff999933};
+  const auto known = std::find(operations.begin(), operations.end(), name);
+  const std::size_t place = known != operations.end()
+                                ? static_cast<std::size_t>(known - operations.begin())
+                                : std::accumulate(name.begin(), name.end(), std::size_t{0}) % colors.size();
+  const QColor color = QColor::fromRgb(colors[place]);
+  const QColor seen = dark && color.lightness() < 110 ? color.lighter(170) : color;
+  return known != operations.end() ? seen : seen.darker(150);
+}
+
 /// Colour of a part: layers go from pale to strong, each operation has its own, and greys mark the rest.
-QColor part_color(std::size_t part, std::size_t named, bool is_layer, bool dark) {
+QColor part_color(std::size_t part, std::size_t named, const std::string& name, bool is_layer, bool dark) {
   if (part < named && is_layer)
     return scale_color(0.25 + 0.75 * static_cast<double>(part) / static_cast<double>(named), dark);
-  if (part < named) {
-    constexpr std::size_t colors = 7;
-    const QColor color = series_color(1 + part % colors, dark);
-    return part < colors ? color : color.darker(150);
-  }
-  constexpr std::array<traces::Phase, 5> rest{traces::Phase::sync, traces::Phase::idle, traces::Phase::idle,
-                                              traces::Phase::prefill, traces::Phase::idle};
+  if (part < named) return operation_color(name, dark);
+  constexpr std::array<traces::Phase, 7> rest{
+      traces::Phase::sync,    traces::Phase::idle,    traces::Phase::idle, traces::Phase::sync,
+      traces::Phase::control, traces::Phase::prefill, traces::Phase::idle};
   return phase_color(rest[std::min(part - named, rest.size() - 1)], dark);
 }
 
@@ -102,7 +116,8 @@ BreakdownView::Parts BreakdownView::detailed_parts(const DetailedTimes::Side& ti
   Parts parts;
   for (std::size_t part = 0; part < times.times.names().size(); ++part) {
     parts.names << QString::fromStdString(times.times.names()[part]);
-    parts.colors.push_back(part_color(part, times.named, mode() == Mode::layers, is_dark(palette())));
+    parts.colors.push_back(
+        part_color(part, times.named, times.times.names()[part], mode() == Mode::layers, is_dark(palette())));
   }
   parts.sum = [&times](std::size_t first, std::size_t last) { return times.times.sum(first, last); };
   return parts;

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <QStyledItemDelegate>
+
+namespace draftscope::gui {
+
+/// A cell with a share between 0 and 1 as text above a bar of this length.
+class ShareCell : public QStyledItemDelegate {
+  Q_OBJECT
+
+ public:
+  /// `value_role` is the role of the share as a number.
+  ShareCell(int value_role, QObject* parent) : QStyledItemDelegate(parent), value_role_(value_role) {}
+
+  void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override;
+
+ private:
+  int value_role_;
+};
+
+}  // namespace draftscope::gui
