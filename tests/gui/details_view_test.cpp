@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <QComboBox>
+#include <QHeaderView>
 #include <QTableView>
 #include <QTextBrowser>
 #include <QToolButton>
@@ -162,6 +163,19 @@ TEST_F(DetailsDrawer, AddUpASelectedRange) {
   const auto* table = details_.findChild<QTableView*>();
   EXPECT_EQ(table->model()->rowCount(), static_cast<int>(details_.profile()->names.size()));
   EXPECT_GT(table->model()->rowCount(), 3);
+  // Numbers come first and are whole, and the name has the rest, at any width.
+  for (const int width : {1280, 1920}) {
+    window_.resize(width, 800);
+    see();
+    const QHeaderView& head = *table->horizontalHeader();
+    EXPECT_TRUE(head.isVisible());
+    EXPECT_EQ(table->model()->headerData(0, Qt::Horizontal).toString().toStdString(), "attributed");
+    const int name = head.count() - 1;
+    for (int column = 0; column < name; ++column)
+      EXPECT_GE(head.sectionSize(column), head.sectionSizeHint(column));
+    EXPECT_LE(head.sectionPosition(name) + head.sectionSize(name), table->viewport()->width()) << width;
+    EXPECT_GT(head.sectionSize(name), 60) << width;
+  }
 }
 
 TEST_F(DetailsDrawer, AreOfTheTimeShownWithoutASelectedRange) {

@@ -233,10 +233,11 @@ TEST_F(TimelineLanes, NameKernelsByTheirOperationFirst) {
   lane.slices.add({.time = {0, 19'000}, .name = 0, .layer = 12});
   lane.slices.add({.time = {20'000, 21'000}, .name = 1});
   const SliceLabel kernel = slice_label(*state().recording(), timeline, lane, 0);
-  EXPECT_EQ(kernel.words.toStdString(), "L12 qkv: ProductKernel<Bf16> 19.0 µs");
-  ASSERT_EQ(kernel.lengths.size(), 3);
-  EXPECT_EQ(kernel.words.left(kernel.lengths[1]).toStdString(), "L12 qkv: ProductKernel<Bf16>");
-  EXPECT_EQ(kernel.words.left(kernel.lengths[2]).toStdString(), "L12 qkv");
+  EXPECT_EQ(kernel.words.toStdString(), "L12 qkv 19.0 µs ProductKernel<Bf16>");
+  ASSERT_EQ(kernel.lengths.size(), 4);
+  EXPECT_EQ(kernel.words.left(kernel.lengths[1]).toStdString(), "L12 qkv 19.0 µs ProductKernel");
+  EXPECT_EQ(kernel.words.left(kernel.lengths[2]).toStdString(), "L12 qkv 19.0 µs");
+  EXPECT_EQ(kernel.words.left(kernel.lengths[3]).toStdString(), "L12 qkv");
   EXPECT_EQ(slice_label(*state().recording(), timeline, lane, 1).words.toStdString(),
             "[memcpy HtoD] 1.00 µs");
 }
@@ -275,10 +276,20 @@ TEST(LabelFonts, ChooseTheLongestBeginningThatFitsAndCutTheShortest) {
     if (longest != label.lengths.end()) {
       EXPECT_EQ(fitting, label.words.left(*longest));
     } else {
-      EXPECT_TRUE(fitting.isEmpty() || fitting.endsWith(u'…'));
+      EXPECT_TRUE(fitting.isEmpty()) << "three letters without the middle say nothing";
     }
   }
   EXPECT_NEAR(font.width(label.words), QFontMetrics(QFont()).horizontalAdvance(label.words), 6);
+  const QString name = QStringLiteral("splitKreduce_kernel");
+  for (int width = 0; width < font.width(name); ++width) {
+    const QString fitting = font.fitting({name, {name.size()}}, width);
+    EXPECT_LE(font.width(fitting), width);
+    if (fitting.isEmpty()) continue;
+    const QStringList ends = fitting.split(u'…');
+    ASSERT_EQ(ends.size(), 2);
+    EXPECT_TRUE(name.startsWith(ends[0]) && name.endsWith(ends[1])) << fitting.toStdString();
+    EXPECT_GE(ends[0].size() + ends[1].size(), 5) << fitting.toStdString();
+  }
 }
 
 TEST(LabelFonts, DrawWhatALayoutDrawsInTheInkOfEachPlace) {

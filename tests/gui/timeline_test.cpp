@@ -12,6 +12,7 @@
 #include <array>
 
 #include "timeline/lane_painter.h"
+#include "timeline/slice_label.h"
 #include "timeline/timeline_view.h"
 #include "window_fixture.h"
 
@@ -103,6 +104,69 @@ TEST_F(TimelineInWindow, AClickOnAnotherRunStillTakesTheCursorThere) {
   ASSERT_NE(lane, lanes.end());
   timeline_.select(SlicePlace{static_cast<std::size_t>(lane - lanes.begin()), 0});
   EXPECT_EQ(state.run(), state.recording()->run_of(lane->slices[0].round_index));
+}
+
+TEST_F(TimelineInWindow, AClickOnWhatIsShownLeavesTheRangeAndAKeyItsLength) {
+  ViewState& state = window_.state();
+  const auto& lanes = state.timeline()->lanes;
+  for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
+    const LaneSlices& slices = lanes[lane].slices;
+    for (std::size_t slice = 0; slice < std::min<std::size_t>(slices.size(), 4); ++slice) {
+      const TimeRange time{slices.start_ns(slice), slices.end_ns(slice)};
+      if (time.duration_ns() < 1000) continue;
+      const std::int64_t half_ns = time.duration_ns() / 2;
+      // Inside of the slice, around its begin, around its end.
+      for (const std::int64_t from_ns :
+           {time.start_ns + half_ns / 2, time.start_ns - half_ns / 2, time.end_ns - half_ns / 2}) {
+        state.set_range({from_ns, from_ns + half_ns});
+        const TimeRange shown = state.range();
+        timeline_.select(std::nullopt);
+        timeline_.select(SlicePlace{lane, slice});
+        ASSERT_EQ(state.range(), shown) << "lane " << lane << ", slice " << slice;
+        if (slices.round_index(slice) != no_index) {
+          ASSERT_EQ(state.cursor().round_index, slices.round_index(slice));
+        }
+      }
+      if (slice + 1 == slices.size()) continue;
+      const TimeRange shown = state.range();
+      timeline_.select(SlicePlace{lane, slice + 1});
+      ASSERT_EQ(state.range().duration_ns(), shown.duration_ns());
+      ASSERT_LT(slices.start_ns(slice + 1), state.range().end_ns);
+      ASSERT_GE(slices.end_ns(slice + 1), state.range().start_ns);
+    }
+  }
+}
+
+TEST_F(TimelineInWindow, ARoundAroundWhatIsShownLeavesTheRange) {
+  ViewState& state = window_.state();
+  const std::uint32_t round_index = state.run_rounds()->rounds[2];
+  const traces::Round& round = state.recording()->round(round_index);
+  const std::int64_t quarter_ns = (round.end_ns - round.start_ns) / 4;
+  state.set_range({round.start_ns + quarter_ns, round.end_ns - quarter_ns});
+  const TimeRange shown = state.range();
+  state.go_to_round(round_index);
+  EXPECT_EQ(state.range(), shown);
+  EXPECT_EQ(state.cursor().round_index, round_index);
+  state.go_to_round(state.run_rounds()->rounds.back());
+  EXPECT_LE(state.range().start_ns, state.recording()->round(state.run_rounds()->rounds.back()).start_ns);
+  EXPECT_GE(state.range().end_ns, state.recording()->round(state.run_rounds()->rounds.back()).end_ns);
+}
+
+TEST_F(TimelineInWindow, ToolTipsSayTheBeginToTheNanosecond) {
+  const OpenedRecording& opened = *window_.state().recording();
+  const traces::Round& round = opened.round(3);
+  const auto begin_after = [&](std::int64_t ns) {
+    return begin_text(opened, {.time = {round.start_ns + ns, round.start_ns + ns + 1}, .round_index = 3})
+        .replace(u'\u00a0', u' ')
+        .section(u' ', 1)
+        .toStdString();
+  };
+  EXPECT_EQ(begin_after(0), "+ 0 ns");
+  EXPECT_EQ(begin_after(999), "+ 999 ns");
+  EXPECT_EQ(begin_after(26'300), "+ 26.300 µs");
+  EXPECT_EQ(begin_after(1'026'345), "+ 1.026 345 ms");
+  EXPECT_EQ(begin_after(2'000'000'001), "+ 2.000 000 001 s");
+  EXPECT_EQ(begin_after(-1'500), "− 1.500 µs");
 }
 
 TEST_F(TimelineInWindow, SaysInWordsHowManyNamesMatch) {

@@ -59,6 +59,29 @@ void expect_conserved(const RangeProfile& profile) {
   }
 }
 
+/// Attributed times add up to the union of the slices, by names and by slices.
+void expect_attributed_once(const Timeline& timeline, const RangeProfile& profile, TimeRange range) {
+  std::map<std::int64_t, std::vector<bool>> is_busy;
+  std::int64_t by_slices = 0;
+  for (std::size_t lane = 0; lane < timeline.lanes.size(); ++lane) {
+    std::vector<bool>& busy = is_busy[timeline.lanes[lane].owner];
+    busy.resize(static_cast<std::size_t>(range.end_ns));
+    for (std::size_t i = 0; i < timeline.lanes[lane].slices.size(); ++i) {
+      const TimeRange time = time_of(timeline, {lane, i});
+      for (std::int64_t at = std::max(time.start_ns, range.start_ns);
+           at < std::min(time.end_ns, range.end_ns); ++at)
+        busy[static_cast<std::size_t>(at)] = true;
+      by_slices += overlap({shared_until_ns(timeline, {lane, i}), time.end_ns}, range);
+    }
+  }
+  std::int64_t all = 0;
+  for (const auto& [owner, busy] : is_busy) all += std::count(busy.begin(), busy.end(), true);
+  std::int64_t by_names = 0;
+  for (const NameTotal& name : profile.names) by_names += name.attributed_ns;
+  EXPECT_EQ(by_names, all);
+  EXPECT_EQ(by_slices, all);
+}
+
 class Profiles : public testing::TestWithParam<unsigned> {
  protected:
   /// A track with slices anywhere in its lanes, nested or not.
@@ -150,6 +173,7 @@ TEST_P(Profiles, OfADeviceGiveEveryInstantToWhatBeganFirst) {
     for (std::size_t i = 0; i < profile->nodes.size(); ++i)
       if (profile->nodes[i].total_ns > 0) found[path_of(*profile, i)] += profile->nodes[i].total_ns;
     EXPECT_EQ(found, expected);
+    expect_attributed_once(timeline, *profile, range);
   }
 }
 
@@ -176,8 +200,9 @@ TEST_P(Profiles, CountEverySliceOnceByItsName) {
     for (std::size_t i = 0; i < profile->names.size(); ++i) {
       const NameTotal& name = profile->names[i];
       if (i > 0) {
-        EXPECT_LE(name.total_ns, profile->names[i - 1].total_ns);
+        EXPECT_LE(name.attributed_ns, profile->names[i - 1].attributed_ns);
       }
+      EXPECT_LE(name.attributed_ns, name.total_ns);
       EXPECT_EQ(name.count, expected[name.name].count);
       EXPECT_EQ(name.total_ns, expected[name.name].total_ns);
       EXPECT_EQ(name.max_ns, expected[name.name].max_ns);

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/simulator/analysis/figures.h>
+#include <draftscope/simulator/analysis/what_is_traced.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
+#include <numeric>
 #include <random>
 #include <tuple>
 
@@ -54,6 +57,49 @@ TEST(DeviceTime, LeavesOutRoundsWithoutWork) {
   EXPECT_EQ(time.host_ns, 30);
 }
 
+TEST(DeviceTime, TellsGapsApartByWhatEndedThem) {
+  const DeviceTime time =
+      time_of({{.id = 7, .start_ns = 0, .end_ns = 100}}, {{7, 10, 12, Phase::verify, true, 1},
+                                                          {7, 15, 16, Phase::verify, true, 2},
+                                                          {7, 36, 40, Phase::verify, false, 3},
+                                                          {7, 41, 50, Phase::verify, false, 3},
+                                                          {7, 45, 48, Phase::verify, false, 4},
+                                                          {7, 52, 53, Phase::verify, false, 4}});
+  EXPECT_EQ(time.gap_by_kind, (std::array<std::int64_t, 3>{20, 1 + 2, 3}));
+  EXPECT_EQ(time.gap_ns, 26);
+}
+
+TEST(Attribution, GivesEachInstantOnceToWhatBeganFirst) {
+  std::mt19937_64 random(7);
+  for (int trial = 0; trial < 300; ++trial) {
+    std::vector<std::pair<std::int64_t, std::int64_t>> activities(random() % 9);
+    for (auto& [start, end] : activities) {
+      start = static_cast<std::int64_t>(random() % 60) - 20;
+      end = start + static_cast<std::int64_t>(random() % 30);
+    }
+    std::sort(activities.begin(), activities.end());
+    const std::int64_t from = static_cast<std::int64_t>(random() % 60) - 20;
+    const std::int64_t to = from + static_cast<std::int64_t>(random() % 40);
+    std::vector<std::int64_t> expected(activities.size());
+    for (std::int64_t at = from; at < to; ++at)
+      for (std::size_t i = 0; i < activities.size(); ++i)
+        if (activities[i].first <= at && at < activities[i].second) {
+          ++expected[i];
+          break;
+        }
+    Attribution attribution;
+    for (std::size_t i = 0; i < activities.size(); ++i)
+      EXPECT_EQ(attribution.add(activities[i].first, activities[i].second).ns_within(from, to), expected[i]);
+  }
+}
+
+TEST(WhatIsTraced, SpeaksOfKernelsThatWereTracedOneByOne) {
+  EXPECT_NE(what_is_traced({{"device_trace", "node"}}), "");
+  for (const char* mode : {"off", "graph", "operations", ""})
+    EXPECT_EQ(what_is_traced({{"device_trace", mode}}), "");
+  EXPECT_EQ(what_is_traced({}), "");
+}
+
 // Compares with a count of every nanosecond.
 TEST(DeviceTime, AddsUpToTheWallTimeOnRandomRounds) {
   std::mt19937_64 random(3);
@@ -92,6 +138,8 @@ TEST(DeviceTime, AddsUpToTheWallTimeOnRandomRounds) {
     EXPECT_EQ(time.outside_ns, outside);
     EXPECT_EQ(time.busy_ns + time.gap_ns + time.host_ns, time.wall_ns);
     EXPECT_GE(time.gap_ns, 0);
+    EXPECT_EQ(std::accumulate(time.gap_by_kind.begin(), time.gap_by_kind.end(), std::int64_t{0}),
+              time.gap_ns);
     EXPECT_GE(time.host_ns, 0);
   }
 }
