@@ -2,6 +2,7 @@
 #include "pass_launcher.h"
 
 #include <draftscope/base/to_size.h>
+#include <draftscope/profiler/device_trace.h>
 #include <algorithm>
 
 #include "cuda/kernels/launch_shape.h"
@@ -26,22 +27,29 @@ Result<void> PassLauncher::wide_layer(const LayerSlot& slot, const DeviceLayer& 
   const Workspace& work = base_.work;
   if (slot.attention != 0) {
     DRAFTSCOPE_TRY(programs_.run_part(slot.layer, LayerPart::attention_norm, {0, rows}));
-    DRAFTSCOPE_TRY(multiply(weights, OperationKind::qkv, layer, work.normed, rows,
-                            shape_.q_width() + 2 * shape_.kv_width()));
-    DRAFTSCOPE_TRY(launch_wide(Kernel::finish_wide_qkv, layer, rows, Norm::attention));
+    {
+      const profiler::OperationScope scope(programs_.trace(), "qkv", slot.layer);
+      DRAFTSCOPE_TRY(multiply(weights, OperationKind::qkv, layer, work.normed, rows,
+                              shape_.q_width() + 2 * shape_.kv_width()));
+      DRAFTSCOPE_TRY(launch_wide(Kernel::finish_wide_qkv, layer, rows, Norm::attention));
+    }
     DRAFTSCOPE_TRY(programs_.run_part(slot.layer, LayerPart::heads, {0, rows}));
     DRAFTSCOPE_TRY(attention(slot, layer, rows, keys_are_ranges));
     DRAFTSCOPE_TRY(finish_sublayer(slot, layer, weights, rows, Norm::attention));
   }
   if (slot.mlp == 0) return {};
   DRAFTSCOPE_TRY(programs_.run_part(slot.layer, LayerPart::mlp_norm, {0, rows}));
-  DRAFTSCOPE_TRY(multiply(weights, OperationKind::gate_up, layer, work.normed, rows, 2 * shape_.d_ff));
-  DRAFTSCOPE_TRY(launch_wide(Kernel::finish_wide_gate, layer, rows, Norm::mlp));
+  {
+    const profiler::OperationScope scope(programs_.trace(), "gate up", slot.layer);
+    DRAFTSCOPE_TRY(multiply(weights, OperationKind::gate_up, layer, work.normed, rows, 2 * shape_.d_ff));
+    DRAFTSCOPE_TRY(launch_wide(Kernel::finish_wide_gate, layer, rows, Norm::mlp));
+  }
   return finish_sublayer(slot, layer, weights, rows, Norm::mlp);
 }
 
 Result<void> PassLauncher::attention(const LayerSlot& slot, const DeviceLayer& layer, std::int32_t rows,
                                      bool keys_are_ranges) {
+  const profiler::OperationScope scope(programs_.trace(), "attention", slot.layer);
   if (keys_are_ranges)
     return gpu_.launch({.kernel = Kernel::prefill_attention,
                         .format = formats_.layers,
@@ -71,6 +79,8 @@ Result<void> PassLauncher::multiply(const PackedLayer& weights, OperationKind ki
 Result<void> PassLauncher::finish_sublayer(const LayerSlot& slot, const DeviceLayer& layer,
                                            const PackedLayer& weights, std::int32_t rows, Norm sublayer) {
   const bool of_attention = sublayer == Norm::attention;
+  const profiler::OperationScope scope(programs_.trace(), of_attention ? "output projection" : "down",
+                                       slot.layer);
   DRAFTSCOPE_TRY(multiply(weights, of_attention ? OperationKind::output : OperationKind::down, layer,
                           of_attention ? base_.work.attended : base_.work.gated, rows, shape_.d_model));
   if (base_.model.normalises_outputs == 0) return launch_wide(Kernel::add_wide, layer, rows, sublayer);

@@ -133,6 +133,9 @@ class ProgramRunner {
   /// than a second.
   [[nodiscard]] Result<void> check();
 
+  /// Receives launches; may be null.
+  [[nodiscard]] profiler::DeviceTrace* trace() const { return trace_; }
+
   /// Launches a pass of up to max_decode_rows rows over the slots' layers.
   [[nodiscard]] Result<void> launch_pass(const PassForm& form, std::span<const LayerSlot> slots);
   /// Launches a round whose draft takes these slots.

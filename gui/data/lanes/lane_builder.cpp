@@ -115,7 +115,18 @@ void LaneBuilder::launch(traces::KernelId kernel_id, traces::SpanId span_id) {
     launches_.emplace_back(static_cast<std::uint32_t>(kernel), static_cast<std::uint32_t>(span));
 }
 
+std::uint32_t LaneBuilder::add_name(const LaneNames& names, const std::string& name, std::uint32_t recorded) {
+  const auto known = std::find(names.all().begin(), names.all().end(), name);
+  if (known != names.all().end()) return static_cast<std::uint32_t>(known - names.all().begin());
+  const auto added = std::find_if(more_names_.begin(), more_names_.end(),
+                                  [&](const auto& more) { return more.first == name; });
+  const auto place = static_cast<std::uint32_t>(names.all().size() + (added - more_names_.begin()));
+  if (added == more_names_.end()) more_names_.emplace_back(name, recorded);
+  return place;
+}
+
 void LaneBuilder::add(LaneBuilder&& later) {
+  if (more_names_.empty()) more_names_ = std::move(later.more_names_);
   for (auto& [group, depths] : later.groups_)
     for (auto& [depth, lane] : depths) {
       LaneSpans& into = groups_[group][depth];
@@ -138,6 +149,10 @@ Timeline LaneBuilder::finish(const traces::Recording& recording, const LaneNames
   Timeline timeline;
   timeline.names = names.all();
   timeline.whole_names = names.whole();
+  for (const auto& [name, recorded] : more_names_) {
+    timeline.names.push_back(name);
+    timeline.whole_names.push_back(names.whole()[recorded]);
+  }
   bool is_first = true;
   for (auto& [group, depths] : groups_) {
     std::int32_t row = 0;

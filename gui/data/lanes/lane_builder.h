@@ -73,6 +73,10 @@ class LaneBuilder {
   /// Adds counters in the order of their times.
   void add(const traces::Counter& counter);
   void launch(traces::KernelId kernel_id, traces::SpanId span_id);
+  /// Index of a name that no string has; `recorded` is the index of the name that it replaces. Only one of
+  /// the builders may add names.
+  [[nodiscard]] std::uint32_t add_name(const LaneNames& names, const std::string& name,
+                                       std::uint32_t recorded);
   /// Adds the content of another builder of the same recording, with later ids.
   void add(LaneBuilder&& later);
 
@@ -93,6 +97,7 @@ class LaneBuilder {
   std::int32_t last_depth_ = -1;
   std::map<traces::TrackId, CounterLane> counters_;
   std::vector<std::pair<std::uint32_t, std::uint32_t>> launches_;
+  std::vector<std::pair<std::string, std::uint32_t>> more_names_;  ///< (name, index of the recorded name).
 };
 
 }  // namespace draftscope::gui

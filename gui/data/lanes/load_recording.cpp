@@ -14,6 +14,7 @@
 
 #include "data/id_index.h"
 #include "data/lanes/lane_builder.h"
+#include "data/lanes/prefill_kernels.h"
 
 namespace draftscope::gui {
 
@@ -84,14 +85,18 @@ class RowGatherer {
   }
 
   Result<void> add_kernels(Reader& reader, GatheredRows& into) {
-    return reader.kernels({}, [&](const traces::Kernel& kernel) {
-      into.lanes.add({LaneKind::track, kernel.track_id.value()}, 0,
-                     {.time = {kernel.start_ns, kernel.end_ns},
-                      .name = names_.of(kernel.short_name_id),
-                      .round_index = short_id(kernel.round_id),
-                      .row_id = kernel.id.value(),
-                      .layer = static_cast<std::int16_t>(kernel.layer),
-                      .phase = kernel.phase});
+    std::map<traces::TrackId, std::vector<LaneSlice>> prefills;
+    DRAFTSCOPE_TRY(reader.kernels({}, [&](const traces::Kernel& kernel) {
+      const LaneSlice slice{.time = {kernel.start_ns, kernel.end_ns},
+                            .name = names_.of(kernel.short_name_id),
+                            .round_index = short_id(kernel.round_id),
+                            .row_id = kernel.id.value(),
+                            .layer = static_cast<std::int16_t>(kernel.layer),
+                            .phase = kernel.phase};
+      if (kernel.phase == traces::Phase::prefill && kernel.round_id.is_none() && kernel.first_end_ns == 0)
+        prefills[kernel.track_id].push_back(slice);
+      else
+        into.lanes.add({LaneKind::track, kernel.track_id.value()}, 0, slice);
       // The lane below an operation shows the time from its first finished block to its last.
       if (kernel.first_end_ns > kernel.start_ns)
         into.lanes.add({LaneKind::track, kernel.track_id.value()}, 1,
@@ -108,7 +113,9 @@ class RowGatherer {
              simulator::is_copy_name(names_.all()[names_.of(kernel.short_name_id)]),
              simulator::launch_number(kernel)});
       return count();
-    });
+    }));
+    for (auto& [track_id, slices] : prefills) add_prefill({LaneKind::track, track_id.value()}, slices, into);
+    return {};
   }
 
   /// Intervals of what ran on streams, in the format of read_device_intervals().
@@ -150,6 +157,31 @@ class RowGatherer {
       uncounted_ = 0;
     }
     return true;
+  }
+
+  /// Adds a track's kernels of prefills, pass by pass, with their layers and operations where these are
+  /// certain.
+  void add_prefill(const LaneGroup& group, std::vector<LaneSlice>& slices, GatheredRows& into) {
+    std::stable_sort(slices.begin(), slices.end(), [](const LaneSlice& a, const LaneSlice& b) {
+      return a.time.start_ns < b.time.start_ns;
+    });
+    const auto begins_pass = [&](const LaneSlice& slice) {
+      return names_.all()[slice.name].starts_with("embedding: ");
+    };
+    for (auto first = slices.begin(); first != slices.end();) {
+      const auto end = std::find_if(std::next(first), slices.end(), begins_pass);
+      std::vector<PrefillKernel> kernels;
+      kernels.reserve(static_cast<std::size_t>(end - first));
+      for (auto slice = first; slice != end; ++slice)
+        kernels.push_back({names_.all()[slice->name], slice->layer});
+      const bool is_placed = begins_pass(*first) && place_in_layers(kernels);
+      for (auto kernel = kernels.begin(); first != end; ++first, ++kernel) {
+        if (is_placed && kernel->name != names_.all()[first->name])
+          first->name = into.lanes.add_name(names_, kernel->name, first->name);
+        if (is_placed) first->layer = static_cast<std::int16_t>(kernel->layer);
+        into.lanes.add(group, 0, *first);
+      }
+    }
   }
 
   const LaneNames& names_;

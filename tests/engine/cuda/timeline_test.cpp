@@ -29,8 +29,10 @@ class KeptOperations final : public profiler::DeviceTrace {
   void record_into(traces::Writer& /*writer*/) override {}
   void push_span(const traces::Span& /*span*/) override {}
   void pop_span() override {}
-  void enter_operation(std::string_view /*op*/, std::int32_t /*layer*/,
-                       std::optional<traces::Phase> /*phase*/) override {}
+  void enter_operation(std::string_view op, std::int32_t layer,
+                       std::optional<traces::Phase> /*phase*/) override {
+    if (layer >= 0) entered.push_back(std::to_string(layer) + ":" + std::string(op));
+  }
   void leave_operation() override {}
   void add_operations(std::span<const profiler::TimedOperation> operations, std::int64_t error) override {
     rows.insert(rows.end(), operations.begin(), operations.end());
@@ -42,6 +44,7 @@ class KeptOperations final : public profiler::DeviceTrace {
   [[nodiscard]] profiler::DeviceTraceCounts counts() const override { return {}; }
 
   std::vector<profiler::TimedOperation> rows;
+  std::vector<std::string> entered;  ///< Operations of layers, as "layer:name".
   std::int64_t error_ns = 0;
 };
 
@@ -96,6 +99,16 @@ TEST_P(Timeline, HasEachOperationOfAPassOnceInOrder) {
   expected.insert(expected.end(), {"head", "head"});
   EXPECT_EQ(names(), expected);
   expect_order(before_ns, now_ns());
+}
+
+TEST_P(Timeline, NamesTheProductsOfAWidePassInEachLayer) {
+  Random random(9);
+  const OwnedBatch prompt = chain(checkpoint_.shape, random, 40, 0);
+  Outputs outputs;
+  ASSERT_TRUE(backend_->forward(prompt.view(), outputs));
+  for (std::int32_t layer = 0; layer < checkpoint_.shape.n_layers; ++layer)
+    for (const char* const name : {"qkv", "attention", "output projection", "gate up", "down"})
+      EXPECT_GE(std::ranges::count(trace_.entered, std::to_string(layer) + ":" + name), 1) << layer << name;
 }
 
 TEST_P(Timeline, HasAsManyDraftStepsAsTheDeviceTook) {

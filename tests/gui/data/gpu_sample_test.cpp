@@ -5,12 +5,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <numeric>
 #include <set>
 
 #include "data/details/range_profile.h"
 #include "data/details/slice_details.h"
 #include "data/lanes/load_recording.h"
+#include "data/lanes/prefill_kernels.h"
 #include "data/lanes/readable_name.h"
 #include "data/rounds/detailed_times.h"
 #include "sample.h"
@@ -94,6 +96,63 @@ TEST_P(GpuSample, GivesTheTimeOfRoundsToOperationsWithoutRest) {
     const std::vector<std::int64_t> row = side.times.sum(0, opened_->runs()[run].rounds.size());
     EXPECT_EQ(std::accumulate(row.begin(), row.end(), std::int64_t{0}), all);
   }
+}
+
+TEST_P(GpuSample, GivesEveryKernelOfThePrefillItsOperationAndItsLayer) {
+  std::map<std::string, std::map<int, int>> kernels;
+  for (const Lane& lane : timeline_->lanes)
+    for (std::size_t i = 0; lane.track_kind == "stream" && i < lane.slices.size(); ++i) {
+      const std::string& name = timeline_->names[lane.slices.name(i)];
+      if (lane.slices.phase(i) != traces::Phase::prefill || name.starts_with("[mem")) continue;
+      const std::size_t colon = name.find(": ");
+      ASSERT_NE(colon, std::string::npos) << name;
+      ++kernels[name.substr(0, colon)][lane.slices[i].layer];
+    }
+  const int passes = kernels["embedding"][-1];
+  EXPECT_GT(passes, 0);
+  for (const char* step : {"qkv", "attention", "output projection", "gate up", "down"}) {
+    ASSERT_EQ(kernels[step].size(), 30U) << step;
+    for (const auto& [layer, number] : kernels[step]) {
+      EXPECT_GE(layer, 0) << step;
+      EXPECT_EQ(number % passes, 0) << step << ", layer " << layer;
+    }
+  }
+}
+
+TEST(PrefillKernels, HaveNoLayerWhereTheirOrderLeavesADoubt) {
+  const std::vector<std::string> layer{"NormaliseRows<Bf16>",
+                                       "nvjet_a",
+                                       "qkv: FinishWideQkv<Bf16>",
+                                       "attention: PrefillAttentionKernel<Bf16, 64>",
+                                       "nvjet_a",
+                                       "splitKreduce",
+                                       "AddWide",
+                                       "NormaliseRows<Bf16>",
+                                       "nvjet_b",
+                                       "gate up: FinishWideGate<Bf16>",
+                                       "nvjet_b",
+                                       "AddWide"};
+  std::vector<PrefillKernel> pass{{"embedding: LoadInputs<Bf16>"}};
+  for (int repeat = 0; repeat < 3; ++repeat)
+    for (const std::string& name : layer) pass.push_back({name});
+  pass.insert(pass.end(), {{"[memcpy HtoD]"}, {"head: FinishHead"}});
+  std::vector<PrefillKernel> placed = pass;
+  ASSERT_TRUE(place_in_layers(placed));
+  EXPECT_EQ(placed[13].name, "attention norm: NormaliseRows<Bf16>");
+  EXPECT_EQ(placed[13].layer, 1);
+  EXPECT_EQ(placed[18].name, "output projection: splitKreduce");
+  EXPECT_EQ(placed[21].name, "gate up: nvjet_b");
+  EXPECT_EQ(placed[24].name, "down: AddWide");
+  EXPECT_EQ(placed[24].layer, 1);
+  for (std::size_t lost = 1; lost + 2 < pass.size(); ++lost) {
+    std::vector<PrefillKernel> damaged = pass;
+    damaged.erase(damaged.begin() + static_cast<std::ptrdiff_t>(lost));
+    EXPECT_FALSE(place_in_layers(damaged)) << lost << ", " << pass[lost].name;
+    EXPECT_EQ(damaged[1].layer, -1);
+  }
+  placed = pass;
+  placed[14].layer = 2;
+  EXPECT_FALSE(place_in_layers(placed)) << "a known layer contradicts";
 }
 
 TEST_P(GpuSample, ShowsKernelsOfOneStreamSideBySide) {
