@@ -264,8 +264,7 @@ void add_breakdown(Measured& list) {
 constexpr std::array<std::string_view, gap_kind_names.size()> gap_keys{"launch", "between_kernels",
                                                                        "before_copies"};
 constexpr std::array<std::string_view, gap_kind_names.size()> gap_meanings{
-    "ended by the first kernel of a launch", "ended by a later kernel of the same launch",
-    "ended by a copy or a memory set"};
+    "that a launch's first kernel ends", "within a launch", "that a copy ends"};
 
 void add_device(Measured& list) {
   const auto add = [&list](std::string key, std::string title, std::string unit, std::string explanation,
