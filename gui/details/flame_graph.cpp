@@ -13,7 +13,7 @@ namespace draftscope::gui {
 namespace {
 
 constexpr int row_height = 22;
-constexpr double narrowest_label = 24.0;
+constexpr double narrowest_label = 48.0;
 
 }  // namespace
 

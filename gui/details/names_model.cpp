@@ -65,7 +65,10 @@ void NamesModel::set_rows(std::vector<NameTotal> rows, const std::vector<std::st
   rows_ = std::move(rows);
   names_.clear();
   names_.reserve(rows_.size());
-  for (const NameTotal& row : rows_) names_.push_back(QString::fromStdString(names[row.name]));
+  for (const NameTotal& row : rows_) {
+    names_.push_back(QString::fromStdString(names[row.name]));
+    if (row.track_kind == "block") names_.back() += tr(" (one block)");
+  }
   duration_ns_ = duration_ns;
   endResetModel();
 }

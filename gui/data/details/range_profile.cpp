@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "range_profile.h"
 
-#include <draftscope/simulator/analysis/attribution.h>
+#include <draftscope/simulator/analysis/operations.h>
 
 #include <algorithm>
 #include <array>
@@ -14,6 +14,8 @@ namespace draftscope::gui {
 namespace {
 
 constexpr std::size_t slices_per_question = 1 << 16;
+/// Index of the name of an operation's end, as LaneNames::last_blocks().
+constexpr std::uint32_t last_blocks = 3;
 
 class Patience {
  public:
@@ -88,12 +90,14 @@ class TrackTree {
         lanes_(std::move(lanes)),
         next_(lanes_.size()),
         into_(into),
-        patience_(patience) {
+        patience_(patience),
+        times_itself_(lanes_.front()->track_kind == "operations"),
+        is_of_device_(times_itself_ || is_side_by_side(*lanes_.front())) {
     root_ = add_node(ProfileNode::none, lanes_.front()->name, traces::Phase::idle);
   }
 
   bool add(TimeRange part) {
-    if (is_side_by_side(*lanes_.front())) return add_side_by_side(part);
+    if (is_of_device_) return add_side_by_side(part);
     for (std::size_t depth = 0; depth < lanes_.size(); ++depth)
       next_[depth] = lanes_[depth]->slices.first_ending_after(part.start_ns);
     part_ = part;
@@ -127,8 +131,7 @@ class TrackTree {
     if (found != children_.end()) return found->second;
     std::string words = timeline_.names[name];
     // A device's kernel "qkv: ProductKernel" lies below the operation "qkv".
-    if (const std::size_t colon = words.find(": ");
-        is_side_by_side(*lanes_.front()) && colon != std::string::npos) {
+    if (const std::size_t colon = words.find(": "); is_of_device_ && colon != std::string::npos) {
       const auto [operation, is_new] = operations_.try_emplace(words.substr(0, colon), ProfileNode::none);
       if (is_new) operation->second = add_node(parent, operation->first, slices.phase(index));
       parent = operation->second;
@@ -140,6 +143,15 @@ class TrackTree {
     return node;
   }
 
+  [[nodiscard]] traces::SpanId launcher_of(std::uint32_t row_id) const {
+    if (!times_itself_) return {};
+    const auto launch = std::lower_bound(timeline_.launches.begin(), timeline_.launches.end(),
+                                         std::pair<std::uint32_t, std::uint32_t>(row_id, 0));
+    return launch != timeline_.launches.end() && launch->first == row_id
+               ? traces::SpanId::from(launch->second)
+               : traces::SpanId();
+  }
+
   /// Attributes each instant by the law of a device's time.
   bool add_side_by_side(TimeRange part) {
     std::vector<std::pair<const LaneSlices*, std::size_t>> within;
@@ -147,16 +159,18 @@ class TrackTree {
       for (std::size_t i = lane->slices.first_ending_after(part.start_ns);
            i < lane->slices.size() && lane->slices.start_ns(i) < part.end_ns; ++i) {
         if (!patience_.lasts()) return false;
-        within.emplace_back(&lane->slices, i);
+        // The time between the first and the last block's end is part of the operation.
+        if (!times_itself_ || lane->slices.name(i) != last_blocks) within.emplace_back(&lane->slices, i);
       }
     std::stable_sort(within.begin(), within.end(), [](const auto& a, const auto& b) {
       return std::pair(a.first->start_ns(a.second), a.first->end_ns(a.second)) <
              std::pair(b.first->start_ns(b.second), b.first->end_ns(b.second));
     });
-    simulator::Attribution attribution;
+    simulator::OperationClock clock(times_itself_);
     for (const auto& [slices, index] : within) {
-      const std::int64_t ns = attribution.add(slices->start_ns(index), slices->end_ns(index))
-                                  .ns_within(part.start_ns, part.end_ns);
+      const std::int64_t ns =
+          clock.attribute(slices->start_ns(index), slices->end_ns(index), launcher_of(slices->row_id(index)))
+              .ns_within(part.start_ns, part.end_ns);
       const std::uint32_t kernel = child(root_, *slices, index);
       into_.nodes[kernel].self_ns += ns;
       for (std::uint32_t node = kernel; node != root_; node = into_.nodes[node].parent) {
@@ -201,6 +215,8 @@ class TrackTree {
   std::vector<std::size_t> next_;  ///< [lane] First slice that has not ended.
   RangeProfile& into_;
   Patience& patience_;
+  bool times_itself_;  ///< Whether programs timed the operations.
+  bool is_of_device_;
   TimeRange part_;
   std::uint32_t root_ = 0;
   std::unordered_map<std::uint64_t, std::uint32_t> children_;

@@ -6,9 +6,10 @@
 //
 // The tree attributes every instant of a track once: to the names that are open at it, from the uppermost
 // lane down. Slices that a device runs at the same time lie side by side, not nested: a shared instant
-// belongs to the slice that began first (simulator/analysis/attribution.h). Their tree has operations, and
-// below them kernels. So a node is as long as the union of its slices, and its children together are never
-// longer. A track's node is as long as the union of the track's slices, even in a damaged file.
+// belongs to the slice that began first (simulator/analysis/attribution.h); operations that programs timed
+// have the time since the previous one, too. Their tree has operations, and below them kernels. So a node is
+// as long as the union of its slices, and its children together are never longer. A track's node is as long
+// as the union of the track's slices, even in a damaged file.
 //
 // The attributed time of a name is what its nodes have for themselves, so that all names of a track add up to
 // the track's node.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "breakdown_view.h"
 
+#include <draftscope/simulator/analysis/what_is_traced.h>
+
 #include <QComboBox>
 #include <QPainter>
 #include <algorithm>
@@ -186,6 +188,8 @@ double BreakdownView::paint_scale(QPainter& painter, const RoundAxis& axis) cons
       axis.rounds_per_pixel() > 1.0
           ? tr("time of a round, mean of up to %1 in a column").arg(std::ceil(axis.rounds_per_pixel()))
           : tr("time of a round");
+  if (mode() != Mode::phases && !simulator::what_is_traced(state().recording()->recording().meta).empty())
+    words += tr("; every kernel was traced, so gaps are longer than without");
   if (static_cast<double>(whole.max_ns) > top)
     words += tr("; the longest takes %1, its column is cut").arg(duration_text(whole.max_ns));
   painter.drawText(QRect(area.left(), 0, area.width(), area.top()), Qt::AlignLeft | Qt::AlignVCenter,
@@ -227,7 +231,7 @@ void BreakdownView::paint_row(QPainter& painter, int row, const QColor& color, c
   }
   painter.setPen(palette().color(QPalette::WindowText));
   painter.drawText(QRect(left + 18, top, name_width - 18, row_height), Qt::AlignLeft | Qt::AlignVCenter,
-                   painter.fontMetrics().elidedText(name, Qt::ElideRight, name_width - 20));
+                   painter.fontMetrics().elidedText(name, Qt::ElideMiddle, name_width - 20));
   for (int column = 0; column < cells.size(); ++column)
     painter.drawText(QRect(left + name_width + column * cell_width, top, cell_width - 4, row_height),
                      Qt::AlignRight | Qt::AlignVCenter, cells[column]);
