@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "summary_view.h"
 
+#include <draftscope/simulator/analysis/step_bound.h>
 #include <QComboBox>
 #include <QHeaderView>
 #include <QJsonDocument>
@@ -81,14 +82,17 @@ QString identity_text(const OpenedRecording& opened) {
   decoding << counted(count(opened.recording().requests.size()), SummaryView::tr("1 request"),
                       SummaryView::tr("%1 requests"));
   decoding << counted(count(opened.round_count()), SummaryView::tr("1 round"), SummaryView::tr("%1 rounds"));
+  const QStringList bound{
+      QString::fromStdString(simulator::step_bound_text(opened.measured(), Characters::unicode))};
   for (QStringList* parts : {&model, &machine, &decoding}) parts->removeAll(QString());
   const auto line = [](const QString& label, const QStringList& parts) {
     return QStringLiteral("<tr><td style='padding-right:12px'>%1</td><td>%2</td></tr>")
         .arg(label, parts.join(QStringLiteral(" · ")));
   };
-  return QStringLiteral("<h2>%1</h2><table>%2%3%4</table>")
+  return QStringLiteral("<h2>%1</h2><table>%2%3%4%5</table>")
       .arg(QString::fromStdString(opened.name()).toHtmlEscaped(), line(SummaryView::tr("model"), model),
-           line(SummaryView::tr("machine"), machine), line(SummaryView::tr("decoding"), decoding));
+           line(SummaryView::tr("machine"), machine), line(SummaryView::tr("decoding"), decoding),
+           bound.front().isEmpty() ? QString() : line(SummaryView::tr("step"), bound));
 }
 
 }  // namespace
