@@ -12,6 +12,7 @@
 
 #include "options/numbers.h"
 #include "report/curve_report.h"
+#include "report/device_report.h"
 #include "report/report_json.h"
 #include "report/reports.h"
 
@@ -24,8 +25,10 @@ struct ReportCommandOptions {
   std::string by;
   std::string as;
   std::string over;
+  DeviceReportOptions of_device;
   bool svg = false;
   bool decisions = false;
+  bool device = false;
   bool brief = false;
   bool json = false;
   bool csv = false;
@@ -35,6 +38,14 @@ struct ReportCommandOptions {
 /// A policy is a JSON object; a trace is not.
 bool is_json_object(const std::string& file) {
   return std::ifstream(file).peek() == '{';
+}
+
+std::vector<std::string> phase_words() {
+  std::vector<std::string> words;
+  words.reserve(traces::phase_count);
+  for (int phase = 0; phase < traces::phase_count; ++phase)
+    words.emplace_back(traces::phase_name(static_cast<traces::Phase>(phase)));
+  return words;
 }
 
 /// Fails if an import lacks what the options ask for: runs, or rounds.
@@ -81,6 +92,11 @@ Result<int> report(const ReportCommandOptions& options) {
     if (options.json) return print_out(over_json(measured, curves, options.over));
     if (options.svg) return print_out(over_svg(curves, options.over));
     return print_out(over_text(measured, curves, options.over, glyphs_for_stdout()));
+  }
+  if (options.device) {
+    DRAFTSCOPE_TRY_ASSIGN(const DeviceReport device, read_device_report(measured, options.of_device));
+    return print_out(options.json ? device_json(measured, device)
+                                  : device_text(measured, device, options.quiet, glyphs_for_stdout()));
   }
   if (options.brief && !measured.timeline) return print_out(brief_text(measured, glyphs_for_stdout()));
   if (options.by == "operation") {
@@ -149,6 +165,20 @@ void add_report_command(CLI::App& app, Outcome& outcome) {
       ->excludes(as)
       ->excludes(over)
       ->excludes(csv);
+  CLI::Option* device =
+      command
+          ->add_flag("--device", options->device,
+                     "What the device did: its time by operation and kernel, bytes and rates, and its gaps")
+          ->excludes(by)
+          ->excludes(as)
+          ->excludes(over)
+          ->excludes(csv)
+          ->excludes("--decisions");
+  command->add_option("--run", options->of_device.run, "The run of --device, by its specification")
+      ->needs(device);
+  command->add_option("--phase", options->of_device.phase, "The phase of --device, such as verify")
+      ->check(one_of(phase_words()))
+      ->needs(device);
   command
       ->add_flag("--brief", options->brief,
                  "One screen: each strategy with what costs it most, by kind of text, and what won")
@@ -157,7 +187,8 @@ void add_report_command(CLI::App& app, Outcome& outcome) {
       ->excludes(over)
       ->excludes(json)
       ->excludes(csv)
-      ->excludes("--decisions");
+      ->excludes("--decisions")
+      ->excludes(device);
   command->add_flag("-q,--quiet", options->quiet, "Print the tables alone, without charts and explanations");
   command->callback([options, &outcome] { finish(outcome, report(*options)); });
 }

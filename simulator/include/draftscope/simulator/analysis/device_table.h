@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// Tables of a device's time over a selection: by operation or kernel, gaps as objects, use over time, and the
+// durations of one name. In every selection the own times of the rows and the gaps add up to its wall time.
+//
+// Pure functions, safe from any thread; each is one pass over the timeline.
+
+#include <draftscope/simulator/analysis/device_timeline.h>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace draftscope::simulator {
+
+/// A range of time that counts.
+struct TimeWindow {
+  std::int64_t start_ns = 0;
+  std::int64_t end_ns = 0;
+};
+
+struct DeviceSelection {
+  std::vector<TimeWindow> windows;     ///< Ordered; no two overlap.
+  std::optional<traces::Phase> phase;  ///< Absent = all.
+
+  [[nodiscard]] std::int64_t wall_ns() const;
+};
+
+/// What to select; absent = all. Without runs in the recording, the whole timeline counts.
+struct DeviceQuestion {
+  std::optional<TimeWindow> range;
+  std::optional<std::uint32_t> run;  ///< Index into Recording::runs.
+  std::optional<traces::Phase> phase;
+};
+/// The requests of a run, or of all, cut to the range; the range itself where it is asked without a run.
+[[nodiscard]] DeviceSelection select_device(const DeviceTimeline& timeline,
+                                            const traces::Recording& recording,
+                                            const DeviceQuestion& question);
+
+enum class DeviceNames : std::uint8_t { operations, kernels };
+
+/// All work of one name in a selection.
+struct DeviceRow {
+  std::uint32_t name = 0;  ///< Index into DeviceTimeline::names.
+  std::int64_t count = 0;
+  std::int64_t own_ns = 0;     ///< Time that it has to itself.
+  std::int64_t open_ns = 0;    ///< Time from begin to end, other work at the same time or not.
+  std::int64_t median_ns = 0;  ///< Of open times, each uncut.
+  std::int64_t p99_ns = 0;
+  double bytes = 0.0;         ///< Bytes that it must read; 0 = not known.
+  std::int64_t bytes_ns = 0;  ///< Part of own_ns whose bytes are known.
+  std::uint32_t longest = 0;  ///< Index into DeviceTimeline::work.
+
+  /// 10⁹ bytes per second; absent where bytes are not known.
+  [[nodiscard]] std::optional<double> gb_s() const;
+};
+
+struct DeviceTable {
+  std::int64_t wall_ns = 0;     ///< Wall time of the selection; of a phase alone, its work and gaps.
+  std::int64_t busy_ns = 0;     ///< Sum of own times.
+  std::vector<DeviceRow> rows;  ///< Ordered by falling own time.
+};
+[[nodiscard]] DeviceTable device_table(const DeviceTimeline& timeline, const DeviceSelection& selection,
+                                       DeviceNames by);
+
+enum class GapKind : std::uint8_t {
+  launch,   ///< Within a round, beside a copy or between two launches of graphs.
+  between,  ///< Within a round, between two kernels of one launch, or launched one by one.
+  host,     ///< Between rounds and around them: the host decides, or prepares.
+};
+inline constexpr std::array<std::string_view, 3> gap_kind_names{"launch", "between kernels", "host"};
+inline constexpr std::uint32_t no_work = std::numeric_limits<std::uint32_t>::max();
+
+/// A time in which the device did nothing.
+struct DeviceGap {
+  std::int64_t start_ns = 0;
+  std::int64_t end_ns = 0;
+  std::uint32_t before = no_work;  ///< Work that ended at its begin; none at the edge of a window.
+  std::uint32_t after = no_work;
+  GapKind kind = GapKind::host;
+
+  [[nodiscard]] std::int64_t ns() const { return end_ns - start_ns; }
+};
+/// Every gap, in order of time.
+[[nodiscard]] std::vector<DeviceGap> device_gaps(const DeviceTimeline& timeline,
+                                                 const DeviceSelection& selection);
+/// Indices of the gaps, the longest first, at most `count`.
+[[nodiscard]] std::vector<std::size_t> longest_gaps(const std::vector<DeviceGap>& gaps, std::size_t count);
+
+struct GapSum {
+  std::int64_t count = 0;
+  std::int64_t ns = 0;
+};
+/// [kind]
+[[nodiscard]] std::array<GapSum, gap_kind_names.size()> sums_of(const std::vector<DeviceGap>& gaps);
+
+/// Counts of durations. Bins are half-open, but the last one has its end.
+struct DurationHistogram {
+  std::vector<double> edges_ns;  ///< One more than counts; empty without durations.
+  std::vector<std::int64_t> counts;
+};
+/// Bins of 1, 2, 5, 10, … ns where the longest is twenty times the shortest, else equal ones of a round
+/// width.
+[[nodiscard]] DurationHistogram histogram_of(const std::vector<std::int64_t>& durations_ns);
+
+/// Share of each of `bins` equal parts of the time in which the device was busy.
+[[nodiscard]] std::vector<double> busy_shares(const DeviceTimeline& timeline, TimeWindow of,
+                                              std::size_t bins);
+
+/// Work of one name in a selection, in order of time, as indices into DeviceTimeline::work.
+[[nodiscard]] std::vector<std::uint32_t> work_named(const DeviceTimeline& timeline,
+                                                    const DeviceSelection& selection, DeviceNames by,
+                                                    std::uint32_t name);
+
+}  // namespace draftscope::simulator
