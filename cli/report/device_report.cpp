@@ -31,8 +31,8 @@ constexpr std::size_t use_cells = 60;
 constexpr std::size_t max_gaps = 8;
 constexpr std::size_t max_json_gaps = 100;
 /// Rows below this share of the busy time are folded, beyond the first few.
-constexpr double least_share = 0.005;
-constexpr std::size_t least_rows = 6;
+constexpr double min_share = 0.005;
+constexpr std::size_t min_rows = 6;
 
 double ratio(std::int64_t part, std::int64_t whole) {
   return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0.0;
@@ -71,7 +71,7 @@ std::string rows_text(const DeviceTimeline& timeline, const DeviceTable& table, 
               {std::string(what), Align::left}});
   std::size_t shown = 0;
   while (shown < table.rows.size() &&
-         (shown < least_rows || ratio(table.rows[shown].own_ns, table.busy_ns) >= least_share))
+         (shown < min_rows || ratio(table.rows[shown].own_ns, table.busy_ns) >= min_share))
     ++shown;
   const auto time = [&](std::int64_t ns) { return duration(static_cast<double>(ns), glyphs); };
   for (const DeviceRow& row : std::span(table.rows).first(shown)) {

@@ -83,7 +83,9 @@ QString identity_text(const OpenedRecording& opened) {
                       SummaryView::tr("%1 requests"));
   decoding << counted(count(opened.round_count()), SummaryView::tr("1 round"), SummaryView::tr("%1 rounds"));
   const QStringList bound{
-      QString::fromStdString(simulator::step_bound_text(opened.measured(), Characters::unicode))};
+      QString::fromStdString(simulator::step_bound_text(opened.measured(), Characters::unicode))
+          .toHtmlEscaped() +
+      QStringLiteral(" <a href='device'>") + SummaryView::tr("Device") + QStringLiteral("</a>")};
   for (QStringList* parts : {&model, &machine, &decoding}) parts->removeAll(QString());
   const auto line = [](const QString& label, const QStringList& parts) {
     return QStringLiteral("<tr><td style='padding-right:12px'>%1</td><td>%2</td></tr>")
@@ -92,7 +94,7 @@ QString identity_text(const OpenedRecording& opened) {
   return QStringLiteral("<h2>%1</h2><table>%2%3%4%5</table>")
       .arg(QString::fromStdString(opened.name()).toHtmlEscaped(), line(SummaryView::tr("model"), model),
            line(SummaryView::tr("machine"), machine), line(SummaryView::tr("decoding"), decoding),
-           bound.front().isEmpty() ? QString() : line(SummaryView::tr("step"), bound));
+           bound.front().startsWith(u' ') ? QString() : line(SummaryView::tr("step"), bound));
 }
 
 }  // namespace
@@ -110,7 +112,8 @@ SummaryView::SummaryView(ViewState& state, QWidget* parent)
   setAccessibleName(tr("Summary"));
   why_->setObjectName(QStringLiteral("why"));
   set_first_focus(*this, *table_);
-  identity_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+  identity_->setTextInteractionFlags(Qt::TextBrowserInteraction);
+  connect(identity_, &QLabel::linkActivated, this, &SummaryView::device_asked);
   identity_->setAccessibleName(tr("Recording"));
   warnings_->setAccessibleName(tr("Warnings"));
   warnings_->setWordWrap(true);

@@ -32,6 +32,7 @@
 #include "views/compare_view.h"
 #include "views/decisions/decisions_view.h"
 #include "views/decisions/skip_map.h"
+#include "views/device/device_view.h"
 #include "views/rounds/filter_bar.h"
 #include "views/rounds/rounds_strip.h"
 #include "views/rounds/rounds_view.h"
@@ -223,6 +224,16 @@ void MainWindow::connect_views() {
             state_.set_run(run_index);
             show_view(summary);
           });
+  auto& device = view<DeviceView>("device");
+  connect(&summary, &SummaryView::device_asked, this, [this, &device] { show_view(device); });
+  connect(&device, &DeviceView::time_asked, this, [this](const TimeRange& range) {
+    pages_->open_timeline(true);
+    state_.set_range(range);
+    state_.end_range_change();
+  });
+  connect(&pinned_, &PinnedRun::changed, &device, [this, &device] {
+    device.compare_with(pinned_.is_pinned() ? std::optional(pinned_.state().run()) : std::nullopt);
+  });
   connect(&view<SqlView>("sql"), &SqlView::link_followed, this, &MainWindow::follow_link);
   connect(filter_, &FilterBar::ended, pages_, &ViewPages::focus_view);
   connect(&view<SkipMap>("skip-map"), &SkipMap::decision_asked, this,

@@ -10,6 +10,7 @@
 #include "views/compare_view.h"
 #include "views/decisions/decisions_view.h"
 #include "views/decisions/skip_map.h"
+#include "views/device/device_view.h"
 #include "views/replay/replay_view.h"
 #include "views/rounds/breakdown_view.h"
 #include "views/rounds/confidence_view.h"
@@ -65,6 +66,7 @@ const std::vector<PageDescription>& page_descriptions() {
       {QStringLiteral("rounds"), title("Rounds"), true, {2, 3}},
       {QStringLiteral("skip-map"), title("Skip map"), true, {1, 1}},
       {QStringLiteral("decisions"), title("Decisions"), false, {1}},
+      {QStringLiteral("device"), title("Device"), false, {1}},
       {QStringLiteral("compare"), title("Compare"), false, {1}},
       {QStringLiteral("what-if"), title("What if"), false, {1}},
       {QStringLiteral("advise"), title("Advise"), false, {1}},
@@ -105,6 +107,11 @@ const std::vector<ViewRow>& view_rows() {
        .make = make_view<ConfidenceView>,
        .pinned = Qt::Vertical},
       {.name = "decisions", .section = "Decisions", .page = "decisions", .make = make_view<DecisionsView>},
+      {.name = "device",
+       .section = "Device",
+       .page = "device",
+       .make = make_view<DeviceView>,
+       .settle = start_and_wait<DeviceView>},
       {.name = "compare",
        .section = "Compare",
        .page = "compare",

@@ -68,9 +68,12 @@ class BytesBySizes {
     using speculation::Operation;
     if (!is_known_ || !operation || *operation == Operation::small) return -1;
     if (row.phase == traces::Phase::draft && own_drafts_.contains(row.run)) return -1;
-    auto& last = last_[static_cast<std::size_t>(*operation)];
-    const std::tuple now(span, row.launch, row.layer);
-    if (std::exchange(last, now) == now && row.layer >= 0) return 0;
+    // An operation may take several kernels, of which the first reads; the head has no layer to tell passes
+    // by.
+    Last& last = last_[static_cast<std::size_t>(*operation)];
+    const bool is_same_launch = last.span == span && last.launch == row.launch && last.layer == row.layer;
+    if (is_same_launch && (row.layer >= 0 || last.kernel != row.kernel)) return 0;
+    last = {span, row.launch, row.kernel, row.layer};
     if (*operation != Operation::attention) return static_cast<std::int64_t>(of(*operation));
     const auto position = positions_.find(row.round_id);
     if (position == positions_.end() || row_bytes_ <= 0.0) return -1;
@@ -83,11 +86,19 @@ class BytesBySizes {
  private:
   double& of(speculation::Operation operation) { return bytes_[static_cast<std::size_t>(operation)]; }
 
+  /// The kernel of an operation that read last.
+  struct Last {
+    traces::SpanId span;
+    std::uint32_t launch = 0;
+    std::uint32_t kernel = 0;
+    std::int32_t layer = -1;
+  };
+
   bool is_known_ = false;
   ModelShape shape_;
   double row_bytes_ = 0.0;  ///< K/V of one position in one layer.
   std::array<double, speculation::operation_count> bytes_{};
-  std::array<std::tuple<traces::SpanId, std::uint32_t, std::int32_t>, speculation::operation_count> last_{};
+  std::array<Last, speculation::operation_count> last_{};
   std::unordered_map<traces::RoundId, std::int32_t> positions_;
   std::unordered_set<std::uint32_t> own_drafts_;
 };

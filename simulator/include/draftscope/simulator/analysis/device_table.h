@@ -29,7 +29,8 @@ struct DeviceSelection {
   [[nodiscard]] std::int64_t wall_ns() const;
 };
 
-/// What to select; absent = all. Without runs in the recording, the whole timeline counts.
+/// What a selection shall hold; absent = all of it. A recording without requests counts from its first work
+/// to its last.
 struct DeviceQuestion {
   std::optional<TimeWindow> range;
   std::optional<std::uint32_t> run;  ///< Index into Recording::runs.
@@ -48,7 +49,7 @@ struct DeviceRow {
   std::int64_t count = 0;
   std::int64_t own_ns = 0;     ///< Time that it has to itself.
   std::int64_t open_ns = 0;    ///< Time from begin to end, other work at the same time or not.
-  std::int64_t median_ns = 0;  ///< Of open times, each uncut.
+  std::int64_t median_ns = 0;  ///< Median of the open times, which no window cuts.
   std::int64_t p99_ns = 0;
   double bytes = 0.0;         ///< Bytes that it must read; 0 = not known.
   std::int64_t bytes_ns = 0;  ///< Part of own_ns whose bytes are known.

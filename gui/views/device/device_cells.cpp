@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "device_cells.h"
+
+#include <QCoreApplication>
+#include <QHeaderView>
+#include <QPainter>
+#include <QTableView>
+#include <cmath>
+
+#include "models/column_text.h"
+#include "models/copy_rows.h"
+#include "widgets/plot_style.h"
+#include "widgets/theme.h"
+#include "widgets/time_text.h"
+
+namespace draftscope::gui {
+
+namespace {
+
+QString cell_tr(const char* words) {
+  return QCoreApplication::translate("DeviceView", words);
+}
+
+DeviceCell time_cell(std::int64_t ns) {
+  return {duration_text(ns), QVariant::fromValue<qlonglong>(ns)};
+}
+
+DeviceCell number_cell(const std::optional<double>& number, QString (*text)(double)) {
+  // Missing numbers are sorted below all others.
+  return number ? DeviceCell{text(*number), *number} : DeviceCell{QStringLiteral("–"), -1.0};
+}
+
+QString share_text(double share) {
+  return percent_text(share);
+}
+
+DeviceCell text_cell(const std::string& text) {
+  const QString words = visible_text(text);
+  return {words, words};
+}
+
+std::optional<double> ratio_of(std::int64_t part, std::int64_t whole) {
+  if (whole <= 0) return std::nullopt;
+  return static_cast<double>(part) / static_cast<double>(whole);
+}
+
+QString signed_duration(std::int64_t ns) {
+  if (ns == 0) return QStringLiteral("±0 ns");
+  return (ns > 0 ? QStringLiteral("+") : QStringLiteral("−")) + duration_text(std::abs(ns));
+}
+
+}  // namespace
+
+void DeviceCells::set_cells(std::vector<DeviceColumn> columns, std::vector<std::vector<DeviceCell>> rows) {
+  beginResetModel();
+  columns_ = std::move(columns);
+  rows_ = std::move(rows);
+  endResetModel();
+}
+
+int DeviceCells::rowCount(const QModelIndex& parent) const {
+  return parent.isValid() ? 0 : static_cast<int>(rows_.size());
+}
+
+int DeviceCells::columnCount(const QModelIndex& parent) const {
+  return parent.isValid() ? 0 : static_cast<int>(columns_.size());
+}
+
+QVariant DeviceCells::data(const QModelIndex& index, int role) const {
+  if (!checkIndex(index, CheckIndexOption::IndexIsValid)) return {};
+  const auto column = static_cast<std::size_t>(index.column());
+  const DeviceCell& cell = rows_[static_cast<std::size_t>(index.row())][column];
+  if (role == Qt::DisplayRole) return cell.text;
+  if (role == sort_role) return cell.value;
+  if (role == Qt::TextAlignmentRole) return cell_alignment(columns_[column].is_text);
+  if (role == Qt::ToolTipRole && columns_[column].is_text) return cell.text;
+  return {};
+}
+
+QVariant DeviceCells::headerData(int section, Qt::Orientation orientation, int role) const {
+  if (section < 0 || section >= columnCount()) return {};
+  const DeviceColumn& column = columns_[static_cast<std::size_t>(section)];
+  return header_data({column.title, column.tooltip}, orientation, role);
+}
+
+void ShareCell::paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const {
+  const double share = std::clamp(index.data(DeviceCells::sort_role).toDouble(), 0.0, 1.0);
+  QRect bar = option.rect.adjusted(1, 2, -1, -2);
+  bar.setWidth(static_cast<int>(std::lround(share * bar.width())));
+  if (!option.state.testFlag(QStyle::State_Selected)) {
+    QColor color = series_color(1, is_dark(option.palette));
+    color.setAlpha(80);
+    painter->fillRect(bar, color);
+  }
+  QStyledItemDelegate::paint(painter, option, index);
+}
+
+std::vector<DeviceColumn> device_columns(const DeviceAnswer& answer) {
+  std::vector<DeviceColumn> columns{
+      {cell_tr("own time"),
+       cell_tr("Time that it has to itself: an instant belongs to what began first, so that the sum is the "
+               "device's busy time")},
+      {cell_tr("share"), cell_tr("Own time over the busy time")},
+      {cell_tr("count"), cell_tr("Kernels, copies or operations that the range holds or cuts")},
+      {cell_tr("open"), cell_tr("Time from begin to end, other work at the same time or not")},
+      {cell_tr("median"), cell_tr("Median of the open times")},
+      {cell_tr("p99"), cell_tr("99th percentile of the open times")},
+      {cell_tr("GB/s"), cell_tr("Bytes that it must read over its own time")},
+      {cell_tr("of read"), cell_tr("That rate over the one that reading alone reaches on this GPU")}};
+  if (answer.other) {
+    columns.push_back({cell_tr("other own"), cell_tr("Own time in the run that it is compared with")});
+    columns.push_back({cell_tr("difference"), cell_tr("Own time here less that of the other run")});
+    columns.push_back({cell_tr("median ratio"), cell_tr("Median here over that of the other run")});
+  }
+  columns.push_back({cell_tr("name"), {}, true});
+  return columns;
+}
+
+std::vector<std::vector<DeviceCell>> device_rows(const simulator::DeviceTimeline& timeline,
+                                                 const DeviceAnswer& answer) {
+  std::vector<std::vector<DeviceCell>> rows;
+  rows.reserve(answer.table.rows.size());
+  for (const simulator::DeviceRow& row : answer.table.rows) {
+    std::optional<double> of_read = row.gb_s();
+    if (of_read && timeline.rate)
+      *of_read /= timeline.rate->gb_s;
+    else
+      of_read.reset();
+    std::vector<DeviceCell> cells{time_cell(row.own_ns),
+                                  number_cell(ratio_of(row.own_ns, answer.table.busy_ns), share_text),
+                                  {QString::number(row.count), QVariant::fromValue<qlonglong>(row.count)},
+                                  time_cell(row.open_ns),
+                                  time_cell(row.median_ns),
+                                  time_cell(row.p99_ns),
+                                  number_cell(row.gb_s(), number_text),
+                                  number_cell(of_read, share_text)};
+    if (answer.other) {
+      const auto found = answer.other->find(row.name);
+      const bool is_there = found != answer.other->end();
+      cells.push_back(is_there ? time_cell(found->second.own_ns) : number_cell({}, number_text));
+      const std::int64_t difference = row.own_ns - (is_there ? found->second.own_ns : 0);
+      cells.push_back({signed_duration(difference), QVariant::fromValue<qlonglong>(difference)});
+      cells.push_back(number_cell(is_there ? ratio_of(row.median_ns, found->second.median_ns) : std::nullopt,
+                                  speedup_text));
+    }
+    cells.push_back(text_cell(timeline.names[row.name]));
+    rows.push_back(std::move(cells));
+  }
+  return rows;
+}
+
+std::vector<DeviceColumn> gap_columns() {
+  return {{cell_tr("gap"), cell_tr("How long the device did nothing")},
+          {cell_tr("begins at"), cell_tr("From the begin of what is shown")},
+          {cell_tr("kind"),
+           cell_tr("launch: beside a copy, or between launches within a round; host: between rounds and "
+                   "around them"),
+           true},
+          {cell_tr("after"), cell_tr("What ended at its begin"), true},
+          {cell_tr("before"), cell_tr("What began at its end"), true}};
+}
+
+std::vector<std::vector<DeviceCell>> gap_rows(const simulator::DeviceTimeline& timeline,
+                                              const DeviceAnswer& answer) {
+  const auto name = [&](std::uint32_t work) {
+    return work == simulator::no_work ? DeviceCell{QStringLiteral("–"), QString()}
+                                      : text_cell(timeline.names[timeline.work[work].kernel]);
+  };
+  std::vector<std::vector<DeviceCell>> rows;
+  rows.reserve(answer.longest.size());
+  for (const std::size_t index : answer.longest) {
+    const simulator::DeviceGap& gap = answer.gaps[index];
+    rows.push_back({time_cell(gap.ns()), time_cell(gap.start_ns - answer.whole.start_ns),
+                    text_cell(std::string(simulator::gap_kind_names[static_cast<std::size_t>(gap.kind)])),
+                    name(gap.before), name(gap.after)});
+  }
+  return rows;
+}
+
+void set_up_device_table(QTableView& table, const QString& name) {
+  table.setAccessibleName(name);
+  table.setSelectionBehavior(QAbstractItemView::SelectRows);
+  table.setSelectionMode(QAbstractItemView::SingleSelection);
+  table.setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
+  table.verticalHeader()->hide();
+  table.verticalHeader()->setDefaultSectionSize(table.fontMetrics().height() + 8);
+  table.setAlternatingRowColors(true);
+  table.setTextElideMode(Qt::ElideMiddle);
+  table.setWordWrap(false);
+  table.setSortingEnabled(true);
+  table.sortByColumn(0, Qt::DescendingOrder);
+  table.horizontalHeader()->setStretchLastSection(true);
+  offer_copying(table);
+}
+
+void fit_device_columns(QTableView& table) {
+  constexpr int max_name = 220;
+  table.resizeColumnsToContents();
+  for (int column = 0; column + 1 < table.model()->columnCount(); ++column)
+    table.setColumnWidth(column, std::min(table.columnWidth(column), max_name));
+}
+
+}  // namespace draftscope::gui

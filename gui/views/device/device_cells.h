@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// Tables of the page of the device: a model of cells with a text and a number to sort by, its columns, and a
+// cell with a bar.
+
+#include <QAbstractTableModel>
+#include <QStyledItemDelegate>
+#include <vector>
+
+#include "data/device/device_answer.h"
+
+class QTableView;
+
+namespace draftscope::gui {
+
+struct DeviceCell {
+  QString text;
+  QVariant value;  ///< What the column is sorted by.
+};
+
+struct DeviceColumn {
+  QString title;
+  QString tooltip;
+  bool is_text = false;
+};
+
+class DeviceCells : public QAbstractTableModel {
+  Q_OBJECT
+
+ public:
+  static constexpr int sort_role = Qt::UserRole;
+
+  explicit DeviceCells(QObject* parent = nullptr) : QAbstractTableModel(parent) {}
+  /// Every row has a cell per column.
+  void set_cells(std::vector<DeviceColumn> columns, std::vector<std::vector<DeviceCell>> rows);
+
+  [[nodiscard]] int rowCount(const QModelIndex& parent = {}) const override;
+  [[nodiscard]] int columnCount(const QModelIndex& parent = {}) const override;
+  [[nodiscard]] QVariant data(const QModelIndex& index, int role = Qt::DisplayRole) const override;
+  [[nodiscard]] QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
+
+ private:
+  std::vector<DeviceColumn> columns_;
+  std::vector<std::vector<DeviceCell>> rows_;
+};
+
+/// Draws a share as a bar under its text.
+class ShareCell : public QStyledItemDelegate {
+  Q_OBJECT
+
+ public:
+  using QStyledItemDelegate::QStyledItemDelegate;
+  void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override;
+};
+
+/// Column of the share among those of device_columns().
+inline constexpr int share_column = 1;
+
+[[nodiscard]] std::vector<DeviceColumn> device_columns(const DeviceAnswer& answer);
+/// One row per name, with the numbers first; the last cell is the name.
+[[nodiscard]] std::vector<std::vector<DeviceCell>> device_rows(const simulator::DeviceTimeline& timeline,
+                                                               const DeviceAnswer& answer);
+
+[[nodiscard]] std::vector<DeviceColumn> gap_columns();
+/// One row per listed gap.
+[[nodiscard]] std::vector<std::vector<DeviceCell>> gap_rows(const simulator::DeviceTimeline& timeline,
+                                                            const DeviceAnswer& answer);
+
+/// Puts the model into the table: numbers as wide as they need, the last column takes the rest and loses its
+/// middle where there is none.
+void set_up_device_table(QTableView& table, const QString& name);
+void fit_device_columns(QTableView& table);
+
+}  // namespace draftscope::gui

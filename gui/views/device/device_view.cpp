@@ -1,0 +1,405 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "device_view.h"
+
+#include <QComboBox>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QLineEdit>
+#include <QProgressBar>
+#include <QPushButton>
+#include <QSplitter>
+#include <QStackedWidget>
+#include <QTabWidget>
+#include <QTableView>
+#include <QTimer>
+#include <algorithm>
+
+#include "charts/chart_pane.h"
+#include "charts/chart_plot.h"
+#include "views/device/device_charts.h"
+#include "widgets/first_focus.h"
+#include "widgets/scrollable.h"
+#include "widgets/text_cell.h"
+#include "widgets/time_text.h"
+
+namespace draftscope::gui {
+
+namespace {
+
+enum class Over : std::uint8_t { run, all, range };
+
+/// Why a recording has no times of a device, and what to do.
+QString why_no_device(const traces::Recording& recording) {
+  const QString record = DeviceView::tr("Record with --device cuda: every launch then has its times.");
+  if (!simulator::is_gpu_recording(recording.meta))
+    return DeviceView::tr("This recording has no times of a device: it was made on a CPU.") + u' ' + record;
+  return DeviceView::tr(
+             "This recording of %1 has no times of the device: its launches were not traced. Record "
+             "with --device-trace launches, or operations.")
+      .arg(QString::fromStdString(simulator::recorded_gpu_name(recording.meta)));
+}
+
+}  // namespace
+
+DeviceView::DeviceView(ViewState& state, QWidget* parent)
+    : QWidget(parent),
+      state_(state),
+      over_(new QComboBox),
+      phase_(new QComboBox),
+      by_(new QComboBox),
+      other_(new QComboBox),
+      find_(new QLineEdit),
+      longest_(new QPushButton(tr("Show the &longest"))),
+      summary_(new QLabel),
+      stack_(new QStackedWidget),
+      notice_(new QLabel),
+      progress_(new QProgressBar),
+      cancel_(new QPushButton(tr("&Cancel"))),
+      again_(new QPushButton(tr("&Read again"))),
+      table_(new QTableView),
+      tabs_(new QTabWidget),
+      gaps_(new QTableView),
+      gaps_chart_(new ChartPane(tr("Gaps by length"))),
+      use_(new ChartPane(tr("Use over time"))),
+      durations_(new ChartPane(tr("Durations of one name"))),
+      layers_(new ChartPane(tr("Durations by layer"))),
+      rounds_(new ChartPane(tr("Durations by round"))) {
+  setAccessibleName(tr("Device"));
+  set_first_focus(*this, *table_);
+  for (const auto& [view, cells, sorted, name] :
+       {std::tuple(table_, &cells_, &sorted_, tr("Operations or kernels")),
+        std::tuple(gaps_, &gap_cells_, &sorted_gaps_, tr("Longest gaps"))}) {
+    sorted->setSourceModel(cells);
+    sorted->setSortRole(DeviceCells::sort_role);
+    sorted->setFilterKeyColumn(-1);
+    sorted->setFilterCaseSensitivity(Qt::CaseInsensitive);
+    view->setModel(sorted);
+    view->setItemDelegate(new TextCell(view));
+    set_up_device_table(*view, name);
+  }
+  table_->setItemDelegateForColumn(share_column, new ShareCell(table_));
+  set_up_choices();
+  lay_out();
+  connect_parts();
+  take_recording();
+}
+
+void DeviceView::set_up_choices() {
+  over_->addItems({tr("the run"), tr("all runs"), tr("the visible range")});
+  over_->setAccessibleName(tr("What the page is about"));
+  phase_->addItem(tr("all phases"));
+  for (int phase = 0; phase < traces::phase_count; ++phase)
+    phase_->addItem(QString::fromUtf8(traces::phase_name(static_cast<traces::Phase>(phase)).data()));
+  phase_->setAccessibleName(tr("Phase"));
+  by_->addItems({tr("by operation"), tr("by kernel")});
+  by_->setAccessibleName(tr("What a row is"));
+  other_->setAccessibleName(tr("Run to compare with"));
+  find_->setPlaceholderText(tr("Find an operation"));
+  find_->setAccessibleName(tr("Find an operation"));
+  find_->setClearButtonEnabled(true);
+  find_->setMaximumWidth(220);
+  longest_->setToolTip(tr("Shows the longest one of the chosen row in the timeline (Return)"));
+  summary_->setAccessibleName(tr("Use of the device"));
+  summary_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+  notice_->setAccessibleName(tr("Notice"));
+  notice_->setWordWrap(true);
+  notice_->setAlignment(Qt::AlignCenter);
+  progress_->setAccessibleName(tr("Reading what the device did"));
+}
+
+void DeviceView::lay_out() {
+  auto* choices = new QHBoxLayout;
+  for (QWidget* choice : std::initializer_list<QWidget*>{over_, phase_, by_, other_, find_, longest_})
+    choices->addWidget(choice);
+  choices->addStretch(1);
+  auto* gaps = new QSplitter;
+  gaps->addWidget(gaps_);
+  gaps->addWidget(gaps_chart_);
+  gaps->setSizes({600, 400});
+  auto* one = new QSplitter;
+  for (ChartPane* pane : {durations_, layers_, rounds_}) one->addWidget(pane);
+  tabs_->setDocumentMode(true);
+  tabs_->addTab(gaps, tr("&Gaps"));
+  tabs_->addTab(use_, tr("&Use over time"));
+  tabs_->addTab(one, tr("&Durations"));
+  auto* shown = new QSplitter(Qt::Vertical);
+  shown->addWidget(table_);
+  shown->addWidget(tabs_);
+  shown->setChildrenCollapsible(false);
+  shown->setSizes({400, 300});
+  auto* empty = new QWidget;
+  auto* middle = new QVBoxLayout(empty);
+  middle->addStretch(1);
+  for (QWidget* part : std::initializer_list<QWidget*>{notice_, progress_}) middle->addWidget(part);
+  auto* buttons = new QHBoxLayout;
+  buttons->addStretch(1);
+  for (QPushButton* button : {cancel_, again_}) buttons->addWidget(button);
+  buttons->addStretch(1);
+  middle->addLayout(buttons);
+  middle->addStretch(1);
+  stack_->addWidget(empty);
+  stack_->addWidget(shown);
+  auto* layout = new QVBoxLayout(this);
+  layout->addLayout(choices);
+  layout->addWidget(summary_);
+  layout->addWidget(stack_, 1);
+}
+
+void DeviceView::connect_parts() {
+  connect(&state_, &ViewState::recording_changed, this, &DeviceView::take_recording);
+  connect(&state_, &ViewState::run_changed, this, [this] {
+    if (over_->currentIndex() == static_cast<int>(Over::run)) ask();
+  });
+  connect(&state_, &ViewState::range_changed, this, [this] {
+    if (over_->currentIndex() == static_cast<int>(Over::range)) ask();
+  });
+  for (QComboBox* choice : {over_, phase_, by_, other_})
+    connect(choice, &QComboBox::currentIndexChanged, this, &DeviceView::ask);
+  connect(find_, &QLineEdit::textChanged, this, &DeviceView::find);
+  connect(longest_, &QPushButton::clicked, this, &DeviceView::show_longest);
+  connect(cancel_, &QPushButton::clicked, this, &DeviceView::cancel);
+  connect(again_, &QPushButton::clicked, this, &DeviceView::start);
+  connect(table_, &QTableView::activated, this, &DeviceView::show_longest);
+  connect(gaps_, &QTableView::activated, this, &DeviceView::show_gap);
+  connect(table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this,
+          &DeviceView::show_durations);
+  connect(&use_->plot(), &ChartPlot::chosen, this, [this](const ChartPlace& place) {
+    if (!answer_ || place.point >= answer_->busy_shares.size()) return;
+    const std::int64_t width = (answer_->whole.end_ns - answer_->whole.start_ns) /
+                               static_cast<std::int64_t>(answer_->busy_shares.size());
+    const std::int64_t from_ns = answer_->whole.start_ns + width * static_cast<std::int64_t>(place.point);
+    go_to({from_ns, from_ns + width}, {});
+  });
+}
+
+void DeviceView::paintEvent(QPaintEvent* event) {
+  QWidget::paintEvent(event);
+  // A painted view has been seen.
+  if (is_stale_) QTimer::singleShot(0, this, &DeviceView::start);
+}
+
+bool DeviceView::is_settled() const {
+  return !is_stale_ && !reading_.is_running() && !answering_.is_running();
+}
+
+void DeviceView::take_recording() {
+  reading_.cancel();
+  answering_.cancel();
+  timeline_.reset();
+  answer_.reset();
+  is_stale_ = true;
+  list_runs();
+  show_notice(state_.recording() ? tr("Reading what the device did …") : QString(), false);
+  update();
+}
+
+void DeviceView::list_runs() {
+  const QSignalBlocker quiet(other_);
+  other_->clear();
+  other_->addItem(tr("compared with no run"));
+  const RecordingPointer& recording = state_.recording();
+  if (recording)
+    for (const RunRounds& run : recording->runs())
+      other_->addItem(tr("compared with %1").arg(QString::fromStdString(run.run->specification)));
+  constexpr int widest = 240;
+  other_->setMaximumWidth(widest);
+}
+
+void DeviceView::start() {
+  const RecordingPointer recording = state_.recording();
+  if (!recording || !recording->has_rows()) return;
+  if (!std::exchange(is_stale_, false) && !again_->isVisible()) return;
+  if (std::ranges::none_of(recording->recording().tracks, [](const traces::Track& track) {
+        return track.kind == "stream" || track.kind == "operations";
+      })) {
+    show_notice(why_no_device(recording->recording()), false);
+    emit settled();
+    return;
+  }
+  show_notice(tr("Reading what the device did …"), true);
+  reading_.start(read_and_take(
+      [this, recording](const auto& should_continue) -> Result<simulator::DeviceTimeline> {
+        DRAFTSCOPE_TRY_ASSIGN(traces::Reader reader, traces::Reader::open(recording->recording().path));
+        DRAFTSCOPE_TRY_ASSIGN(const auto highest, reader.highest_ids());
+        const auto kernels = std::ranges::find(highest, "kernels", &traces::TableCount::table);
+        const std::int64_t all = kernels == highest.end() ? 0 : kernels->rows;
+        const auto tell = [&](std::int64_t rows) {
+          QMetaObject::invokeMethod(
+              this,
+              [this, rows, all] {
+                constexpr std::int64_t most = 1000;
+                progress_->setRange(0, all > 0 ? static_cast<int>(most) : 0);
+                if (all > 0) progress_->setValue(static_cast<int>(std::min(most, most * rows / all)));
+              },
+              Qt::QueuedConnection);
+          return should_continue();
+        };
+        return simulator::read_device_timeline(reader, recording->recording(), tell);
+      },
+      [this](Result<simulator::DeviceTimeline> timeline) { take(std::move(timeline)); }));
+}
+
+void DeviceView::cancel() {
+  reading_.cancel();
+  show_notice(tr("Reading was stopped."), false);
+  again_->show();
+  emit settled();
+}
+
+void DeviceView::take(Result<simulator::DeviceTimeline> timeline) {
+  if (!timeline || timeline->empty()) {
+    show_notice(timeline ? why_no_device(state_.recording()->recording())
+                         : QString::fromStdString(timeline.error().message),
+                false);
+    emit settled();
+    return;
+  }
+  timeline_ = std::make_shared<const simulator::DeviceTimeline>(*std::move(timeline));
+  ask();
+}
+
+void DeviceView::show_notice(const QString& words, bool is_reading) {
+  notice_->setText(words);
+  summary_->clear();
+  progress_->setRange(0, 0);
+  progress_->setVisible(is_reading);
+  cancel_->setVisible(is_reading);
+  again_->hide();
+  stack_->setCurrentIndex(0);
+  for (QWidget* choice : std::initializer_list<QWidget*>{over_, phase_, by_, other_, find_, longest_})
+    choice->setEnabled(false);
+}
+
+DeviceAsked DeviceView::asked() const {
+  DeviceAsked asked;
+  const auto over = static_cast<Over>(over_->currentIndex());
+  if (over == Over::run) asked.question.run = static_cast<std::uint32_t>(state_.run());
+  if (over == Over::range)
+    asked.question.range = simulator::TimeWindow{state_.range().start_ns, state_.range().end_ns};
+  if (phase_->currentIndex() > 0)
+    asked.question.phase = static_cast<traces::Phase>(phase_->currentIndex() - 1);
+  asked.by = by_->currentIndex() == 0 ? simulator::DeviceNames::operations : simulator::DeviceNames::kernels;
+  // Ranges of a run say nothing of another.
+  if (other_->currentIndex() > 0 && over != Over::range)
+    asked.other_run = static_cast<std::uint32_t>(other_->currentIndex() - 1);
+  return asked;
+}
+
+void DeviceView::ask() {
+  if (!timeline_ || !state_.recording()) return;
+  answering_.start(read_and_take(
+      [timeline = timeline_, recording = state_.recording(),
+       asked = asked()](const auto& /*should_continue*/) {
+        return answer_device(*timeline, recording->recording(), asked);
+      },
+      [this](DeviceAnswer answer) {
+        answer_ = std::make_shared<const DeviceAnswer>(std::move(answer));
+        show_answer();
+        emit settled();
+      }));
+}
+
+void DeviceView::show_answer() {
+  const std::optional<std::uint32_t> chosen = chosen_name();
+  cells_.set_cells(device_columns(*answer_), device_rows(*timeline_, *answer_));
+  gap_cells_.set_cells(gap_columns(), gap_rows(*timeline_, *answer_));
+  fit_device_columns(*table_);
+  fit_device_columns(*gaps_);
+  for (QWidget* choice : std::initializer_list<QWidget*>{over_, phase_, by_, find_, longest_})
+    choice->setEnabled(true);
+  other_->setEnabled(over_->currentIndex() != static_cast<int>(Over::range));
+  const auto time = [](std::int64_t ns) { return duration_text(ns); };
+  const simulator::DeviceTable& table = answer_->table;
+  QStringList words;
+  if (table.wall_ns > 0)
+    words << tr("busy for %1, %2 of %3")
+                 .arg(time(table.busy_ns),
+                      percent_text(static_cast<double>(table.busy_ns) / static_cast<double>(table.wall_ns)),
+                      time(table.wall_ns));
+  const auto sums = simulator::sums_of(answer_->gaps);
+  for (std::size_t kind = 0; kind < sums.size(); ++kind)
+    if (sums[kind].count > 0)
+      words << tr("%1 %2 in %3 gaps")
+                   .arg(QString::fromUtf8(simulator::gap_kind_names[kind].data()), time(sums[kind].ns))
+                   .arg(sums[kind].count);
+  if (timeline_->bytes == simulator::BytesSource::sizes) words << tr("bytes follow from the model's sizes");
+  if (timeline_->rate) words << tr("reading alone reaches %1 GB/s").arg(number_text(timeline_->rate->gb_s));
+  summary_->setText(words.join(QStringLiteral(" · ")));
+  summary_->setToolTip(summary_->text());
+  gaps_chart_->set_chart(gaps_chart(*answer_), tr("no gap"));
+  use_->set_chart(use_chart(*answer_), tr("nothing of this run was recorded here"));
+  stack_->setCurrentIndex(1);
+  int row = 0;
+  for (int at = 0; chosen && at < sorted_.rowCount(); ++at) {
+    const int source = sorted_.mapToSource(sorted_.index(at, 0)).row();
+    if (answer_->table.rows[static_cast<std::size_t>(source)].name == *chosen) row = at;
+  }
+  table_->setCurrentIndex(sorted_.index(row, 0));
+  show_durations();
+}
+
+std::optional<std::uint32_t> DeviceView::chosen_name() const {
+  const QModelIndex index = sorted_.mapToSource(table_->currentIndex());
+  if (!answer_ || !index.isValid() || static_cast<std::size_t>(index.row()) >= answer_->table.rows.size())
+    return std::nullopt;
+  return answer_->table.rows[static_cast<std::size_t>(index.row())].name;
+}
+
+void DeviceView::show_durations() {
+  const std::optional<std::uint32_t> name = chosen_name();
+  longest_->setEnabled(name.has_value());
+  if (!name) {
+    for (ChartPane* pane : {durations_, layers_, rounds_}) pane->set_chart({}, tr("no row is chosen"));
+    return;
+  }
+  const DeviceAsked& asked = answer_->asked;
+  const NamedDurations here = durations_of(*timeline_, answer_->selection, asked.by, *name);
+  std::optional<NamedDurations> other;
+  if (answer_->other_selection) other = durations_of(*timeline_, *answer_->other_selection, asked.by, *name);
+  const NamedDurations* beside = other ? &*other : nullptr;
+  const QString words = visible_text(timeline_->names[*name]);
+  const QString shown = words.size() > 40 ? words.left(20) + u'…' + words.right(19) : words;
+  durations_->set_chart(durations_chart(shown, here, beside), tr("no times"));
+  layers_->set_chart(layers_chart(shown, here, beside), tr("no layers"));
+  rounds_->set_chart(rounds_chart(shown, here, beside), tr("outside rounds"));
+}
+
+void DeviceView::compare_with(std::optional<std::size_t> run) {
+  other_->setCurrentIndex(run ? static_cast<int>(*run) + 1 : 0);
+}
+
+void DeviceView::find(const QString& text) {
+  if (find_->text() != text) return find_->setText(text);
+  sorted_.setFilterFixedString(text);
+  if (!text.isEmpty()) tabs_->setCurrentIndex(2);
+  table_->setCurrentIndex(sorted_.index(0, 0));
+  show_durations();
+}
+
+void DeviceView::show_longest() {
+  const QModelIndex index = sorted_.mapToSource(table_->currentIndex());
+  if (!chosen_name()) return;
+  const simulator::DeviceRow& row = answer_->table.rows[static_cast<std::size_t>(index.row())];
+  const simulator::DeviceWork& work = timeline_->work[row.longest];
+  go_to({work.start_ns, work.end_ns}, work.round_id);
+}
+
+void DeviceView::show_gap(const QModelIndex& index) {
+  const auto row = static_cast<std::size_t>(sorted_gaps_.mapToSource(index).row());
+  if (!answer_ || row >= answer_->longest.size()) return;
+  const simulator::DeviceGap& gap = answer_->gaps[answer_->longest[row]];
+  const std::uint32_t beside = gap.after == simulator::no_work ? gap.before : gap.after;
+  go_to({gap.start_ns, gap.end_ns},
+        beside == simulator::no_work ? traces::RoundId{} : timeline_->work[beside].round_id);
+}
+
+void DeviceView::go_to(const simulator::TimeWindow& time, traces::RoundId round_id) {
+  const auto& rounds = state_.recording()->recording().rounds;
+  if (!round_id.is_none())
+    if (const auto found = std::ranges::find(rounds, round_id, &traces::Round::id); found != rounds.end())
+      state_.go_to_round(static_cast<std::uint32_t>(found - rounds.begin()));
+  const std::int64_t margin_ns = std::max<std::int64_t>((time.end_ns - time.start_ns) / 2, 1000);
+  emit time_asked({time.start_ns - margin_ns, time.end_ns + margin_ns});
+}
+
+}  // namespace draftscope::gui
