@@ -220,8 +220,10 @@ std::string device_text(const simulator::MeasuredRecording& measured, const Devi
       "\ndevice: busy for {}, {} of {}{}\n", duration(static_cast<double>(table.busy_ns), glyphs),
       percent(ratio(table.busy_ns, table.wall_ns)), duration(static_cast<double>(table.wall_ns), glyphs), of);
   if (!tables_only) {
-    if (const std::string step = simulator::step_bound_text(measured, glyphs.characters()); !step.empty())
-      text += step + "\n";
+    std::string step = simulator::step_bound_text(measured, glyphs.characters());
+    if (const std::size_t colon = step.find(": "); colon != std::string::npos)
+      step.replace(colon, 2, ":\n  ");
+    if (!step.empty()) text += step + "\n";
     text += fmt::format("  use over time  {}\n", line_chart(use_of(report), use_cells, glyphs));
   }
   text += "\n" + rows_text(report.timeline, table, "operation", glyphs);

@@ -16,7 +16,7 @@ namespace draftscope::gui {
 
 struct DeviceCell {
   QString text;
-  QVariant value;  ///< What the column is sorted by.
+  QVariant value;  ///< Number or text to sort by.
 };
 
 struct DeviceColumn {

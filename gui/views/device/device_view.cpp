@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "device_view.h"
 
+#include <draftscope/simulator/analysis/gpu.h>
 #include <QComboBox>
 #include <QHBoxLayout>
 #include <QLabel>

@@ -108,20 +108,20 @@ std::optional<StepBound> step_bound(const MeasuredRecording& measured) {
 std::string step_bound_text(const MeasuredRecording& measured, Characters characters) {
   const std::optional<StepBound> bound = step_bound(measured);
   if (!bound) return {};
+  const char* certainty = is_predicted(measured.recording->meta) ? "modelled" : "measured";
   std::string text =
-      fmt::format("A vanilla step reads {} in {} of {}: {} GB/s",
+      fmt::format("A vanilla step reads {} (by sizes) in {} {} ({}): {} GB/s",
                   gigabytes(bound->weight_bytes + bound->cache_bytes), duration_text(bound->ns, characters),
-                  bound->is_busy_time ? "the device's busy time" : "wall time", number_text(bound->gb_s()));
+                  bound->is_busy_time ? "busy" : "of wall time", certainty, number_text(bound->gb_s()));
   if (const auto share = bound->share(); share && *share <= 1.0)
-    text += fmt::format(", {} of the {} GB/s that the {} is specified for", percent_text(*share),
+    text += fmt::format(", {} of the {} that the {} is specified for", percent_text(*share),
                         number_text(bound->rate->specified_gb_s), bound->rate->gpu);
   else if (share)
-    text += fmt::format(", more than the {} GB/s of the {}'s memory, so that most of it comes from a cache",
+    text += fmt::format(", more than the {} of the {}'s memory: most of it comes from a cache",
                         number_text(bound->rate->specified_gb_s), bound->rate->gpu);
   if (bound->busy_share)
     text += fmt::format("; the device is busy for {} of a step", percent_text(*bound->busy_share));
-  return text + fmt::format(". Bytes follow from sizes, time is {}.",
-                            is_predicted(measured.recording->meta) ? "modelled" : "measured");
+  return text + ".";
 }
 
 }  // namespace draftscope::simulator

@@ -132,7 +132,9 @@ TEST_P(DeviceTables, UseOverTimeIsTheBusyTime) {
 
 /// Operations inside rounds have the times and bytes that `report --by operation` gives them.
 TEST(DeviceTable, AgreesWithTheTableByOperation) {
-  const auto [recording, timeline] = read(operations_sample);
+  const Read sample = read(operations_sample);
+  const traces::Recording& recording = sample.recording;
+  const DeviceTimeline& timeline = sample.timeline;
   traces::Reader reader = value_of(traces::Reader::open(operations_sample));
   const RecordedOperations operations = value_of(read_operations(reader, recording));
   for (const char* name : {"gate up", "attention", "down", "qkv"}) {

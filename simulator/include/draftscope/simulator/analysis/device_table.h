@@ -29,8 +29,7 @@ struct DeviceSelection {
   [[nodiscard]] std::int64_t wall_ns() const;
 };
 
-/// What a selection shall hold; absent = all of it. A recording without requests counts from its first work
-/// to its last.
+/// Choice of a selection; absent = all. A recording without requests counts from its first work to its last.
 struct DeviceQuestion {
   std::optional<TimeWindow> range;
   std::optional<std::uint32_t> run;  ///< Index into Recording::runs.

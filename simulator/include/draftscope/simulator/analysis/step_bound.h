@@ -42,8 +42,8 @@ struct StepBound {
 /// Absent without a vanilla run with steps, and where meta does not say what a step reads.
 [[nodiscard]] std::optional<StepBound> step_bound(const MeasuredRecording& measured);
 
-/// One sentence, such as "A vanilla step reads 15.0 GB in 6.04 ms of the device's busy time: 2485 GB/s, 51.8
-/// % of the 4800 GB/s that an H200 is specified for." Empty where there is no bound.
+/// One sentence, such as "A vanilla step reads 15.0 GB (by sizes) in 6.04 ms busy (measured): 2491 GB/s, 51.9
+/// % of the 4800 that the H200-SXM5-141GB is specified for." Empty where there is no bound.
 [[nodiscard]] std::string step_bound_text(const MeasuredRecording& measured, Characters characters);
 
 }  // namespace draftscope::simulator
