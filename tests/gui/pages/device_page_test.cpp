@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Tests the page of the device in the real window, with recordings of an H200 and without a device.
+#include <draftscope/simulator/analysis/device_table.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <QComboBox>
+#include <QLineEdit>
+#include <QPushButton>
+#include <QTableView>
+
+#include "../../value_of.h"
+#include "charts/chart_pane.h"
+#include "charts/chart_plot.h"
+#include "views/device/device_view.h"
+#include "window_fixture.h"
+
+namespace draftscope::gui {
+namespace {
+
+using simulator::DeviceNames;
+
+class DevicePage : public Window {
+ protected:
+  DeviceView& view() { return view_of<DeviceView>(window_, QStringLiteral("device")); }
+  void open_sample() {
+    const std::filesystem::path path =
+        std::filesystem::path(DRAFTSCOPE_SOURCE_DIR) / "traces/samples/h200-smollm2-node.dstrace";
+    ASSERT_EQ(open(path), QString());
+    raise(QStringLiteral("device"));
+    wait();
+  }
+  void wait() {
+    ASSERT_TRUE(QTest::qWaitFor([&] { return view().is_settled(); }, 20000));
+    settle();
+  }
+  QComboBox& choice(const char* name) {
+    for (QComboBox* found : view().findChildren<QComboBox*>())
+      if (found->accessibleName() == QString::fromUtf8(name)) return *found;
+    throw std::runtime_error(name);
+  }
+  QString cell(int row, int column) { return view().rows().index(row, column).data().toString(); }
+  int name_column() { return view().rows().columnCount() - 1; }
+};
+
+TEST_F(DevicePage, HasTheRowsOfTheShownRunLongestFirst) {
+  open_sample();
+  ASSERT_TRUE(view().answer());
+  const DeviceAnswer& answer = *view().answer();
+  EXPECT_EQ(answer.asked.question.run, 0U);
+  ASSERT_GT(view().rows().rowCount(), 5);
+  EXPECT_EQ(view().rows().rowCount(), static_cast<int>(answer.table.rows.size()));
+  double before = 1.0;
+  for (int row = 0; row < view().rows().rowCount(); ++row) {
+    const double share = view().rows().index(row, share_column).data(DeviceCells::sort_role).toDouble();
+    EXPECT_LE(share, before);
+    before = share;
+  }
+  // The page and the report count the same.
+  traces::Reader reader = value_of(traces::Reader::open(std::filesystem::path(DRAFTSCOPE_SOURCE_DIR) /
+                                                        "traces/samples/h200-smollm2-node.dstrace"));
+  const traces::Recording recording = value_of(reader.recording());
+  const auto timeline = value_of(simulator::read_device_timeline(reader, recording));
+  const auto selection = simulator::select_device(timeline, recording, {.range = {}, .run = 0, .phase = {}});
+  EXPECT_EQ(simulator::device_table(timeline, selection, DeviceNames::operations).busy_ns,
+            answer.table.busy_ns);
+}
+
+TEST_F(DevicePage, FindsAnOperationWithItsDurations) {
+  open_sample();
+  view().find(QStringLiteral("gate"));
+  ASSERT_EQ(view().rows().rowCount(), 1);
+  EXPECT_EQ(cell(0, name_column()), QStringLiteral("gate up"));
+  int charts = 0;
+  for (ChartPane* pane : view().findChildren<ChartPane*>())
+    charts += pane->plot().chart().name.startsWith(u"gate up") && !pane->plot().chart().empty() ? 1 : 0;
+  EXPECT_EQ(charts, 3) << "open times, by layer, by round";
+  view().find(QStringLiteral("no such name"));
+  EXPECT_EQ(view().rows().rowCount(), 0);
+  view().find({});
+  EXPECT_GT(view().rows().rowCount(), 5);
+}
+
+TEST_F(DevicePage, ComparesWithThePinnedRun) {
+  open_sample();
+  const int columns = view().rows().columnCount();
+  view().compare_with(1);
+  wait();
+  EXPECT_EQ(view().rows().columnCount(), columns + 3);
+  EXPECT_TRUE(view().answer()->other);
+  view().compare_with({});
+  wait();
+  EXPECT_EQ(view().rows().columnCount(), columns);
+}
+
+TEST_F(DevicePage, AnswersOnlyThePhaseOrTheRange) {
+  open_sample();
+  const std::int64_t whole_ns = view().answer()->table.busy_ns;
+  choice("Phase").setCurrentIndex(1 + static_cast<int>(traces::Phase::verify));
+  wait();
+  EXPECT_LT(view().answer()->table.busy_ns, whole_ns);
+  choice("What a row is").setCurrentIndex(1);
+  wait();
+  EXPECT_EQ(view().answer()->asked.by, DeviceNames::kernels);
+}
+
+TEST_F(DevicePage, ShowsTheLongestInTheTimeline) {
+  open_sample();
+  QSignalSpy asked(&view(), &DeviceView::time_asked);
+  for (QPushButton* button : view().findChildren<QPushButton*>())
+    if (button->text().contains(u"longest")) button->click();
+  ASSERT_EQ(asked.count(), 1);
+  const TimeRange shown = window_.state().range();
+  EXPECT_LT(shown.duration_ns(), 1'000'000);
+}
+
+TEST_F(DevicePage, SaysWhyThereIsNothingOfAProcessor) {
+  ASSERT_EQ(open(std::filesystem::path(DRAFTSCOPE_SOURCE_DIR) / "traces/samples/early-exit.dstrace"),
+            QString());
+  raise(QStringLiteral("device"));
+  wait();
+  EXPECT_FALSE(view().answer());
+  QStringList said;
+  for (const QLabel* label : view().findChildren<QLabel*>()) said << label->text();
+  EXPECT_TRUE(said.join(u' ').contains(QStringLiteral("was made on a CPU")));
+}
+
+}  // namespace
+}  // namespace draftscope::gui
