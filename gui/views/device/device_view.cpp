@@ -56,7 +56,7 @@ DeviceView::DeviceView(ViewState& state, QWidget* parent)
       notice_(new QLabel),
       progress_(new QProgressBar),
       cancel_(new QPushButton(tr("&Cancel"))),
-      again_(new QPushButton(tr("&Read again"))),
+      again_(new QPushButton(tr("R&ead again"))),
       table_(new QTableView),
       tabs_(new QTabWidget),
       gaps_(new QTableView),
@@ -72,7 +72,6 @@ DeviceView::DeviceView(ViewState& state, QWidget* parent)
         std::tuple(gaps_, &gap_cells_, &sorted_gaps_, tr("Longest gaps"))}) {
     sorted->setSourceModel(cells);
     sorted->setSortRole(DeviceCells::sort_role);
-    sorted->setFilterKeyColumn(-1);
     sorted->setFilterCaseSensitivity(Qt::CaseInsensitive);
     view->setModel(sorted);
     view->setItemDelegate(new TextCell(view));
@@ -90,7 +89,8 @@ void DeviceView::set_up_choices() {
   over_->setAccessibleName(tr("What the page is about"));
   phase_->addItem(tr("all phases"));
   for (int phase = 0; phase < traces::phase_count; ++phase)
-    phase_->addItem(QString::fromUtf8(traces::phase_name(static_cast<traces::Phase>(phase)).data()));
+    phase_->addItem(
+        QString::fromStdString(std::string(traces::phase_name(static_cast<traces::Phase>(phase)))));
   phase_->setAccessibleName(tr("Phase"));
   by_->addItems({tr("by operation"), tr("by kernel")});
   by_->setAccessibleName(tr("What a row is"));
@@ -120,7 +120,7 @@ void DeviceView::lay_out() {
   auto* one = new QSplitter;
   for (ChartPane* pane : {durations_, layers_, rounds_}) one->addWidget(pane);
   tabs_->setDocumentMode(true);
-  tabs_->addTab(gaps, tr("&Gaps"));
+  tabs_->addTab(gaps, tr("Ga&ps"));
   tabs_->addTab(use_, tr("&Use over time"));
   tabs_->addTab(one, tr("&Durations"));
   auto* shown = new QSplitter(Qt::Vertical);
@@ -180,12 +180,13 @@ void DeviceView::paintEvent(QPaintEvent* event) {
 }
 
 bool DeviceView::is_settled() const {
-  return !is_stale_ && !reading_.is_running() && !answering_.is_running();
+  return !is_stale_ && !reading_.is_running() && !answering_.is_running() && !describing_.is_running();
 }
 
 void DeviceView::take_recording() {
   reading_.cancel();
   answering_.cancel();
+  describing_.cancel();
   timeline_.reset();
   answer_.reset();
   is_stale_ = true;
@@ -304,6 +305,7 @@ void DeviceView::show_answer() {
   const std::optional<std::uint32_t> chosen = chosen_name();
   cells_.set_cells(device_columns(*answer_), device_rows(*timeline_, *answer_));
   gap_cells_.set_cells(gap_columns(), gap_rows(*timeline_, *answer_));
+  sorted_.setFilterKeyColumn(cells_.columnCount() - 1);
   fit_device_columns(*table_);
   fit_device_columns(*gaps_);
   for (QWidget* choice : std::initializer_list<QWidget*>{over_, phase_, by_, find_, longest_})
@@ -321,7 +323,8 @@ void DeviceView::show_answer() {
   for (std::size_t kind = 0; kind < sums.size(); ++kind)
     if (sums[kind].count > 0)
       words << tr("%1 %2 in %3 gaps")
-                   .arg(QString::fromUtf8(simulator::gap_kind_names[kind].data()), time(sums[kind].ns))
+                   .arg(QString::fromStdString(std::string(simulator::gap_kind_names[kind])),
+                        time(sums[kind].ns))
                    .arg(sums[kind].count);
   if (timeline_->bytes == simulator::BytesSource::sizes) words << tr("bytes follow from the model's sizes");
   if (timeline_->rate) words << tr("reading alone reaches %1 GB/s").arg(number_text(timeline_->rate->gb_s));
@@ -349,20 +352,32 @@ std::optional<std::uint32_t> DeviceView::chosen_name() const {
 void DeviceView::show_durations() {
   const std::optional<std::uint32_t> name = chosen_name();
   longest_->setEnabled(name.has_value());
+  describing_.cancel();
   if (!name) {
     for (ChartPane* pane : {durations_, layers_, rounds_}) pane->set_chart({}, tr("no row is chosen"));
     return;
   }
-  const DeviceAsked& asked = answer_->asked;
-  const NamedDurations here = durations_of(*timeline_, answer_->selection, asked.by, *name);
-  std::optional<NamedDurations> other;
-  if (answer_->other_selection) other = durations_of(*timeline_, *answer_->other_selection, asked.by, *name);
-  const NamedDurations* beside = other ? &*other : nullptr;
-  const QString words = visible_text(timeline_->names[*name]);
-  const QString shown = words.size() > 40 ? words.left(20) + u'…' + words.right(19) : words;
-  durations_->set_chart(durations_chart(shown, here, beside), tr("no times"));
-  layers_->set_chart(layers_chart(shown, here, beside), tr("no layers"));
-  rounds_->set_chart(rounds_chart(shown, here, beside), tr("outside rounds"));
+  describing_.start(read_and_take(
+      [timeline = timeline_, answer = answer_, name = *name](const auto& /*should_continue*/) {
+        const simulator::DeviceNames by = answer->asked.by;
+        DescribedName described{durations_of(*timeline, answer->selection, by, name), {}};
+        if (answer->other_selection)
+          described.other = durations_of(*timeline, *answer->other_selection, by, name);
+        return described;
+      },
+      [this, words = visible_text(timeline_->names[*name])](const DescribedName& described) {
+        show_described(words, described);
+        emit settled();
+      }));
+}
+
+void DeviceView::show_described(const QString& name, const DescribedName& described) {
+  constexpr qsizetype max_name = 40;
+  const QString shown = name.size() > max_name ? name.left(20) + u'…' + name.right(19) : name;
+  const NamedDurations* beside = described.other ? &*described.other : nullptr;
+  durations_->set_chart(durations_chart(shown, described.here, beside), tr("no times"));
+  layers_->set_chart(layers_chart(shown, described.here, beside), tr("no layers"));
+  rounds_->set_chart(rounds_chart(shown, described.here, beside), tr("outside rounds"));
 }
 
 void DeviceView::compare_with(std::optional<std::size_t> run) {

@@ -67,7 +67,13 @@ class DeviceView : public QWidget {
   [[nodiscard]] DeviceAsked asked() const;
   void ask();
   void show_answer();
+  /// Starts computing the durations of the chosen row, here and in the run that it is compared with.
   void show_durations();
+  struct DescribedName {
+    NamedDurations here;
+    std::optional<NamedDurations> other;
+  };
+  void show_described(const QString& name, const DescribedName& described);
   /// The name of the chosen row; absent without one.
   [[nodiscard]] std::optional<std::uint32_t> chosen_name() const;
   void show_longest();
@@ -77,6 +83,7 @@ class DeviceView : public QWidget {
   ViewState& state_;
   BackgroundJob reading_;
   BackgroundJob answering_;
+  BackgroundJob describing_;
   bool is_stale_ = true;
   TimelinePointer timeline_;
   std::shared_ptr<const DeviceAnswer> answer_;

@@ -69,6 +69,7 @@ TEST_F(DevicePage, HasTheRowsOfTheShownRunLongestFirst) {
 TEST_F(DevicePage, FindsAnOperationWithItsDurations) {
   open_sample();
   view().find(QStringLiteral("gate"));
+  wait();
   ASSERT_EQ(view().rows().rowCount(), 1);
   EXPECT_EQ(cell(0, name_column()), QStringLiteral("gate up"));
   int charts = 0;
