@@ -6,6 +6,7 @@
 #include <draftscope/simulator/answers/usable_recording.h>
 #include <draftscope/traces/reader.h>
 
+#include <map>
 #include <memory>
 #include <optional>
 
@@ -26,16 +27,17 @@ struct AdviseOptions {
   std::vector<std::filesystem::path> inputs;    ///< Paths that the command line names.
   bool overwrite = false;
   std::string command_line;
+  simulator::Considered considered = simulator::Considered::everything;
 };
 
-Result<Advices> advise_all(const SimulateOptions& asked, const simulator::WhatIf& what_if,
-                           const traces::Recording& recording) {
+Result<Advices> advise_all(const SimulateOptions& asked, simulator::Considered considered,
+                           const simulator::WhatIf& what_if, const traces::Recording& recording) {
   DRAFTSCOPE_TRY_ASSIGN(const std::vector<simulator::Machine> machines,
                         swept_machines(asked, what_if.recorded_scenario()));
   ProgressBar progress("advising", asked.quiet);
   // Replaying the candidates takes about as long as judging them on one machine.
   const auto parts = static_cast<std::int64_t>(machines.size()) + 1;
-  simulator::CandidateOptions grid;
+  simulator::CandidateOptions grid{.considered = considered};
   DRAFTSCOPE_TRY_ASSIGN(grid.strategies, swept_strategies(asked));
   grid.progress = [&](std::int64_t done, std::int64_t all) {
     progress.update(done, all * parts);
@@ -78,7 +80,7 @@ Result<int> advise(const AdviseOptions& options) {
   DRAFTSCOPE_TRY_ASSIGN(const traces::Recording recording, reader.recording());
   DRAFTSCOPE_TRY(simulator::check_can_be_advised_on(recording, options.asked.file));
   DRAFTSCOPE_TRY_ASSIGN(const simulator::WhatIf what_if, learn_from(options.asked, reader, recording));
-  const auto advices = advise_all(options.asked, what_if, recording);
+  const auto advices = advise_all(options.asked, options.considered, what_if, recording);
   if (!advices) return fail("{}: {}", options.asked.file, advices.error().message);
   const int printed = options.asked.json
                           ? print_out(advise_json(*advices))
@@ -107,6 +109,13 @@ void add_advise_command(CLI::App& app, Outcome& outcome, const std::string& comm
       "         draftscope generate --model MODEL --strategy tuned:policy=policy.json --prompt TEXT");
   command->add_option("FILE", asked.file, "Trace to learn from")->required();
   command->add_option("-s,--strategy", asked.strategies, "name:key=value,… to consider besides");
+  std::map<std::string, simulator::Considered> kinds;
+  for (const simulator::Considered kind : simulator::all_considered)
+    kinds.emplace(considered_name(kind), kind);
+  command
+      ->add_option("--consider", options->considered,
+                   "What to choose among: everything, early-exits, recorded-runs")
+      ->transform(CLI::CheckedTransformer(kinds));
   add_machine_options(*command, asked);
   add_number(*command, "--longer-context", asked.longer_context,
              "As if every prompt had so many tokens more before it", {.min = 0});

@@ -2,7 +2,9 @@
 #include "advice_charts.h"
 
 #include <QCoreApplication>
+#include <algorithm>
 #include <limits>
+#include <vector>
 
 #include "widgets/time_text.h"
 
@@ -24,8 +26,30 @@ QString said_of(const CurvePoint& point, const QString& parameter) {
                      .arg(percent_text(asked.acceptance_rate), QString::fromUtf8(asked.strategy));
 }
 
+/// Axis on which a difference that nobody would see stays one.
+ChartAxis axis_of(const QString& label, const std::vector<double>& values) {
+  constexpr double min_span = 0.1;
+  const auto [least, most] = std::ranges::minmax(values);
+  if (most - least >= min_span) return {.label = label};
+  const double middle = 0.5 * (least + most);
+  return {.label = label, .low = middle - min_span, .high = middle + min_span};
+}
+
+/// The name with what the curve stands in for, and that it is flat.
+QString name_of(const SettingCurve& curve, QString name) {
+  if (!curve.stands_in_for.empty())
+    name += curve_tr(" – the fastest early exit, since %1 has nothing to vary")
+                .arg(QString::fromUtf8(curve.stands_in_for));
+  constexpr double visible = 0.005;
+  const auto [least, most] = std::ranges::minmax_element(
+      curve.points, {}, [](const CurvePoint& point) { return point.asked.speedup; });
+  if (least != most && most->asked.speedup - least->asked.speedup < visible)
+    name += curve_tr(" – it changes nothing");
+  return name;
+}
+
 Chart curve_chart(const SettingCurve& curve, const QString& name, const QString& parameter) {
-  Chart chart{.name = name, .x = {.label = parameter}};
+  Chart chart{.name = name_of(curve, name), .x = {.label = parameter}};
   chart.table.columns = QStringList{parameter,     curve_tr("speedup"), curve_tr("95 % from"), curve_tr("to"),
                                     curve_tr("M"), curve_tr("α"),       curve_tr("strategy")};
   if (curve.points.empty()) return chart;
@@ -52,7 +76,7 @@ Chart curve_chart(const SettingCurve& curve, const QString& name, const QString&
   }
   chart.panels = {
       {.y = {.label = curve_tr("speedup")}, .series = {speedup}, .lines = {{.at = 1.0}}, .share = 3},
-      {.y = {.label = curve_tr("M")}, .series = {length}, .share = 2},
+      {.y = axis_of(curve_tr("M"), length.y), .series = {length}, .share = 2},
       {.y = {.label = curve_tr("α"), .low = 0.0, .high = 1.05}, .series = {rate}, .share = 2}};
   return chart;
 }

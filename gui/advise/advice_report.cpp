@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <set>
+#include <tuple>
 #include <utility>
 
 namespace draftscope::gui {
@@ -33,16 +34,6 @@ class Stage {
   int first_;
   int last_;
 };
-
-void leave_out_others(simulator::Candidates& found, const TrainedRecording& trained, Considered considered) {
-  const std::vector<std::string>& recorded = trained.strategies();
-  const auto counts = [&](const simulator::Candidate& candidate) {
-    if (considered == Considered::early_exits) return candidate.setting.has_value();
-    return std::find(recorded.begin(), recorded.end(), candidate.rounds.strategy) != recorded.end();
-  };
-  if (considered != Considered::everything)
-    std::erase_if(found.all, [&](const simulator::Candidate& candidate) { return !counts(candidate); });
-}
 
 std::string kind_of(const simulator::RankedCandidate& candidate) {
   if (candidate.setting) return candidate.setting->threshold ? "early exit, threshold" : "early exit, length";
@@ -77,6 +68,11 @@ class Lister {
   }
 
  private:
+  [[nodiscard]] bool is_candidate(const std::string& strategy) const {
+    return std::ranges::any_of(report_.advice.ranking,
+                               [&](const auto& candidate) { return candidate.strategy == strategy; });
+  }
+
   [[nodiscard]] std::optional<simulator::EarlyExitSetting> known(const std::string& strategy) const {
     for (const simulator::RankedCandidate& candidate : report_.advice.ranking)
       if (candidate.strategy == strategy) return candidate.setting;
@@ -92,6 +88,9 @@ class Lister {
     listed.role = role;
     listed.setting = setting;
     listed.is_recorded = std::find(recorded.begin(), recorded.end(), strategy) != recorded.end();
+    const Considered considered = report_.question.considered;
+    const bool is_near = considered == Considered::early_exits && role == SettingRole::neighbour;
+    listed.is_outside = considered != Considered::everything && !is_near && !is_candidate(strategy);
   }
 
   Result<void> ask_all(const Stage& stage) {
@@ -106,8 +105,10 @@ class Lister {
     }
     std::stable_sort(report_.settings.begin(), report_.settings.end(),
                      [](const ListedSetting& a, const ListedSetting& b) {
-                       return std::pair(a.asked.refusal.empty(), a.asked.speedup) >
-                              std::pair(b.asked.refusal.empty(), b.asked.speedup);
+                       const auto rank = [](const ListedSetting& of) {
+                         return std::tuple(!of.is_outside, of.asked.refusal.empty(), of.asked.speedup);
+                       };
+                       return rank(a) > rank(b);
                      });
     return {};
   }
@@ -119,7 +120,8 @@ class Lister {
   std::set<std::string> names_;
 };
 
-/// Early exit that the curves describe; absent if there is none.
+/// Early exit that the curves describe; absent if there is none. If the advised setting is no early exit, it
+/// has neither threshold nor length to vary: then the fastest early exit stands in.
 std::optional<simulator::EarlyExitSetting> curve_setting(const TrainedRecording& trained,
                                                          const AdviceReport& report) {
   for (const RecordedPoint& point : trained.points())
@@ -157,6 +159,8 @@ Result<void> draw_curves(const TrainedRecording& trained, const simulator::WhatI
   report.lengths =
       length_curve(what_if, *setting, report.machine, context, told(Stage(progress, half, 1000)));
   if (is_stopped) return fail("stopped");
+  if (report.question.curves_of.empty() && !report.advice.setting)
+    report.thresholds.stands_in_for = report.lengths.stands_in_for = report.advice.fastest;
   return {};
 }
 
@@ -170,11 +174,10 @@ Result<AdviceReport> advice_of(const TrainedRecording& trained, const AdviceQues
   DRAFTSCOPE_TRY_ASSIGN(report.machine, machine_of(question.machine, what_if->recorded_scenario()));
   simulator::CandidateOptions grid;
   grid.strategies = question.strategies;
+  grid.considered = question.considered;
   grid.progress = Stage(progress, 0, candidates_end);
-  DRAFTSCOPE_TRY_ASSIGN(simulator::Candidates found,
+  DRAFTSCOPE_TRY_ASSIGN(const simulator::Candidates found,
                         simulator::candidates(*what_if, trained.recording(), grid));
-  leave_out_others(found, trained, question.considered);
-  if (found.all.empty()) return fail("found no setting of this kind, expected one to consider");
   simulator::AdviceOptions options;
   options.longer_context = question.machine.longer_context;
   options.waterfall.progress = Stage(progress, candidates_end, judged_end);
@@ -205,6 +208,8 @@ Question question_about(const AdviceReport& report, const ListedSetting& listed)
 std::string command_line_of(const AdviceQuestion& question, const std::string& file) {
   std::string line = "draftscope advise " + quoted_word(file);
   for (const std::string& strategy : question.strategies) line += " --strategy " + quoted_word(strategy);
+  if (question.considered != Considered::everything)
+    line.append(" --consider ").append(considered_name(question.considered));
   return line + machine_options_of(question.machine);
 }
 

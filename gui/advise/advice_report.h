@@ -16,11 +16,7 @@
 
 namespace draftscope::gui {
 
-enum class Considered : std::uint8_t {
-  everything,
-  early_exits,
-  recorded_runs,
-};
+using simulator::Considered;
 
 struct AdviceQuestion {
   Question machine;  ///< Machine, model and circumstances of the question; its strategy is ignored.
@@ -50,6 +46,8 @@ struct ListedSetting {
   std::string change;                                  ///< Difference of a neighbour: "E-1".
   std::optional<simulator::EarlyExitSetting> setting;  ///< Present for an early exit.
   bool is_recorded = false;
+  bool is_outside =
+      false;  ///< Whether the choice leaves it out; it is listed for comparison, below the others.
   double relative = 0.0;  ///< Speedup divided by the fastest speedup, minus 1.
 };
 
@@ -57,7 +55,8 @@ struct AdviceReport {
   AdviceQuestion question;
   simulator::Machine machine;
   simulator::Advice advice;
-  std::vector<ListedSetting> settings;  ///< Settings, the fastest first; each once.
+  std::vector<ListedSetting>
+      settings;  ///< The considered ones, then the others, the fastest first; each once.
   SettingCurve thresholds;
   SettingCurve lengths;
 };
@@ -73,7 +72,7 @@ using AdviceProgress = std::function<bool(int thousandths)>;
 /// Question for the what-if page about a setting on the report's machine.
 [[nodiscard]] Question question_about(const AdviceReport& report, const ListedSetting& listed);
 
-/// Command line of draftscope advise that gives the same advice; it considers all kinds.
+/// Command line of draftscope advise that gives the same advice.
 [[nodiscard]] std::string command_line_of(const AdviceQuestion& question, const std::string& file);
 
 }  // namespace draftscope::gui

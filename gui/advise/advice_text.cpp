@@ -28,6 +28,8 @@ QString joined(const std::vector<std::string>& lines) {
 }
 
 QString role_words(const ListedSetting& listed, const AdviceReport& report) {
+  if (listed.is_outside)
+    return listed.is_recorded ? tr("recorded, outside the choice") : tr("outside the choice");
   switch (listed.role) {
     case SettingRole::fastest:
       return report.advice.verdict == Verdict::speculate ? tr("advised") : tr("fastest");

@@ -260,13 +260,18 @@ void AdviseView::start() {
     return;
   }
   if (what_if_.worker().trained() != nullptr) return take_trained();
+  learn({});
+}
+
+void AdviseView::learn(const std::string& recorded_gpu) {
+  job_.cancel();
   is_learning_ = true;
   show_message(
       tr("Learning costs and acceptance from %1 …").arg(QString::fromUtf8(state_.recording()->name())));
   progress_->setRange(0, 0);
   progress_->show();
   cancel_->show();
-  what_if_.learn();
+  what_if_.learn(recorded_gpu);
 }
 
 void AdviseView::take_trained() {
@@ -277,9 +282,11 @@ void AdviseView::take_trained() {
     is_showing_ = false;
     return ask();
   }
+  Question kept = offered_ != nullptr ? machine_->question() : Question{};
+  kept.recorded_gpu = trained->recorded_gpu();
   offered_ = trained;
   machine_->set_recording(trained);
-  machine_->set_question(Question{.recorded_gpu = trained->recorded_gpu()});
+  machine_->set_question(kept);
   curves_of_->clear();
   curves_of_->addItem(tr("what is advised"), QString());
   for (const RecordedPoint& point : trained->points())
@@ -307,6 +314,9 @@ void AdviseView::set_question(const AdviceQuestion& question) {
 
 void AdviseView::ask() {
   if (is_showing_ || what_if_.worker().trained() == nullptr) return;
+  // The costs depend on the GPU that was recorded on.
+  const std::string recorded_gpu = machine_->question().recorded_gpu;
+  if (recorded_gpu != what_if_.worker().trained()->recorded_gpu()) return learn(recorded_gpu);
   show_message(tr("Advising …"));
   for (QWidget* choice : std::initializer_list<QWidget*>{machine_, considered_, strategies_, curves_of_})
     choice->setEnabled(true);
@@ -386,7 +396,9 @@ void AdviseView::show_report() {
                         .toHtmlEscaped());
   facts_->setText(lines.join(QString()));
   ChartTable table = settings_table(*report_);
-  settings_.set_numbers(std::move(table.columns), std::move(table.rows));
+  const auto outside = std::ranges::find_if(report_->settings, &ListedSetting::is_outside);
+  settings_.set_numbers(std::move(table.columns), std::move(table.rows),
+                        static_cast<std::size_t>(outside - report_->settings.begin()));
   sorted_->sort(-1);
   table_->horizontalHeader()->setSortIndicator(-1, Qt::DescendingOrder);
   table_->resizeColumnsToContents();

@@ -66,6 +66,7 @@ class AdviseView : public QWidget {
   void forget();
   /// Offers the choices of the trained recording, and asks.
   void take_trained();
+  void learn(const std::string& recorded_gpu);
   void ask();
   void cancel();
   void take(Result<AdviceReport> report);

@@ -39,6 +39,7 @@ struct SettingCurve {
   simulator::EarlyExitSetting of;  ///< Setting whose other parameters stay.
   std::vector<CurvePoint> points;  ///< Points in ascending order; points without an answer are left out.
   std::string refusal;             ///< Why there is no point; empty if there are some.
+  std::string stands_in_for;       ///< Advised strategy that has nothing to vary; empty = none.
 };
 
 inline constexpr std::int32_t longest_on_curve = 17;

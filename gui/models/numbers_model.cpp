@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "numbers_model.h"
 
+#include <QGuiApplication>
+#include <QPalette>
+
 #include "widgets/time_text.h"
 
 namespace draftscope::gui {
 
-void NumbersModel::set_numbers(QStringList columns, std::vector<Row> rows) {
+void NumbersModel::set_numbers(QStringList columns, std::vector<Row> rows,
+                               std::optional<std::size_t> first_grey) {
   beginResetModel();
+  first_grey_ = first_grey.value_or(rows.size());
   columns_ = std::move(columns);
   rows_ = std::move(rows);
   endResetModel();
@@ -35,6 +40,10 @@ QVariant NumbersModel::data(const QModelIndex& index, int role) const {
       return QVariant(is_number || value.typeId() == QMetaType::Int || !value.isValid()
                           ? Qt::AlignRight | Qt::AlignVCenter
                           : Qt::AlignLeft | Qt::AlignVCenter);
+    case Qt::ForegroundRole:
+      return static_cast<std::size_t>(index.row()) < first_grey_
+                 ? QVariant()
+                 : QVariant(QGuiApplication::palette().color(QPalette::Disabled, QPalette::Text));
     default:
       return {};
   }

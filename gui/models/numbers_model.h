@@ -7,6 +7,8 @@
 #include <QAbstractTableModel>
 #include <QStringList>
 #include <QVariant>
+#include <cstddef>
+#include <optional>
 #include <vector>
 
 namespace draftscope::gui {
@@ -19,8 +21,8 @@ class NumbersModel : public QAbstractTableModel {
 
   explicit NumbersModel(QObject* parent = nullptr) : QAbstractTableModel(parent) {}
 
-  /// Sets the table; every row has one value per column.
-  void set_numbers(QStringList columns, std::vector<Row> rows);
+  /// Sets the table; every row has one value per column. Rows from `first_grey` on are drawn in grey.
+  void set_numbers(QStringList columns, std::vector<Row> rows, std::optional<std::size_t> first_grey = {});
 
   [[nodiscard]] int rowCount(const QModelIndex& parent = {}) const override;
   [[nodiscard]] int columnCount(const QModelIndex& parent = {}) const override;
@@ -31,6 +33,7 @@ class NumbersModel : public QAbstractTableModel {
  private:
   QStringList columns_;
   std::vector<Row> rows_;
+  std::size_t first_grey_ = 0;
 };
 
 /// Cell of a value that may be absent.

@@ -115,6 +115,12 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const {
   if (role == Qt::ToolTipRole && column == run)
     return QStringLiteral("%1\n%2").arg(QString::fromStdString(figures(row)->run->specification),
                                         QString::fromStdString(figures(row)->run->parameters));
+  // Both kinds of acceptance in one tip; the column is the one that the command leads with.
+  if (role == Qt::ToolTipRole && column == column_of("step_acceptance")) {
+    const QVariant of_all = index.siblingAtColumn(column_of("acceptance_rate")).data();
+    return tr("%1 of the draft steps, %2 of all draft tokens with the branches of trees")
+        .arg(index.data().toString(), of_all.toString());
+  }
   if (role == sort_role) {
     if (is_text_column(column)) return text(row, column);
     // The baseline's speedup sorts as 1; runs without the figure come last.
@@ -140,6 +146,8 @@ QVariant RunsModel::headerData(int section, Qt::Orientation orientation, int rol
                               "one before them")},
         orientation, role);
   const MeasuredFigure& figure = figure_at(section);
+  if (section == column_of("step_acceptance") && role == Qt::DisplayRole && orientation == Qt::Horizontal)
+    return tr("accepted per step");
   return header_data(column_text(figure.title, figure.explanation), orientation, role);
 }
 

@@ -137,6 +137,7 @@ SummaryView::SummaryView(ViewState& state, QWidget* parent)
   more->addTab(details_, tr("Parame&ters and facts"));
   layout->addWidget(more, 2);
   connect(why_, &WhyCard::rounds_asked, this, &SummaryView::rounds_asked);
+  connect(why_, &WhyCard::view_asked, this, &SummaryView::view_asked);
   connect(&state_, &ViewState::recording_changed, this, &SummaryView::show_recording);
   connect(&state_, &ViewState::run_changed, this, &SummaryView::show_run);
   connect(span_, &QComboBox::currentIndexChanged, this, &SummaryView::show_span);
@@ -167,7 +168,7 @@ void SummaryView::set_up_table() {
   int place = 1;
   for (const int column : {tokens_per_second, decode_tokens_per_second, speedup, decode_speedup,
                            RunsModel::phases_column(), RunsModel::column_of("mean_accepted_length"),
-                           RunsModel::column_of("acceptance_rate"), RunsModel::rows_column()})
+                           RunsModel::column_of("step_acceptance"), RunsModel::rows_column()})
     table_->horizontalHeader()->moveSection(table_->horizontalHeader()->visualIndex(column), place++);
   table_->setAccessibleName(tr("Runs"));
   table_->setSelectionBehavior(QAbstractItemView::SelectRows);

@@ -31,6 +31,8 @@ class SummaryView : public QWidget {
   void rounds_asked(TokenTime what);
   /// Emitted by the link to the page of the device.
   void device_asked();
+  /// Emitted by a link to another view, with its title.
+  void view_asked(const QString& title);
 
  private:
   void set_up_table();

@@ -3,6 +3,7 @@
 
 #include <QHBoxLayout>
 #include <QPushButton>
+#include <QRegularExpression>
 #include <QTextBrowser>
 #include <QVBoxLayout>
 
@@ -12,20 +13,30 @@ namespace draftscope::gui {
 
 namespace {
 
+const QString unjudged_link = QStringLiteral("unjudged");
+
 QString html(const std::string& sentence) {
-  return QString::fromStdString(sentence).toHtmlEscaped();
+  return why_words(sentence).toHtmlEscaped();
+}
+
+/// Makes names of views links: "view Breakdown".
+QString linked(const std::string& look) {
+  static const QRegularExpression view(QStringLiteral("\\bview ([A-Z][a-z]+(?: (?:replay|if|map))?)"));
+  return html(look).replace(view, QStringLiteral("view <a href='view:\\1'>\\1</a>"));
 }
 
 QString headline(const simulator::Figures& figures) {
   if (!figures.speedup) return {};
-  const bool has_decode = figures.speedup->decode_value.has_value();
-  const auto& interval = has_decode ? figures.speedup->decode_interval : figures.speedup->interval;
-  QString words =
-      QStringLiteral("<b style='font-size:large'>%1</b> ")
-          .arg(speedup_text(has_decode ? *figures.speedup->decode_value : figures.speedup->value));
-  words += has_decode ? WhyCard::tr("after the first token") : WhyCard::tr("with the prefill");
+  const simulator::Speedup& speedup = *figures.speedup;
+  const bool has_decode = speedup.decode_value.has_value();
+  const auto& interval = has_decode ? speedup.decode_interval : speedup.interval;
+  QString words = QStringLiteral("<b style='font-size:large'>%1</b> ")
+                      .arg(speedup_text(has_decode ? *speedup.decode_value : speedup.value));
+  words += has_decode ? WhyCard::tr("after the first token, as all speedups here")
+                      : WhyCard::tr("with the prefill, as all speedups here");
   if (interval)
     words += WhyCard::tr(" (95 % interval over prompts: %1)").arg(range_text(interval->low, interval->high));
+  if (has_decode) words += WhyCard::tr("; %1 with the prefill").arg(speedup_text(speedup.value));
   return words + QStringLiteral(". ");
 }
 
@@ -33,23 +44,51 @@ QString finding_text(const simulator::Finding& finding, Remedies remedies) {
   QString said = QStringLiteral("<b>%1</b>").arg(html(finding.sentence));
   if (!finding.cost_sentence.empty()) said += u' ' + html(finding.cost_sentence);
   QStringList lines{said};
-  if (!finding.row->look.empty()) lines << WhyCard::tr("Look: %1").arg(html(std::string(finding.row->look)));
+  if (!finding.row->look.empty())
+    lines << WhyCard::tr("Look: %1").arg(linked(std::string(finding.row->look)));
   lines << WhyCard::tr("Try: %1").arg(html(finding.remedy));
   if (remedies == Remedies::simulated && !finding.simulation.empty()) lines << html(finding.simulation);
   return QStringLiteral("<li>%1</li>").arg(lines.join(QStringLiteral("<br>")));
 }
 
+/// One line, which a click unfolds.
+QString unjudged_text(const simulator::Diagnosis& diagnosis, bool is_unfolded) {
+  if (diagnosis.unjudged.empty()) return {};
+  if (!is_unfolded)
+    return WhyCard::tr("<p><a href='%1'>Not judged: %2</a></p>")
+        .arg(unjudged_link, counted(static_cast<std::int64_t>(diagnosis.unjudged.size()),
+                                    WhyCard::tr("1 check"), WhyCard::tr("%1 checks")));
+  QStringList checks;
+  for (const simulator::Unjudged& unjudged : diagnosis.unjudged)
+    checks << QStringLiteral("%1 (%2)").arg(html(std::string(unjudged.row->title)), html(unjudged.reason));
+  return WhyCard::tr("<p><a href='%1'>Not judged</a>: %2.</p>")
+      .arg(unjudged_link, checks.join(QStringLiteral("; ")));
+}
+
 }  // namespace
 
-QString why_text(const simulator::Diagnosis& diagnosis, const simulator::Figures& figures,
-                 Remedies remedies) {
-  QString text = QStringLiteral("<p>%1%2</p><ol>").arg(headline(figures), html(diagnosis.summary));
+QString why_words(const std::string& sentence) {
+  static const QRegularExpression times(QStringLiteral("(?<=\\d)x\\b"));
+  static const QRegularExpression microseconds(QStringLiteral("(?<=\\d )us\\b"));
+  return QString::fromStdString(sentence)
+      .replace(times, QStringLiteral("×"))
+      .replace(microseconds, QStringLiteral("µs"));
+}
+
+QString why_text(const simulator::Diagnosis& diagnosis, const simulator::Figures& figures, Remedies remedies,
+                 bool has_unjudged) {
+  QString text = QStringLiteral("<p>%1%2</p>").arg(headline(figures), html(diagnosis.summary));
+  // Without a finding one sentence says all.
+  const bool has_findings =
+      !diagnosis.findings.empty() && diagnosis.findings.front().row != &simulator::finding_table().back();
+  if (!has_findings) {
+    for (const simulator::Finding& nothing : diagnosis.findings)
+      text += QStringLiteral("<p><b>%1</b></p>").arg(html(nothing.sentence));
+    return text + unjudged_text(diagnosis, has_unjudged);
+  }
+  text += QStringLiteral("<ol>");
   for (const simulator::Finding& finding : diagnosis.findings) text += finding_text(finding, remedies);
-  text += QStringLiteral("</ol>");
-  for (const simulator::Unjudged& unjudged : diagnosis.unjudged)
-    text += WhyCard::tr("<p>Not judged: %1 (%2)</p>")
-                .arg(html(std::string(unjudged.row->title)), html(unjudged.reason));
-  return text;
+  return text + QStringLiteral("</ol>") + unjudged_text(diagnosis, has_unjudged);
 }
 
 WhyCard::WhyCard(ViewState& state, QWidget* parent)
@@ -79,6 +118,11 @@ WhyCard::WhyCard(ViewState& state, QWidget* parent)
   connect(&state_, &ViewState::run_changed, this, &WhyCard::show_run);
   connect(ask_, &QPushButton::clicked, this, [this] { start(Remedies::simulated); });
   connect(bars_, &WaterfallBars::chosen, this, &WhyCard::rounds_asked);
+  connect(words_, &QTextBrowser::anchorClicked, this, [this](const QUrl& link) {
+    if (link.scheme() == u"view") return emit view_asked(link.path());
+    has_unjudged_ = !has_unjudged_;
+    show_run();
+  });
   forget();
 }
 
@@ -137,7 +181,7 @@ void WhyCard::show_run() {
     return bars_->set_message({});
   }
   words_->setHtml(why_text(*diagnosis, state_.recording()->measured().figures.runs[state_.run()].all,
-                           diagnosis_->remedies));
+                           diagnosis_->remedies, has_unjudged_));
   std::vector<TokenTimeStep> steps = token_waterfall(diagnosis->round);
   if (steps.empty())
     bars_->set_message(
@@ -145,7 +189,9 @@ void WhyCard::show_run() {
            "times of phases."));
   else
     bars_->set_steps(std::move(steps), diagnosis->round.yields.value_or(0.0));
-  ask_->setVisible(diagnosis_->remedies == Remedies::named);
+  const bool has_findings =
+      !diagnosis->findings.empty() && diagnosis->findings.front().row != &simulator::finding_table().back();
+  ask_->setVisible(has_findings && diagnosis_->remedies == Remedies::named);
   ask_->setEnabled(!job_.is_running());
 }
 

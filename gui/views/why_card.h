@@ -33,6 +33,8 @@ class WhyCard : public QWidget {
   /// Emitted when the recording is explained, and shown.
   void explained();
   void rounds_asked(TokenTime what);
+  /// Emitted with the title of a view that a finding names: "Text replay".
+  void view_asked(const QString& title);
 
  protected:
   void paintEvent(QPaintEvent* event) override;
@@ -46,13 +48,17 @@ class WhyCard : public QWidget {
   DiagnosisPointer diagnosis_;
   BackgroundJob job_;
   bool is_stale_ = true;
+  bool has_unjudged_ = false;  ///< Whether checks without a verdict are unfolded.
   QTextBrowser* words_;
   QPushButton* ask_;
   WaterfallBars* bars_;
 };
 
-/// The card's text about a run, as rich text.
+/// The card's text about a run, as rich text. `has_unjudged` unfolds the checks without a verdict.
 [[nodiscard]] QString why_text(const simulator::Diagnosis& diagnosis, const simulator::Figures& figures,
-                               Remedies remedies);
+                               Remedies remedies, bool has_unjudged = false);
+
+/// A sentence of the simulator as the card shows it, with signs in place of ASCII letters: "0.98×", "5 µs".
+[[nodiscard]] QString why_words(const std::string& sentence);
 
 }  // namespace draftscope::gui

@@ -32,6 +32,12 @@ GpuAnswer on_gpu(const TrainedRecording& trained, Question question, const simul
   made.interval_95 = outermost_interval_95(answer.prediction.speedup);
   made.tokens_per_second = answer.rate.min_drafted.value;
   made.vanilla_tokens_per_second = answer.prediction.vanilla_tokens_per_second;
+  question.gpu.clear();
+  const auto& recorded = trained.recorded_on();
+  if (recorded && recorded->name == gpu.name && is_as_recorded(question))
+    if (const auto* run = simulator::measured_setting_of(answer.prediction, trained.measured()))
+      made.beside = simulator::measured_beside(answer.prediction, *run, answer.what_if->costs().report,
+                                               trained.recording().meta);
   return made;
 }
 

@@ -4,6 +4,7 @@
 // Asks a question on every GPU with a known specification: its speed there, and whether the model fits.
 // Independent of Qt.
 
+#include <draftscope/simulator/answers/measured_beside.h>
 #include <functional>
 #include <optional>
 #include <string>
@@ -22,6 +23,8 @@ struct GpuAnswer {
   double vanilla_tokens_per_second = 0.0;
   std::optional<double> needed_bytes;  ///< Same for each GPU; absent where the question contradicts itself.
   std::optional<double> usable_bytes;  ///< Absent where the specification does not say.
+  /// Of the recorded GPU: what was measured beside this answer, which its specification gave.
+  std::optional<simulator::MeasuredBeside> beside;
 
   /// Whether the model fits; absent where that is not known.
   [[nodiscard]] std::optional<bool> fits() const {

@@ -101,10 +101,17 @@ void GpusPane::take(std::vector<GpuAnswer> answers) {
   table_->resizeColumnsToContents();
   chart_->set_chart(gpus_chart(answers_));
   const auto there = std::ranges::count_if(answers_, [](const GpuAnswer& of) { return of.refusal.empty(); });
-  words_->setText(tr("%1 on %2 of %3 GPUs, fastest first by speedup over vanilla decoding on the same GPU")
+  QString words = tr("%1 on %2 of %3 GPUs, fastest first by speedup over vanilla decoding on the same GPU")
                       .arg(QString::fromUtf8(strategy_of(question_)))
                       .arg(there)
-                      .arg(answers_.size()));
+                      .arg(answers_.size());
+  const auto off =
+      std::ranges::find_if(answers_, [](const GpuAnswer& of) { return of.beside && of.beside->differs; });
+  if (off != answers_.end())
+    words.prepend(tr("On %1, which was recorded on: %2\n")
+                      .arg(QString::fromUtf8(off->gpu),
+                           QString::fromUtf8(beside_line(*off->beside, Characters::unicode))));
+  words_->setText(words);
   emit answered();
 }
 

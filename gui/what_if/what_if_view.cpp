@@ -249,13 +249,18 @@ void WhatIfView::start() {
     return;
   }
   if (worker_.trained() != nullptr) return take_trained();
-  if (!worker_.is_training()) train(then_);
+  if (!worker_.is_training()) train(then_, then_ ? then_->recorded_gpu : std::string());
 }
 
-void WhatIfView::learn() {
-  if (state_.recording() == nullptr || worker_.is_training() || worker_.trained() != nullptr) return;
+void WhatIfView::learn(const std::string& recorded_gpu) {
+  if (state_.recording() == nullptr || worker_.is_training()) return;
+  const TrainedPointer& trained = worker_.trained();
+  if (trained != nullptr && trained->recorded_gpu() == recorded_gpu) return;
+  if (trained != nullptr && !is_stale_) then_ = question_->question();
+  if (then_) then_->recorded_gpu = recorded_gpu;
   is_for_another_ = true;
-  train(then_);
+  is_stale_ = true;
+  train(then_, recorded_gpu);
 }
 
 void WhatIfView::ask_about(const Question& question) {
@@ -264,14 +269,14 @@ void WhatIfView::ask_about(const Question& question) {
   start();
 }
 
-void WhatIfView::train(const std::optional<Question>& then) {
+void WhatIfView::train(const std::optional<Question>& then, const std::string& recorded_gpu) {
   then_ = then;
   show_message(
       tr("Learning costs and acceptance from %1 …").arg(QString::fromUtf8(state_.recording()->name())));
   progress_->setRange(0, 0);
   progress_->show();
   cancel_->show();
-  worker_.train(state_.recording(), then ? then->recorded_gpu : std::string());
+  worker_.train(state_.recording(), recorded_gpu);
 }
 
 void WhatIfView::show_progress(const QString& text, int done, int all) {
@@ -331,7 +336,7 @@ void WhatIfView::take_trained() {
 void WhatIfView::ask() {
   const Question& asked = question_->question();
   // The costs depend on the GPU that it was recorded on.
-  if (asked.recorded_gpu != worker_.trained()->recorded_gpu()) return train(asked);
+  if (asked.recorded_gpu != worker_.trained()->recorded_gpu()) return train(asked, asked.recorded_gpu);
   since_question_.restart();
   hide_progress();
   words_->clear();
@@ -408,6 +413,7 @@ void WhatIfView::show_heat_map(const HeatMapPicture& picture) {
       is_threshold
           ? tr("Predicted speedup, drafts stopped below confidence %1 (slower bound)").arg(asked.threshold)
           : tr("Predicted speedup of early exits with fixed lengths");
+  title += asked.verifies_above_exit ? tr(", verified above the exit only") : tr(", verified by all layers");
   if (const std::string& reason = worker_.trained()->no_replay_reason(); !reason.empty())
     title += QStringLiteral(" – ") + QString::fromUtf8(reason);
   std::vector<RecordedPoint> recorded;
@@ -417,7 +423,8 @@ void WhatIfView::show_heat_map(const HeatMapPicture& picture) {
   Chart chart = heat_map_chart(map, title, recorded, scale_limit_);
   scale_limit_ = chart.scale_limit;
   pane.set_picture(title, std::move(chart),
-                   tr("Fastest: exit %1, γ %2, %3. The frame is the current setting.")
+                   tr("Fastest of these: exit %1, γ %2, %3. The frame is the current setting. Other "
+                      "verifications and strategies are not on the map: Advise compares them all.")
                        .arg(best->exit)
                        .arg(best->gamma)
                        .arg(speedup_text(best->speedup)));

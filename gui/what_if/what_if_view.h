@@ -34,7 +34,8 @@ class WhatIfView : public QWidget {
   /// Learns from the shown recording, unless that is done or under way.
   void start();
   /// Learns from the shown recording for another page, without a question; this page asks when it is shown.
-  void learn();
+  /// `recorded_gpu` is as in Question; another one than before makes it learn anew.
+  void learn(const std::string& recorded_gpu = {});
   /// Asks about a setting at once, or when learning has ended.
   void ask_about(const Question& question);
   /// Whether the newest question is answered and all pictures belong to it; true if there is nothing to
@@ -77,7 +78,7 @@ class WhatIfView : public QWidget {
   void make_pictures_again();
   void forget();
   /// Starts learning on a worker, then asks `then`, or a question that the shown run suggests.
-  void train(const std::optional<Question>& then);
+  void train(const std::optional<Question>& then, const std::string& recorded_gpu);
   void show_message(const QString& words);
   /// Shows the progress of slow pictures; the bar appears after a delay.
   void show_progress(const QString& words, int done, int all);

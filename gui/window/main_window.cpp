@@ -214,6 +214,11 @@ void MainWindow::connect_views() {
     show_view(rounds);
     rounds.show_first_by(key, order);
   });
+  connect(&summary, &SummaryView::view_asked, this, [this](const QString& title) {
+    const auto row = std::ranges::find(view_rows(), title,
+                                       [](const ViewRow& of) { return QString::fromUtf8(of.section); });
+    if (row != view_rows().end()) show_view(view<QWidget>(row->name));
+  });
   connect(&timeline_panel_->details(), &DetailsView::round_asked, this,
           [this, &rounds](std::uint32_t round_index) {
             state_.go_to_round(round_index);

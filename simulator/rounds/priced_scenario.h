@@ -16,6 +16,10 @@ namespace draftscope::simulator {
 /// Error: the strategy and what is missing.
 [[nodiscard]] Result<void> check_draft_model(const StrategyRounds& rounds, bool is_as_recorded);
 
+/// Refuses drafts on weights of no fewer bits than the model's that is asked about. The pair that was
+/// recorded may stay: its times were measured.
+[[nodiscard]] Result<void> check_draft_weights(const CostModel& trained, const Scenario& scenario);
+
 /// Need of a GPU's memory, and the available memory.
 struct DeviceCheck {
   std::optional<MemoryNeed> memory;
@@ -24,7 +28,7 @@ struct DeviceCheck {
 };
 
 /// Checks that the machine has the memory and the number type; empty where the recording shows that it has.
-/// Errors: those of check_memory() and check_number_type().
+/// Errors: those of check_draft_weights(), check_memory() and check_number_type().
 [[nodiscard]] Result<DeviceCheck> check_device(const CostModel& trained, const Scenario& scenario,
                                                const Machine& machine);
 

@@ -18,6 +18,17 @@ Result<void> check_draft_model(const StrategyRounds& rounds, bool is_as_recorded
       rounds.strategy);
 }
 
+Result<void> check_draft_weights(const CostModel& trained, const Scenario& scenario) {
+  if (scenario.weights == trained.weights) return {};
+  constexpr double min_saving = 0.03;  // Formats that differ in their scales alone save nothing.
+  const double max_bytes = (1.0 - min_saving) * layer_weight_bytes(scenario.weights);
+  for (const speculation::DraftSublayers& draft : scenario.drafts)
+    if (draft.weights && layer_weight_bytes(weight_type_of(*draft.weights)) > max_bytes)
+      return fail("draft weights are {}, expected fewer bits than {} of the model that is asked about",
+                  weight_type_name(weight_type_of(*draft.weights)), weight_type_name(scenario.weights));
+  return {};
+}
+
 Result<DeviceCheck> check_device(const CostModel& trained, const Scenario& scenario, const Machine& machine) {
   const CostModel& costs = machine.costs_or(trained);
   const bool is_shown = !machine.costs && !scenario.gpu && costs.from_trace && scenario.batch == 1 &&
@@ -25,6 +36,7 @@ Result<DeviceCheck> check_device(const CostModel& trained, const Scenario& scena
                         scenario.context <= costs.largest_context && !scenario.plan &&
                         speculation::same_sizes(costs.shape, scenario.shape);
   if (is_shown) return {};
+  DRAFTSCOPE_TRY(check_draft_weights(trained, scenario));
   const GpuSpecification* const gpu = scenario.gpu ? &*scenario.gpu : costs.gpu ? &*costs.gpu : nullptr;
   DeviceCheck check{.memory = memory_need(scenario), .usable_memory = {}, .note = {}};
   if (gpu != nullptr) {

@@ -102,9 +102,13 @@ Json limits_json(const Advice& advice) {
 }
 
 Json machine_json(const Advice& advice) {
-  Json json{{"machine", advice.machine},       {"verdict", verdict_name(advice.verdict)},
-            {"strategy", advice.strategy},     {"reason", advice.reason},
-            {"considered", advice.considered}, {"prompts", advice.answer.speedup.min_drafted.total.clusters}};
+  Json json{{"machine", advice.machine},
+            {"verdict", verdict_name(advice.verdict)},
+            {"strategy", advice.strategy},
+            {"reason", advice.reason},
+            {"among", considered_name(advice.among)},
+            {"considered", advice.considered},
+            {"prompts", advice.answer.speedup.min_drafted.total.clusters}};
   json["fastest"] = fastest_json(advice);
   json["held_out"] = estimate_json(advice.held_out.speedup);
   json["held_out"]["folds"] = advice.held_out.folds;

@@ -141,7 +141,6 @@ QuestionPanel::QuestionPanel(QuestionScope scope, QWidget* parent)
     for (int row = 0; row < machine_row_; ++row) form->setRowVisible(row, false);
     form->setRowVisible(draft_row_, false);
     form->setRowVisible(price_, false);
-    form->setRowVisible(recorded_gpu_, false);
   }
   for (const simulator::Regime regime : simulator::all_regimes)
     regime_->addItem(regime_text(regime), static_cast<int>(regime));
@@ -243,12 +242,15 @@ void QuestionPanel::set_recording(const TrainedPointer& pointer) {
   for (const simulator::WeightType weights : simulator::all_weight_types)
     weights_->addItem(weights_text(weights), static_cast<int>(weights));
   recorded_gpu_->clear();
-  recorded_gpu_->addItem(tr("not said"), QString());
+  recorded_gpu_->addItem(trained.known_gpu().empty()
+                             ? tr("not said")
+                             : tr("as its driver says: %1").arg(QString::fromUtf8(trained.known_gpu())),
+                         QString());
   for (const simulator::GpuSpecification& gpu : simulator::known_gpus())
     recorded_gpu_->addItem(QString::fromUtf8(gpu.name), QString::fromUtf8(gpu.name));
   // The recorded GPU fills in what a GPU recording leaves open; a recording on a CPU leaves nothing open.
-  form_->setRowVisible(recorded_gpu_, scope_ == QuestionScope::whole && !trained.is_imported() &&
-                                          simulator::is_gpu_recording(trained.recording().meta));
+  form_->setRowVisible(recorded_gpu_,
+                       !trained.is_imported() && simulator::is_gpu_recording(trained.recording().meta));
   is_showing_ = false;
   show_question();
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "trained_recording.h"
 
+#include <draftscope/simulator/analysis/gpu.h>
 #include <draftscope/simulator/analysis/measured_recording.h>
 #include <draftscope/simulator/answers/advice.h>
 #include <draftscope/simulator/answers/usable_recording.h>
@@ -102,6 +103,16 @@ Result<WhatIfPointer> TrainedRecording::what_if(const Question& question) const 
   const std::scoped_lock lock(mutex_);
   specified_ = {question, what_if};
   return what_if;
+}
+
+std::optional<simulator::GpuSpecification> TrainedRecording::recorded_on() const {
+  return is_imported() ? std::nullopt : what_if_->costs().model.gpu;
+}
+
+std::string TrainedRecording::known_gpu() const {
+  if (is_imported() || !simulator::is_gpu_recording(recording().meta)) return {};
+  const auto gpu = simulator::find_gpu_of_driver(simulator::recorded_gpu_name(recording().meta));
+  return gpu ? gpu->name : std::string();
 }
 
 std::optional<simulator::WeightType> TrainedRecording::recorded_weights() const {

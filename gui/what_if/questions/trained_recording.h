@@ -48,6 +48,10 @@ class TrainedRecording {
   [[nodiscard]] const RecordingPointer& opened() const { return opened_; }
   [[nodiscard]] bool is_imported() const { return what_if_ == nullptr; }
   [[nodiscard]] const std::string& recorded_gpu() const { return recorded_gpu_; }
+  /// GPU that the costs were learnt on: the stated one, or the one that the driver's name says.
+  [[nodiscard]] std::optional<simulator::GpuSpecification> recorded_on() const;
+  /// GPU that the driver's name says; empty for any other recording.
+  [[nodiscard]] std::string known_gpu() const;
 
   /// Shape of the recorded model; absent if an imported file names no model with a known shape.
   [[nodiscard]] const std::optional<simulator::ModelShape>& recorded_shape() const { return shape_; }

@@ -23,10 +23,6 @@ bool is_elsewhere(const Question& question) {
          question.tensor_parallel != 1 || !question.host.empty() || !question.draft_cost.empty();
 }
 
-bool is_as_recorded(const Question& question) {
-  return !is_elsewhere(question) && question.longer_context == 0;
-}
-
 Result<void> fill(const TrainedRecording& trained, const simulator::SweepOptions& options,
                   simulator::CachedPrices* kept, WhatIfAnswer& answer) {
   const Question& question = answer.question;
@@ -62,6 +58,10 @@ Result<void> fill(const TrainedRecording& trained, const simulator::SweepOptions
 }
 
 }  // namespace
+
+bool is_as_recorded(const Question& question) {
+  return !is_elsewhere(question) && question.longer_context == 0;
+}
 
 WhatIfAnswer answer_of(const TrainedRecording& trained, const Question& question,
                        const simulator::SweepOptions& options, simulator::CachedPrices* kept) {

@@ -36,6 +36,9 @@ struct WhatIfAnswer {
   bool is_extrapolated = false;
 };
 
+/// Whether the question is about the recorded machine, model and circumstances.
+[[nodiscard]] bool is_as_recorded(const Question& question);
+
 /// Answers a question. `kept` caches prices of the question before and does not change the result; null
 /// caches nothing.
 [[nodiscard]] WhatIfAnswer answer_of(const TrainedRecording& trained, const Question& question,

@@ -48,6 +48,7 @@ class Adviser {
     advice_.machine = machine_.name;
     advice_.left_out = candidates_.left_out;
     advice_.considered = candidates_.all.size();
+    advice_.among = candidates_.considered;
     DRAFTSCOPE_TRY_ASSIGN(JoinedPrices joined, joined_prices(what_if_.costs().model, placed_.groups, machine_,
                                                              options_.longer_context, options_.draws.seed));
     target_ = std::move(joined.target);

@@ -17,6 +17,12 @@ std::string machine_words(const std::string& name) {
   return name.starts_with(recorded) ? "the recorded machine" + name.substr(recorded.size()) : name;
 }
 
+std::string_view among_words(Considered among) {
+  return among == Considered::early_exits     ? ", of early exits alone"
+         : among == Considered::recorded_runs ? ", of recorded runs alone"
+                                              : "";
+}
+
 std::string range_words(const std::optional<Interval>& interval, Characters characters) {
   return interval ? "95 % " + range_text(interval->low, interval->high, characters) : "no interval";
 }
@@ -119,10 +125,14 @@ std::string limits_words(const std::optional<WaterfallGaps>& gaps, Characters ch
 }  // namespace
 
 std::string advice_headline(const Advice& advice) {
+  // A choice among some kinds does not tell whether to speculate at all.
+  const bool is_whole = advice.among == Considered::everything;
+  const std::string_view verdict =
+      !is_whole && advice.verdict == Verdict::do_not_speculate ? "none pays" : verdict_name(advice.verdict);
   const std::string what = advice.verdict == Verdict::speculate
                                ? "set " + advice.strategy
-                               : fmt::format("{} ({})", verdict_name(advice.verdict), advice.reason);
-  return fmt::format("On {}: {}", machine_words(advice.machine), what);
+                               : fmt::format("{} ({})", verdict, advice.reason);
+  return fmt::format("On {}{}: {}", machine_words(advice.machine), among_words(advice.among), what);
 }
 
 std::string change_text(const std::string& change, Characters characters) {

@@ -14,6 +14,7 @@
 #include "answers/advice/choice.h"
 #include "answers/advice/prompt_order.h"
 #include "rounds/drafts/same_draft.h"
+#include "rounds/priced_scenario.h"
 #include "rounds/replay/policy_choice.h"
 #include "rounds/round_sources.h"
 #include "strategies/auto/predict_texts.h"
@@ -85,10 +86,27 @@ class CandidateCollector {
     add_lookups();
     if (options_.learners) add_learners();
     DRAFTSCOPE_TRY(add_grid());
+    DRAFTSCOPE_TRY(keep_considered());
     return std::move(found_);
   }
 
  private:
+  Result<void> keep_considered() {
+    found_.considered = options_.considered;
+    if (options_.considered == Considered::everything) return {};
+    std::erase_if(found_.all, [&](const Candidate& candidate) {
+      if (std::ranges::find(options_.strategies, candidate.rounds.strategy) != options_.strategies.end())
+        return false;
+      if (options_.considered == Considered::early_exits) return !candidate.setting.has_value();
+      return std::ranges::none_of(recording_.runs, [&](const traces::Run& run) {
+        return !run.is_baseline && run.specification == candidate.rounds.strategy;
+      });
+    });
+    if (found_.all.empty())
+      return fail("found no setting of {}, expected one to consider", considered_name(options_.considered));
+    return {};
+  }
+
   void add_recorded_runs() {
     for (const traces::Run& run : recording_.runs) {
       if (run.is_baseline) continue;
@@ -198,6 +216,12 @@ class CandidateCollector {
 
 }  // namespace
 
+std::string_view considered_name(Considered considered) {
+  constexpr std::array<std::string_view, all_considered.size()> names{"everything", "early-exits",
+                                                                      "recorded-runs"};
+  return names[static_cast<std::size_t>(considered)];
+}
+
 std::string specification(const EarlyExitSetting& setting) {
   std::string text = drafts(setting);
   if (setting.verified_layers != specified_verified_layers(text)) text += verifies(setting.verified_layers);
@@ -227,6 +251,12 @@ std::optional<EarlyExitSetting> early_exit_of(const traces::Run& run, const trac
 
 Candidates on_machine(Candidates found, const WhatIf& what_if, const Machine& machine) {
   std::erase_if(found.all, [&](Candidate& candidate) {
+    if (const auto fewer =
+            check_draft_weights(what_if.costs().model, answer_scenario(candidate.rounds, machine));
+        !fewer) {
+      found.left_out.push_back(fmt::format("{}: {}", candidate.rounds.strategy, fewer.error().message));
+      return true;
+    }
     if (!goes_by_times(candidate.rounds.strategy)) return false;
     auto rounds = what_if.rounds(candidate.rounds.strategy, machine);
     if (rounds) rounds = in_order_of(found.prompts, found.vanilla, *std::move(rounds));

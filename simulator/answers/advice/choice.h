@@ -51,7 +51,7 @@ struct JoinedPrices {
                                                  std::uint64_t seed);
 
 /// The candidates with the rounds of those that go by times as they are on this machine; without those that
-/// it has no answer for.
+/// it has no answer for, or that draft on weights of no fewer bits.
 [[nodiscard]] Candidates on_machine(Candidates found, const WhatIf& what_if, const Machine& machine);
 
 /// Candidates in the form that a machine's joined prices need.

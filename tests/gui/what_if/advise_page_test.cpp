@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Tests the page of advice: the command line's answer, the settings around it, and where a row leads.
 #include <draftscope/engine/tuning/policy.h>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <QApplication>
@@ -9,6 +10,7 @@
 #include <QSignalSpy>
 #include <QTableView>
 #include <QTest>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -112,6 +114,60 @@ TEST_F(AdviceReports, ConsiderWhatIsAskedForAlone) {
               testing::HasSubstr("--strategy 'layerskip:exit=2,gamma=40'"));
   EXPECT_THAT(advice_of(*trained, {.strategies = {"nonsense"}}).error().message,
               testing::HasSubstr("nonsense"));
+}
+
+/// Numbers that stand in the sentence, the table and the facts at once.
+void expect_one_number_for_each_thing(const AdviceReport& report) {
+  const simulator::Advice& advice = report.advice;
+  const auto row_of = [&](const std::string& strategy) {
+    const auto found = std::ranges::find(report.settings, strategy,
+                                         [](const ListedSetting& of) { return of.asked.strategy; });
+    EXPECT_NE(found, report.settings.end()) << strategy;
+    return found;
+  };
+  constexpr double exact = 1e-9;
+  const auto fastest = row_of(advice.fastest);
+  EXPECT_NEAR(fastest->asked.speedup, advice.speedup, exact);
+  EXPECT_EQ(fastest->asked.interval_95.has_value(), advice.interval_95.has_value());
+  if (advice.interval_95) {
+    EXPECT_NEAR(fastest->asked.interval_95->low, advice.interval_95->low, exact);
+    EXPECT_NEAR(fastest->asked.interval_95->high, advice.interval_95->high, exact);
+    EXPECT_LE(advice.held_out.speedup.value, advice.interval_95->high);
+  }
+  EXPECT_NEAR(fastest->asked.mean_accepted_length, advice.answer.mean_accepted_length, exact);
+  EXPECT_NEAR(fastest->asked.acceptance_rate, advice.answer.acceptance_rate, exact);
+  if (advice.runner_up) {
+    EXPECT_LE(advice.runner_up->speedup, advice.speedup + exact);
+    EXPECT_NEAR(row_of(advice.runner_up->strategy)->asked.speedup, advice.runner_up->speedup, exact);
+  }
+  for (const simulator::Neighbour& neighbour : advice.neighbours)
+    EXPECT_NEAR(row_of(neighbour.strategy)->relative, neighbour.relative, exact) << neighbour.strategy;
+  for (const simulator::RankedCandidate& ranked : advice.ranking) {
+    const auto row = std::ranges::find(report.settings, ranked.strategy,
+                                       [](const ListedSetting& of) { return of.asked.strategy; });
+    if (row == report.settings.end() || !row->asked.refusal.empty()) continue;
+    EXPECT_NEAR(row->asked.speedup, ranked.speedup, exact) << ranked.strategy;
+    EXPECT_LE(row->asked.speedup, advice.speedup + exact) << ranked.strategy;
+    EXPECT_FALSE(row->is_outside) << ranked.strategy;
+  }
+  EXPECT_TRUE(std::ranges::is_partitioned(report.settings, std::not_fn(&ListedSetting::is_outside)));
+}
+
+TEST_F(AdviceReports, HaveOneNumberForEachThing) {
+  const std::filesystem::path samples = std::filesystem::path(DRAFTSCOPE_SOURCE_DIR) / "traces/samples";
+  for (const std::filesystem::path& file :
+       {samples / "early-exit.dstrace", samples / "h200-smollm2-graph.dstrace", write({.skill = 1.1})}) {
+    const TrainedPointer trained = train(file);
+    for (const Question& machine :
+         {Question{},
+          Question{.gpu = "RTX 4090", .model = "Llama-3-8B", .weights = simulator::WeightType::fp8}})
+      for (const Considered considered : simulator::all_considered) {
+        SCOPED_TRACE(
+            fmt::format("{} {} {}", file.filename().string(), machine.gpu, considered_name(considered)));
+        const auto report = advice_of(*trained, {.machine = machine, .considered = considered});
+        if (report) expect_one_number_for_each_thing(*report);
+      }
+  }
 }
 
 TEST_F(AdviceReports, AreStoppedWhenToldToAndTellHowFarTheyAre) {

@@ -18,6 +18,7 @@
 #include <draftscope/simulator/answers/what_if.h>
 #include <draftscope/simulator/prices/closed_forms.h>
 #include <draftscope/speculation/policy_file.h>
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -56,11 +57,19 @@ struct Candidate {
   StrategyRounds rounds;
 };
 
+/// Kinds of settings that an advice chooses among.
+enum class Considered : std::uint8_t { everything, early_exits, recorded_runs };
+inline constexpr std::array all_considered{Considered::everything, Considered::early_exits,
+                                           Considered::recorded_runs};
+/// "everything", "early-exits", "recorded-runs".
+[[nodiscard]] std::string_view considered_name(Considered considered);
+
 struct Candidates {
   std::vector<traces::PromptId> prompts;  ///< [request]
   std::vector<RoundStatistics> vanilla;   ///< [request]
   std::vector<Candidate> all;             ///< All candidates, each of which drafts.
   std::vector<std::string> left_out;      ///< Reasons why settings were not considered, one line each.
+  Considered considered = Considered::everything;
 };
 
 struct CandidateOptions {
@@ -68,15 +77,16 @@ struct CandidateOptions {
   std::vector<std::int32_t> lengths{2, 3, 4, 6, 8, 10, 12, 16};  ///< Lengths of lookup and other drafts.
   std::vector<std::int32_t> threshold_lengths{2, 4, 8, 16};
   std::vector<double> thresholds{0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95};
-  std::vector<std::string> strategies;  ///< Strategies to consider in addition.
-  bool learners = true;                 ///< Whether to include suffix decoding and `auto`.
+  std::vector<std::string> strategies;             ///< Strategies to consider in addition.
+  bool learners = true;                            ///< Whether to include suffix decoding and `auto`.
+  Considered considered = Considered::everything;  ///< Kind that stays; the others are no candidates.
   /// Reports the number of settings done and of all settings, frequently. If it returns false, candidates()
   /// stops with an error.
   std::function<bool(std::int64_t done, std::int64_t all)> progress;
 };
 
 /// All candidates. O(tokens · exits · (longest + thresholds · their lengths)). Errors: no texts, sampled
-/// texts, a strategy of the options that this recording can't answer, stopped.
+/// texts, a strategy of the options that this recording can't answer, none of the considered kind, stopped.
 [[nodiscard]] Result<Candidates> candidates(const WhatIf& what_if, const traces::Recording& recording,
                                             const CandidateOptions& options = {});
 
@@ -157,7 +167,8 @@ struct Advice {
   std::string reason;    ///< One line.
   std::string strategy;  ///< The strategy to set: "vanilla" unless the verdict is to speculate.
 
-  std::size_t considered = 0;  ///< Number of candidates.
+  std::size_t considered = 0;                 ///< Number of candidates.
+  Considered among = Considered::everything;  ///< Kind that the candidates are of.
   /// The fastest candidate that drafts, as WhatIf::ask() answers for it.
   std::string fastest;
   std::optional<EarlyExitSetting> setting;  ///< Early-exit setting of the fastest candidate, if it has one.
