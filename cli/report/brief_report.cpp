@@ -45,8 +45,16 @@ std::string reason_of(const std::vector<simulator::Diagnosis>& diagnoses, const 
   return std::string(diagnosis->findings.front().row->title);
 }
 
-std::string strategies_table(const MeasuredRecording& measured, const Glyphs& glyphs) {
-  const std::vector<simulator::Diagnosis> diagnoses = simulator::explain(measured);
+/// What is wrong with the unit of all speedups, one line; empty where nothing is.
+std::string unit_line(const std::vector<simulator::Diagnosis>& diagnoses) {
+  for (const simulator::Diagnosis& diagnosis : diagnoses)
+    for (const simulator::Finding& finding : diagnosis.findings)
+      if (finding.row->is_about_unit) return "  " + printable(finding.sentence) + '\n';
+  return {};
+}
+
+std::string strategies_table(const MeasuredRecording& measured,
+                             const std::vector<simulator::Diagnosis>& diagnoses, const Glyphs& glyphs) {
   Table table({{"strategy", Align::left},
                {"tokens/s"},
                {"speedup"},
@@ -107,9 +115,10 @@ std::string winner_line(const simulator::Winner& winner, const Glyphs& glyphs) {
 }  // namespace
 
 std::string brief_text(const MeasuredRecording& measured, const Glyphs& glyphs) {
-  std::string text = header_text(measured, glyphs) + '\n' + strategies_table(measured, glyphs) +
+  const std::vector<simulator::Diagnosis> diagnoses = simulator::explain(measured);
+  std::string text = header_text(measured, glyphs) + '\n' + strategies_table(measured, diagnoses, glyphs) +
                      kinds_table(measured, glyphs);
-  std::string lines;
+  std::string lines = unit_line(diagnoses);
   for (const simulator::Winner& winner : simulator::winners(*measured.recording))
     lines += winner_line(winner, glyphs);
   if (!lines.empty()) text += "\nWhat won\n" + lines;

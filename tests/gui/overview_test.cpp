@@ -6,12 +6,14 @@
 #include <QComboBox>
 #include <QHeaderView>
 #include <QPushButton>
+#include <QRegularExpression>
 #include <QTableView>
 
 #include "models/rounds_model.h"
 #include "views/run_cells.h"
 #include "views/summary_view.h"
 #include "views/why_card.h"
+#include "window/view_rows.h"
 #include "window_fixture.h"
 
 namespace draftscope::gui {
@@ -139,10 +141,12 @@ TEST_F(Overview, SaysTheSentencesOfExplainOfTheRunThatIsShown) {
       EXPECT_THAT(words, testing::HasSubstr("vanilla decoding"));
       continue;
     }
-    EXPECT_THAT(words, testing::HasSubstr(diagnosis->summary));
-    for (const simulator::Finding& finding : diagnosis->findings)
-      EXPECT_THAT(words, testing::AllOf(testing::HasSubstr(finding.sentence),
-                                        testing::HasSubstr(finding.cost_sentence)));
+    EXPECT_THAT(words, testing::HasSubstr(why_words(diagnosis->summary).toStdString()));
+    for (const simulator::Finding& finding : diagnosis->findings) {
+      EXPECT_THAT(words, testing::HasSubstr(why_words(finding.sentence).toStdString()));
+      const bool is_found = finding.row != &simulator::finding_table().back();
+      EXPECT_EQ(is_found, words.find(why_words(finding.cost_sentence).toStdString()) != std::string::npos);
+    }
   }
   EXPECT_EQ(different.size(), 4U);
 }
@@ -160,9 +164,37 @@ TEST_F(Overview, AsksTheSimulatorWhenItIsToldTo) {
   for (const simulator::Finding& finding : card_.diagnosis()->of(window_.state().run())->findings)
     if (!finding.simulation.empty()) {
       is_simulated = true;
-      EXPECT_THAT(card_.words().toStdString(), testing::HasSubstr(finding.simulation));
+      EXPECT_THAT(card_.words().toStdString(),
+                  testing::HasSubstr(why_words(finding.simulation).toStdString()));
     }
   EXPECT_TRUE(is_simulated);
+}
+
+TEST_F(Overview, ViewsThatFindingsNameAreLinksToThem) {
+  static const QRegularExpression link(QStringLiteral("href='view:([^']+)'"));
+  simulator::Diagnosis diagnosis = *card_.diagnosis()->of(window_.state().run());
+  const simulator::Figures& figures =
+      window_.state().recording()->measured().figures.runs[window_.state().run()].all;
+  std::size_t links = 0;
+  for (const simulator::FindingRow& row : simulator::finding_table()) {
+    if (&row == &simulator::finding_table().back()) continue;
+    diagnosis.findings = {{.row = &row}};
+    const QString text = why_text(diagnosis, figures, Remedies::named);
+    std::size_t here = 0;
+    for (auto found = link.globalMatch(text); found.hasNext(); ++here) {
+      const QString title = found.next().captured(1);
+      EXPECT_NE(std::ranges::find(view_rows(), title,
+                                  [](const ViewRow& of) { return QString::fromUtf8(of.section); }),
+                view_rows().end())
+          << title.toStdString();
+    }
+    EXPECT_EQ(here, static_cast<std::size_t>(QString::fromStdString(std::string(row.look)).count(u"view ")))
+        << row.key;
+    links += here;
+  }
+  EXPECT_GT(links, 5U);
+  emit card_.view_asked(QStringLiteral("Text replay"));
+  EXPECT_TRUE(view_of<QWidget>(window_, QStringLiteral("replay")).isVisible());
 }
 
 TEST_F(Overview, ABarLeadsToTheRoundsBehindIt) {

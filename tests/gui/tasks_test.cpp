@@ -130,10 +130,11 @@ TEST_P(Task, WhyIsThisStrategySlowerThanVanillaHere) {
     });
     ASSERT_NE(diagnosis, expected.end());
     // The window decides how much text fits beside the bars, but the cost and yield of a round must be there.
-    EXPECT_THAT(seen, testing::HasSubstr(in_one_line(diagnosis->summary)));
+    EXPECT_THAT(seen, testing::HasSubstr(in_one_line(why_words(diagnosis->summary).toStdString())));
     EXPECT_THAT(seen, testing::HasSubstr(speedup_text(runs[run].all.speedup->value).toStdString()));
     ASSERT_FALSE(diagnosis->findings.empty());
-    EXPECT_THAT(seen, testing::HasSubstr(in_one_line(diagnosis->findings.front().sentence)));
+    EXPECT_THAT(
+        seen, testing::HasSubstr(in_one_line(why_words(diagnosis->findings.front().sentence).toStdString())));
     EXPECT_LE(actions_, 3);
   }
 }

@@ -59,12 +59,12 @@ std::vector<Case> unit_cases() {
   return {
       // These are times of an H200 with an 8B model when its pass over one row was slow.
       {"slow_baseline", alike({.drafted = 1, .accepted = 0, .draft_us = 0, .verify_us = 5000}, guesses),
-       "Verification is cheaper than a step (v = 0.82): 2 rows take 5.00 ms, the one row of a "
-       "vanilla step 6.13 ms, so that speedups here are over a slow baseline.",
+       "The baseline's own pass is slower than one of 2 rows (v = 0.82): it takes 6.13 ms, that one "
+       "5.00 ms, so that speedups stand over a slow baseline.",
        0.816, std::nullopt, alike({.drafted = 1, .accepted = 0, .draft_us = 0, .verify_us = 6130}, guesses)},
       {"slow_baseline", scattered_widths(500),
-       "Verification is cheaper than a step (v = 0.50): 7.50 rows take 500 us, the one row of a "
-       "vanilla step 1.00 ms, so that speedups here are over a slow baseline.",
+       "The baseline's own pass is slower than one of 7.50 rows (v = 0.50): it takes 1.00 ms, that one "
+       "500 us, so that speedups stand over a slow baseline.",
        0.5, std::nullopt, alike({.drafted = 1, .accepted = 0, .draft_us = 0})},
   };
 }
