@@ -45,7 +45,7 @@ std::string reason_of(const std::vector<simulator::Diagnosis>& diagnoses, const 
   return std::string(diagnosis->findings.front().row->title);
 }
 
-/// What is wrong with the unit of all speedups, one line; empty where nothing is.
+/// Line about a fault of the unit of all speedups; empty where there is none.
 std::string unit_line(const std::vector<simulator::Diagnosis>& diagnoses) {
   for (const simulator::Diagnosis& diagnosis : diagnoses)
     for (const simulator::Finding& finding : diagnosis.findings)

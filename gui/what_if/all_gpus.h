@@ -23,7 +23,7 @@ struct GpuAnswer {
   double vanilla_tokens_per_second = 0.0;
   std::optional<double> needed_bytes;  ///< Same for each GPU; absent where the question contradicts itself.
   std::optional<double> usable_bytes;  ///< Absent where the specification does not say.
-  /// Of the recorded GPU: what was measured beside this answer, which its specification gave.
+  /// The measured run beside this answer; only of the recorded GPU, as it was recorded.
   std::optional<simulator::MeasuredBeside> beside;
 
   /// Whether the model fits; absent where that is not known.

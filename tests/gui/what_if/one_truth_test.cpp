@@ -65,7 +65,7 @@ class Ledger {
 
 class OneTruth : public WhatIfWindow<AdviseView> {
  protected:
-  /// What `report --json` says of each run, by the catalogue's keys.
+  /// Adds the figures of each run in `report --json`, by the catalogue's keys.
   void add_report(const std::filesystem::path& file) {
     const cli::CommandResult printed = cli::run_command({"report", file.string(), "--json"});
     ASSERT_EQ(printed.exit_code, 0) << printed.err;
