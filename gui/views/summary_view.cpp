@@ -2,6 +2,8 @@
 #include "summary_view.h"
 
 #include <draftscope/simulator/analysis/step_bound.h>
+#include <draftscope/traces/missing_data.h>
+
 #include <QComboBox>
 #include <QHeaderView>
 #include <QJsonDocument>
@@ -166,9 +168,10 @@ void SummaryView::set_up_table() {
   for (const int column : {RunsModel::phases_column(), RunsModel::rows_column()}) table_->showColumn(column);
   // Speed, its mark and the split of time follow the name; the rows per round follow their cost.
   int place = 1;
-  for (const int column : {tokens_per_second, decode_tokens_per_second, speedup, decode_speedup,
-                           RunsModel::phases_column(), RunsModel::column_of("mean_accepted_length"),
-                           RunsModel::column_of("step_acceptance"), RunsModel::rows_column()})
+  for (const int column :
+       {tokens_per_second, decode_tokens_per_second, speedup, decode_speedup, RunsModel::phases_column(),
+        RunsModel::column_of("mean_accepted_length"), RunsModel::column_of("step_acceptance"),
+        RunsModel::column_of("acceptance_rate"), RunsModel::rows_column()})
     table_->horizontalHeader()->moveSection(table_->horizontalHeader()->visualIndex(column), place++);
   table_->setAccessibleName(tr("Runs"));
   table_->setSelectionBehavior(QAbstractItemView::SelectRows);
@@ -211,6 +214,10 @@ void SummaryView::show_span() {
 void SummaryView::show_recording() {
   const RecordingPointer recording = state_.recording();
   runs_.set_recording(recording);
+  // Imported files have acceptance of draft tokens alone.
+  const bool is_imported = recording && traces::is_imported(recording->recording().meta);
+  table_->setColumnHidden(RunsModel::column_of("step_acceptance"), is_imported);
+  table_->setColumnHidden(RunsModel::column_of("acceptance_rate"), !is_imported);
   identity_->setText(recording ? identity_text(*recording) : QString());
   QStringList lines;
   if (recording)

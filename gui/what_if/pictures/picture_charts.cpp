@@ -284,6 +284,7 @@ Chart heat_map_chart(const HeatMap& map, const QString& name, const std::vector<
     cell.row = map.lengths - of.gamma;
     cell.is_marked = &of == best;
     cell.words = cell_words(of);
+    if (cell.is_marked) cell.words += tr("\nthe fastest of these cells");
     if (!of.refusal.empty()) continue;
     cell.speedup = of.speedup;
     cell.text = QString::number(of.speedup, 'f', 2);

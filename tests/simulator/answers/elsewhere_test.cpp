@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "advice/learnt.h"
+#include "rounds/priced_scenario.h"
 
 namespace draftscope::simulator {
 namespace {
@@ -73,6 +74,32 @@ TEST(Elsewhere, WhatDoesNotFitOrRunIsRefusedAndWhatWasRecordedIsNot) {
   EXPECT_TRUE(unknown->memory);
   EXPECT_FALSE(unknown->usable_memory);
   EXPECT_THAT(unknown->cost_notes, Contains(testing::Field(&CostNote::text, HasSubstr("is not known"))));
+}
+
+TEST(Elsewhere, DraftsOfNoFewerBitsThanTheModelAreRefusedByName) {
+  using Format = speculation::WeightFormat;
+  const Learnt learnt({.skill = 0.7});
+  const CostModel& costs = learnt.what_if().costs().model;
+  Scenario scenario = elsewhere(learnt, "RTX 4090", "Llama-3-8B").scenario;
+  const auto check = [&](WeightType model, Format draft) {
+    scenario.weights = model;
+    scenario.drafts = {{.attention = 4, .mlp = 4, .weights = draft}};
+    return check_draft_weights(costs, scenario);
+  };
+  for (const Format draft : {Format::fp8, Format::q8_0}) {
+    const auto refused = check(WeightType::fp8, draft);
+    ASSERT_FALSE(refused);
+    EXPECT_THAT(refused.error().message,
+                HasSubstr("draft weights are " + std::string(weight_type_name(weight_type_of(draft)))));
+  }
+  EXPECT_TRUE(check(WeightType::fp8, Format::q4_0));
+  EXPECT_TRUE(check(WeightType::fp16, Format::fp8));
+  EXPECT_FALSE(check(WeightType::int4, Format::q4_0));
+  // What was recorded may stay, and so may drafts on the model's own weights.
+  EXPECT_TRUE(check(costs.weights, Format::q8_0));
+  scenario.weights = WeightType::int4;
+  scenario.drafts = {{.attention = 4, .mlp = 4}};
+  EXPECT_TRUE(check_draft_weights(costs, scenario));
 }
 
 TEST(Elsewhere, ExitsOfTheTargetArePricedThereAndNamed) {
