@@ -257,10 +257,12 @@ void WhatIfView::learn(const std::string& recorded_gpu) {
   const TrainedPointer& trained = worker_.trained();
   if (trained != nullptr && trained->recorded_gpu() == recorded_gpu) return;
   if (trained != nullptr && !is_stale_) then_ = question_->question();
-  if (then_) then_->recorded_gpu = recorded_gpu;
+  const bool is_first = trained == nullptr && recorded_gpu.empty();
+  const std::string gpu = is_first && then_ ? then_->recorded_gpu : recorded_gpu;
+  if (then_) then_->recorded_gpu = gpu;
   is_for_another_ = true;
   is_stale_ = true;
-  train(then_, recorded_gpu);
+  train(then_, gpu);
 }
 
 void WhatIfView::ask_about(const Question& question) {

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 
 #include <QApplication>
+#include <QComboBox>
 #include <QLabel>
 #include <QPushButton>
 #include <QSignalSpy>
@@ -99,10 +100,20 @@ TEST_F(AdviceReports, CurvesMeetTheSettingsThatTheyGoThrough) {
 }
 
 TEST_F(AdviceReports, ConsiderWhatIsAskedForAlone) {
-  const TrainedPointer trained = train(write({.skill = 1.1}));
+  const auto path = write({.skill = 1.1});
+  const TrainedPointer trained = train(path);
   const auto exits = advice_of(*trained, {.considered = Considered::early_exits});
   ASSERT_TRUE(exits);
   EXPECT_TRUE(exits->advice.setting);
+  EXPECT_THAT(advice_sentence(*exits).toStdString(), testing::HasSubstr("of early exits alone"));
+  EXPECT_THAT(command_line_of(exits->question, "x"), testing::EndsWith(" --consider early-exits"));
+  const cli::CommandResult printed =
+      cli::run_command({"advise", path.string(), "--json", "-q", "--consider", "early-exits"});
+  ASSERT_EQ(printed.exit_code, 0) << printed.err;
+  const nlohmann::json said = nlohmann::json::parse(printed.out)["advice"][0];
+  EXPECT_EQ(said["among"], "early-exits");
+  EXPECT_EQ(said["fastest"]["strategy"], exits->advice.fastest);
+  EXPECT_EQ(said["reason"], exits->advice.reason);
   const auto recorded = advice_of(*trained, {.considered = Considered::recorded_runs});
   ASSERT_TRUE(recorded);
   EXPECT_THAT(trained->strategies(), testing::Contains(recorded->advice.fastest));
@@ -249,6 +260,25 @@ TEST_F(AdvisePage, SaysWhyThereIsNoCurve) {
   EXPECT_TRUE(std::ranges::any_of(labels, [](const QLabel* label) {
     return label->isVisible() && label->text() == u"No curve: no early exit was considered.";
   }));
+}
+
+TEST_F(AdvisePage, KnowsTheRecordedGpuAndLearnsAnewForAnother) {
+  open(std::filesystem::path(DRAFTSCOPE_SOURCE_DIR) / "traces/samples/h200-smollm2-graph.dstrace");
+  raise();
+  wait_until_settled();
+  auto* recorded = control<QComboBox>("The GPU of the recording");
+  ASSERT_NE(recorded, nullptr);
+  EXPECT_TRUE(recorded->isVisible());
+  EXPECT_TRUE(recorded->currentText().contains(QStringLiteral("H200-SXM5-141GB")));
+  AdviceQuestion question = page().question();
+  EXPECT_EQ(question.machine.recorded_gpu, "");
+  question.machine.recorded_gpu = "A100-SXM4-80GB";
+  question.machine.batch = 2;
+  page().set_question(question);
+  wait_until_settled();
+  ASSERT_NE(page().report(), nullptr);
+  EXPECT_TRUE(page().report()->question.machine == question.machine);
+  EXPECT_EQ(window_.findChild<WhatIfView*>()->worker().trained()->recorded_gpu(), "A100-SXM4-80GB");
 }
 
 TEST_F(AdvisePage, AsksAnewForAnotherMachineAndCanBeStopped) {
