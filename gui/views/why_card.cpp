@@ -13,8 +13,6 @@ namespace draftscope::gui {
 
 namespace {
 
-const QString unjudged_link = QStringLiteral("unjudged");
-
 QString html(const std::string& sentence) {
   return why_words(sentence).toHtmlEscaped();
 }
@@ -55,14 +53,13 @@ QString finding_text(const simulator::Finding& finding, Remedies remedies) {
 QString unjudged_text(const simulator::Diagnosis& diagnosis, bool is_unfolded) {
   if (diagnosis.unjudged.empty()) return {};
   if (!is_unfolded)
-    return WhyCard::tr("<p><a href='%1'>Not judged: %2</a></p>")
-        .arg(unjudged_link, counted(static_cast<std::int64_t>(diagnosis.unjudged.size()),
-                                    WhyCard::tr("1 check"), WhyCard::tr("%1 checks")));
+    return WhyCard::tr("<p><a href='unjudged'>Not judged: %1</a></p>")
+        .arg(counted(static_cast<std::int64_t>(diagnosis.unjudged.size()), WhyCard::tr("1 check"),
+                     WhyCard::tr("%1 checks")));
   QStringList checks;
   for (const simulator::Unjudged& unjudged : diagnosis.unjudged)
     checks << QStringLiteral("%1 (%2)").arg(html(std::string(unjudged.row->title)), html(unjudged.reason));
-  return WhyCard::tr("<p><a href='%1'>Not judged</a>: %2.</p>")
-      .arg(unjudged_link, checks.join(QStringLiteral("; ")));
+  return WhyCard::tr("<p><a href='unjudged'>Not judged</a>: %1.</p>").arg(checks.join(QStringLiteral("; ")));
 }
 
 }  // namespace
