@@ -18,6 +18,7 @@ namespace draftscope::gui {
 struct ChartTable {
   QStringList columns;
   std::vector<std::vector<QVariant>> rows;
+  std::vector<bool> are_numbers{};  ///< [column] Whether it is aligned right; empty = by its values.
 };
 
 struct ChartAxis {
@@ -61,6 +62,7 @@ struct ChartCell {
   QString text;
   QString words;  ///< Text about the cell.
   bool is_marked = false;
+  bool is_uncertain = false;  ///< Whether the mark is drawn dashed, since it may be chance.
 };
 
 struct ChartPanel {
@@ -78,6 +80,7 @@ struct Chart {
   ChartAxis x;                     ///< All panels have this axis.
   std::vector<ChartPanel> panels;  ///< Panels from top to bottom.
   double scale_limit = 2.0;        ///< Colours are strongest from this speedup, and from its inverse, on.
+  QString note;                    ///< Words below the picture that say what its marks mean.
   ChartTable table;
 
   [[nodiscard]] bool empty() const { return panels.empty(); }

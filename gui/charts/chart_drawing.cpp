@@ -17,10 +17,62 @@ namespace {
 
 constexpr int legend_icon_width = 22;
 constexpr int legend_line_gap = 3;
-constexpr double smallest_number_height = 12.0;  // Minimum height of a cell that shows its number.
+constexpr double smallest_number_height = 9.0;  // Minimum height of a cell that shows its number.
 
 bool is_value(double value) {
   return std::isfinite(value);
+}
+
+/// Max share of a chart's width for names beside its vertical axis.
+constexpr double share_of_names = 0.4;
+constexpr double share_of_slanted = 0.25;
+constexpr double slant_degrees = 40.0;
+constexpr int label_gap = 16;  // Pixels between names, axis and picture.
+
+/// Width of the widest name, cut to `most`.
+int widest_of(const QStringList& names, const QFontMetrics& metrics, double most) {
+  int widest = 0;
+  for (const QString& name : names) widest = std::max(widest, metrics.horizontalAdvance(name));
+  return std::min(widest, static_cast<int>(most));
+}
+
+int scale_bar_width(const QFont& font) {
+  return std::max(8, QFontMetrics(font).height() - 2);
+}
+
+/// Width of the scale of colours with its numbers.
+int scale_width(const QFont& font) {
+  return scale_bar_width(font) + QFontMetrics(font).horizontalAdvance(QStringLiteral("0.25×")) + label_gap;
+}
+
+/// Width of a cell of the first panel.
+double cell_width(const Chart& chart, const ChartLook& look) {
+  const QStringList rows = chart.panels.empty() ? QStringList() : chart.panels.front().y.names;
+  const int names = widest_of(rows, QFontMetrics(look.font), share_of_names * look.size.width());
+  return (look.size.width() - names - scale_width(look.font) - 1.5 * label_gap) /
+         std::max(1.0, static_cast<double>(chart.x.names.size()));
+}
+
+/// Lines of the chart's note; a wider one would push the scale out of the picture.
+QStringList note_lines(const Chart& chart, const ChartLook& look) {
+  const int width = look.size.width() - scale_width(look.font) - label_gap;
+  const QFontMetrics metrics(look.font);
+  QStringList lines;
+  for (const QString& word : chart.note.split(u' ', Qt::SkipEmptyParts)) {
+    const QString longer = lines.isEmpty() ? word : lines.back() + u' ' + word;
+    if (!lines.isEmpty() && metrics.horizontalAdvance(longer) <= width)
+      lines.back() = longer;
+    else
+      lines << word;
+  }
+  return lines;
+}
+
+/// Whether names below the axis are wider than their columns, so that they stand slanted.
+bool has_slanted_names(const Chart& chart, const ChartLook& look) {
+  if (chart.x.names.isEmpty() || chart.panels.empty() || chart.panels.front().cells.empty()) return false;
+  const QFontMetrics metrics(look.font);
+  return widest_of(chart.x.names, metrics, look.size.width()) > cell_width(chart, look) - 2;
 }
 
 /// Draws one panel into its axis rectangle.
@@ -177,12 +229,7 @@ class PanelDrawing {
 
   void draw_cells() {
     if (panel_.cells.empty()) return;
-    // Estimate the cell size: the axes take about this much.
-    const double line = QFontMetricsF(look_.font).height();
-    const double height = (look_.size.height() - 4.0 * line) / std::max<double>(1.0, panel_.y.names.size());
-    const double width = 0.75 * look_.size.width() / std::max<double>(1.0, chart_.x.names.size());
-    const bool has_numbers = height >= std::max(smallest_number_height, line) &&
-                             width >= QFontMetricsF(look_.font).horizontalAdvance(QStringLiteral("0.00×"));
+    const bool has_numbers = shows_numbers(chart_, look_);
     for (const ChartCell& cell : panel_.cells) draw_cell(cell, has_numbers);
   }
 
@@ -200,7 +247,9 @@ class PanelDrawing {
     faint.setAlpha(60);
     const QColor back = cell.speedup ? diverging_color(*cell.speedup, chart_.scale_limit, is_dark_) : faint;
     box->setBrush(cell.speedup ? QBrush(back) : QBrush(faint, Qt::DiagCrossPattern));
-    box->setPen(cell.is_marked ? QPen(text, 2.5) : QPen(Qt::NoPen));
+    box->setPen(!cell.is_marked     ? QPen(Qt::NoPen)
+                : cell.is_uncertain ? QPen(text, 1.5, Qt::DashLine)
+                                    : QPen(text, 2.5));
     if (!has_number || cell.text.isEmpty()) return;
     auto* number = new QCPItemText(&plot_);
     number->position->setAxes(x(), y());
@@ -230,7 +279,8 @@ QString shortened(const QString& name, const ChartLook& look, double share) {
                                             static_cast<int>(share * look.size.width()));
 }
 
-void dress_axis(QCPAxis& axis, const ChartAxis& of, const ChartLook& look, bool has_labels) {
+void dress_axis(QCPAxis& axis, const ChartAxis& of, const ChartLook& look, bool has_labels,
+                bool is_slanted = false) {
   axis.setLabel(has_labels ? of.label : QString());
   axis.setTickLabels(has_labels);
   axis.setLabelFont(look.font);
@@ -239,7 +289,10 @@ void dress_axis(QCPAxis& axis, const ChartAxis& of, const ChartLook& look, bool 
   if (!of.names.isEmpty()) {
     const bool is_upright = axis.orientation() == Qt::Vertical;
     auto ticker = QSharedPointer<QCPAxisTickerText>::create();
-    const double share = is_upright ? 0.4 : 0.9 / static_cast<double>(of.names.size());
+    const double share = is_upright   ? share_of_names
+                         : is_slanted ? share_of_slanted
+                                      : 0.9 / static_cast<double>(of.names.size());
+    if (is_slanted) axis.setTickLabelRotation(slant_degrees);
     for (qsizetype i = 0; i < of.names.size(); ++i)
       ticker->addTick(static_cast<double>(i), shortened(of.names[i], look, share));
     axis.setTicker(ticker);
@@ -376,7 +429,7 @@ void add_scale(QCustomPlot& plot, QCPAxisRect& area, const Chart& chart, const C
   ticker->addTick(chart.scale_limit / inside, QStringLiteral("%1×").arg(chart.scale_limit));
   scale->axis()->setTicker(ticker);
   scale->axis()->setTickLabelFont(look.font);
-  scale->setBarWidth(std::max(8, QFontMetrics(look.font).height() - 2));
+  scale->setBarWidth(scale_bar_width(look.font));
   const QColor text = look.palette.color(QPalette::WindowText);
   for (QCPAxis* axis : {scale->axis()}) {
     axis->setBasePen(text);
@@ -386,7 +439,47 @@ void add_scale(QCustomPlot& plot, QCPAxisRect& area, const Chart& chart, const C
   }
 }
 
+/// Height of all but the panels.
+int height_around(const Chart& chart, const ChartLook& look) {
+  const QFontMetrics metrics(look.font);
+  const int width = look.size.width();
+  int height = 2 * metrics.height() + 24;  // Height of the horizontal axis with its name.
+  if (has_slanted_names(chart, look))
+    height += static_cast<int>(0.65 * widest_of(chart.x.names, metrics, share_of_slanted * width));
+  if (!chart.note.isEmpty())
+    height += static_cast<int>(note_lines(chart, look).size()) * metrics.height() + 6;
+  if (const QStringList names = legend_names(chart); !names.isEmpty()) {
+    const int columns = legend_columns(names, look.font, width - 16);
+    height +=
+        (static_cast<int>(names.size()) + columns - 1) / columns * (metrics.height() + legend_line_gap) + 10;
+  }
+  return height;
+}
+
+void add_note(QCustomPlot& plot, const Chart& chart, const ChartLook& look, int row) {
+  auto* note = new QCPTextElement(&plot, note_lines(chart, look).join(u'\n'), look.font);
+  note->setTextFlags(Qt::AlignLeft | Qt::AlignVCenter);
+  note->setTextColor(look.palette.color(QPalette::WindowText));
+  note->setMargins(QMargins(6, 2, 2, 4));
+  plot.plotLayout()->addElement(row, 0, note);
+  plot.plotLayout()->setRowStretchFactor(row, 0.001);
+}
+
 }  // namespace
+
+bool shows_numbers(const Chart& chart, const ChartLook& look) {
+  QFont bold = look.font;
+  bold.setBold(true);
+  const QFontMetricsF metrics(bold);
+  if (chart.panels.empty()) return false;
+  const double height = (look.size.height() - height_around(chart, look)) /
+                        std::max(1.0, static_cast<double>(chart.panels.front().y.names.size()));
+  double widest = 0.0;
+  for (const ChartPanel& panel : chart.panels)
+    for (const ChartCell& of : panel.cells) widest = std::max(widest, metrics.horizontalAdvance(of.text));
+  return widest > 0.0 && height >= std::max(smallest_number_height, metrics.height()) &&
+         cell_width(chart, look) >= widest + 2.0;
+}
 
 void draw_chart(QCustomPlot& plot, const Chart& chart, const ChartLook& look) {
   plot.setAutoAddPlottableToLegend(false);
@@ -410,7 +503,7 @@ void draw_chart(QCustomPlot& plot, const Chart& chart, const ChartLook& look) {
     area->setMarginGroup(QCP::msLeft | QCP::msRight, group);
     area->setMinimumMargins(QMargins(6, 4, 10, 2));
     const bool is_last = i + 1 == chart.panels.size();
-    dress_axis(*area->axis(QCPAxis::atBottom), chart.x, look, is_last);
+    dress_axis(*area->axis(QCPAxis::atBottom), chart.x, look, is_last, has_slanted_names(chart, look));
     dress_axis(*area->axis(QCPAxis::atLeft), panel.y, look, true);
     areas.push_back(area);
   }
@@ -425,17 +518,13 @@ void draw_chart(QCustomPlot& plot, const Chart& chart, const ChartLook& look) {
   for (std::size_t i = 0; i < chart.panels.size(); ++i)
     if (!chart.panels[i].cells.empty())
       add_scale(plot, *areas[i], chart, look, static_cast<int>(i) + first_row);
+  if (!chart.note.isEmpty()) add_note(plot, chart, look, first_row + static_cast<int>(chart.panels.size()));
   set_ranges(chart, areas);
 }
 
 int min_chart_height(const Chart& chart, const QFont& font, int width) {
   const QFontMetrics metrics(font);
-  int height = 2 * metrics.height() + 24;  // Height of the horizontal axis with its name.
-  if (const QStringList names = legend_names(chart); !names.isEmpty()) {
-    const int columns = legend_columns(names, font, width - 16);
-    height +=
-        (static_cast<int>(names.size()) + columns - 1) / columns * (metrics.height() + legend_line_gap) + 10;
-  }
+  int height = height_around(chart, {.palette = {}, .font = font, .size = QSize(width, 0)});
   for (const ChartPanel& panel : chart.panels) {
     const auto names =
         std::ranges::count_if(panel.y.names, [](const QString& name) { return !name.isEmpty(); });

@@ -23,6 +23,9 @@ struct ChartLook {
 /// Replaces everything in the plot. Panel i is the plot's axis rectangle i, from the top.
 void draw_chart(QCustomPlot& plot, const Chart& chart, const ChartLook& look);
 
+/// Whether every cell has room for its number; false without cells.
+[[nodiscard]] bool shows_numbers(const Chart& chart, const ChartLook& look);
+
 /// Height below which names of axes would be cut.
 [[nodiscard]] int min_chart_height(const Chart& chart, const QFont& font, int width);
 

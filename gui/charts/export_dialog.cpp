@@ -3,11 +3,13 @@
 
 #include <QApplication>
 #include <QCheckBox>
+#include <QClipboard>
 #include <QComboBox>
 #include <QDialogButtonBox>
 #include <QDir>
 #include <QDoubleSpinBox>
 #include <QFileDialog>
+#include <QFontDatabase>
 #include <QFormLayout>
 #include <QLabel>
 #include <QLineEdit>
@@ -47,11 +49,11 @@ Exportable exportable(const Chart& chart) {
   return {.name = chart.name, .chart = chart, .data = chart.table, .shown_data = chart.table};
 }
 
-Exportable exportable(const QString& name, const QAbstractItemModel& model) {
-  return {.name = ExportDialog::tr("Table: %1").arg(name),
+Exportable exportable(const QTableView& table) {
+  return {.name = ExportDialog::tr("Table: %1").arg(table.accessibleName()),
           .chart = {},
-          .data = raw_table(model),
-          .shown_data = shown_table(model)};
+          .data = raw_shown_table(table),
+          .shown_data = shown_table(table)};
 }
 
 std::vector<Exportable> exportables(const QWidget& widget) {
@@ -62,7 +64,7 @@ std::vector<Exportable> exportables(const QWidget& widget) {
   }
   for (const QTableView* table : widget.findChildren<QTableView*>())
     if (table->isVisible() && table->model() != nullptr && table->model()->rowCount() > 0)
-      all.push_back(exportable(table->accessibleName(), *table->model()));
+      all.push_back(exportable(*table));
   return all;
 }
 
@@ -90,14 +92,12 @@ ExportDialog::ExportDialog(std::vector<Exportable> what, const QString& recordin
       format_(new QComboBox),
       width_kind_(new QComboBox),
       width_(new QDoubleSpinBox),
-      height_(new QDoubleSpinBox),
       font_(new QDoubleSpinBox),
-      dots_(new QSpinBox),
       legend_(new QCheckBox(tr("&legend"))),
-      light_(new QCheckBox(tr("&black on white"))),
       file_(new QLineEdit),
       preview_(new QLabel),
-      problem_(new QLabel) {
+      problem_(new QLabel),
+      copy_(new QPushButton(tr("Co&py"))) {
   setWindowTitle(tr("Export figure"));
   format_->setObjectName(QStringLiteral("format"));
   for (const Exportable& one : what_) which_->addItem(one.name);
@@ -106,22 +106,16 @@ ExportDialog::ExportDialog(std::vector<Exportable> what, const QString& recordin
   width_kind_->addItem(tr("other"));
   width_->setRange(1.0, 40.0);
   width_->setValue(single_column_inches);
-  height_->setRange(0.0, 80.0);
-  height_->setSpecialValueText(tr("as it needs"));
-  for (QDoubleSpinBox* inches : {width_, height_}) {
-    inches->setSuffix(tr(" in"));
-    inches->setSingleStep(0.1);
-  }
+  width_->setSuffix(tr(" in"));
+  width_->setSingleStep(0.1);
   font_->setRange(4.0, 48.0);
   font_->setDecimals(0);
   font_->setValue(FigureOptions().font_points);
   font_->setSuffix(tr(" pt"));
-  dots_->setRange(30, 1200);
-  dots_->setValue(FigureOptions().dots_per_inch);
-  dots_->setSuffix(tr(" per inch"));
   legend_->setChecked(true);
-  light_->setChecked(true);
-  preview_->setAlignment(Qt::AlignCenter);
+  preview_->setTextFormat(Qt::PlainText);
+  preview_->setFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
+  preview_->setTextInteractionFlags(Qt::TextSelectableByMouse);
   problem_->setWordWrap(true);
   problem_->setAccessibleName(tr("What went wrong"));
   problem_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
@@ -140,11 +134,8 @@ void ExportDialog::lay_out() {
   add(tr("F&ormat"), format_);
   add(tr("&Column width"), width_kind_);
   add(tr("&Width"), width_);
-  add(tr("&Height"), height_);
   add(tr("Font &size"), font_);
-  add(tr("&Dots of a PNG"), dots_);
   form->addRow({}, legend_);
-  form->addRow({}, light_);
   auto* browse = new QPushButton(tr("&Browse…"));
   browse->setAutoDefault(false);
   auto* file_row = new QHBoxLayout;
@@ -153,6 +144,9 @@ void ExportDialog::lay_out() {
   file_->setAccessibleName(tr("File"));
   for (QWidget* part : std::initializer_list<QWidget*>{file_label, file_, browse}) file_row->addWidget(part);
   auto* buttons = new QDialogButtonBox(QDialogButtonBox::Cancel);
+  buttons->addButton(copy_, QDialogButtonBox::ActionRole);
+  copy_->setToolTip(tr("Copy the table as text, in this format"));
+  copy_->setAutoDefault(false);
   auto* write = buttons->addButton(tr("&Export"), QDialogButtonBox::AcceptRole);
   auto* scroll = new QScrollArea;
   scroll->setWidget(preview_);
@@ -173,7 +167,10 @@ void ExportDialog::lay_out() {
   connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
   connect(write, &QPushButton::clicked, this, &ExportDialog::export_file);
   connect(browse, &QPushButton::clicked, this, &ExportDialog::browse);
-  connect(format_, &QComboBox::currentIndexChanged, this, &ExportDialog::suggest_file);
+  connect(format_, &QComboBox::currentIndexChanged, this, [this] {
+    suggest_file();
+    show_preview();
+  });
   connect(which_, &QComboBox::currentIndexChanged, this, &ExportDialog::choose_what);
   connect(width_kind_, &QComboBox::currentIndexChanged, this, [this] {
     if (const QVariant inches = width_kind_->currentData(); inches.isValid())
@@ -184,10 +181,9 @@ void ExportDialog::lay_out() {
     width_kind_->setCurrentIndex(known >= 0 ? known : width_kind_->count() - 1);
     show_preview();
   });
-  for (QDoubleSpinBox* number : {height_, font_})
-    connect(number, &QDoubleSpinBox::valueChanged, this, &ExportDialog::show_preview);
-  for (QCheckBox* choice : {legend_, light_})
-    connect(choice, &QCheckBox::toggled, this, &ExportDialog::show_preview);
+  connect(font_, &QDoubleSpinBox::valueChanged, this, &ExportDialog::show_preview);
+  connect(legend_, &QCheckBox::toggled, this, &ExportDialog::show_preview);
+  connect(copy_, &QPushButton::clicked, this, &ExportDialog::copy_text);
 }
 
 const Exportable& ExportDialog::chosen() const {
@@ -201,9 +197,12 @@ void ExportDialog::choose_what() {
   for (const FileKind& kind : file_kinds)
     if (has_chart || !kind.is_picture) format_->addItem(tr(kind.words), QString::fromLatin1(kind.ending));
   format_->setCurrentIndex(std::max(0, format_->findData(before)));
-  for (QWidget* field :
-       std::initializer_list<QWidget*>{width_kind_, width_, height_, font_, dots_, legend_, light_})
+  for (QWidget* field : std::initializer_list<QWidget*>{width_kind_, width_, font_, legend_})
     field->setEnabled(has_chart);
+  const bool is_wide = has_chart && needs_both_columns(chosen().chart);
+  if (has_chart) width_->setValue(is_wide ? double_column_inches : single_column_inches);
+  problem_->setText(tr("One column has no room for the numbers of the cells, so both columns are chosen."));
+  problem_->setVisible(is_wide);
   suggest_file();
   show_preview();
 }
@@ -219,19 +218,27 @@ QString ExportDialog::file() const {
 }
 
 FigureOptions ExportDialog::options() const {
-  return {.width_inches = width_->value(),
-          .height_inches = height_->value(),
-          .font_points = font_->value(),
-          .has_legend = legend_->isChecked(),
-          .is_dark = !light_->isChecked(),
-          .dots_per_inch = dots_->value()};
+  return {.width_inches = width_->value(), .font_points = font_->value(), .has_legend = legend_->isChecked()};
+}
+
+QString ExportDialog::table_text() const {
+  const QString ending = format_->currentData().toString();
+  if (!is_table_path(QStringLiteral("table.%1").arg(ending))) return {};
+  return text_of_table(ending == u"csv" ? chosen().data : chosen().shown_data, ending);
+}
+
+void ExportDialog::copy_text() {
+  QGuiApplication::clipboard()->setText(table_text());
 }
 
 void ExportDialog::show_preview() {
-  if (chosen().chart.empty()) {
-    preview_->setText(counted(static_cast<std::int64_t>(chosen().data.rows.size()), tr("a table of 1 row"),
-                              tr("a table of %1 rows")));
-    return;
+  const QString text = table_text();
+  copy_->setEnabled(!text.isEmpty());
+  preview_->setAlignment(text.isEmpty() ? Qt::AlignCenter : Qt::AlignLeft | Qt::AlignTop);
+  if (!text.isEmpty()) {
+    // A label does not draw millions of letters in a moment.
+    constexpr qsizetype max_letters = 20000;
+    return preview_->setText(text.size() > max_letters ? text.first(max_letters) + u'…' : text);
   }
   FigureOptions on_screen = options();
   on_screen.dots_per_inch = 96;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Asks for the format of a figure or a table for a paper and for its file, previews the figure, and writes
+// Asks for the format of a figure or a table for a paper and for its file, previews it, and writes or copies
 // it.
 
 #include <QDialog>
@@ -9,13 +9,13 @@
 
 #include "charts/figure_file.h"
 
-class QAbstractItemModel;
 class QCheckBox;
 class QComboBox;
 class QDoubleSpinBox;
 class QLabel;
 class QLineEdit;
-class QSpinBox;
+class QPushButton;
+class QTableView;
 
 namespace draftscope::gui {
 
@@ -27,7 +27,8 @@ struct Exportable {
   ChartTable shown_data;  ///< Values as people read them, for LaTeX and Markdown.
 };
 [[nodiscard]] Exportable exportable(const Chart& chart);
-[[nodiscard]] Exportable exportable(const QString& name, const QAbstractItemModel& model);
+/// The columns that the table shows.
+[[nodiscard]] Exportable exportable(const QTableView& table);
 /// Charts, and tables with rows, that are visible in the widget; charts first.
 [[nodiscard]] std::vector<Exportable> exportables(const QWidget& widget);
 
@@ -63,6 +64,10 @@ class ExportDialog : public QDialog {
   /// Asks before a file is replaced.
   void export_file();
   void show_preview();
+  /// Puts a table's text on the clipboard.
+  void copy_text();
+  /// Text of the chosen table in the chosen format; empty for a picture.
+  [[nodiscard]] QString table_text() const;
   [[nodiscard]] const Exportable& chosen() const;
 
   std::vector<Exportable> what_;
@@ -72,14 +77,12 @@ class ExportDialog : public QDialog {
   QComboBox* format_;
   QComboBox* width_kind_;
   QDoubleSpinBox* width_;
-  QDoubleSpinBox* height_;
   QDoubleSpinBox* font_;
-  QSpinBox* dots_;
   QCheckBox* legend_;
-  QCheckBox* light_;
   QLineEdit* file_;
   QLabel* preview_;
   QLabel* problem_;
+  QPushButton* copy_;
 };
 
 /// Asks in a window whose file path is the recording's, and reports in its status bar what was written.

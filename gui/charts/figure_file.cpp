@@ -123,6 +123,13 @@ double figure_height(const Chart& chart, const FigureOptions& options) {
   return has_rows ? needed : std::max(needed, flat * std::min(options.width_inches, 5.0));
 }
 
+bool needs_both_columns(const Chart& chart) {
+  const FigureOptions narrow;
+  const bool has_cells = !chart.panels.empty() && !chart.panels.front().cells.empty();
+  return has_cells &&
+         !shows_numbers(chart, {.palette = {}, .font = font_of(narrow), .size = size_of(chart, narrow)});
+}
+
 QImage figure_image(const Chart& chart, const FigureOptions& options) {
   const QSize pixels = pixels_of(chart, options);
   if (std::max(pixels.width(), pixels.height()) > max_side_pixels) return {};

@@ -28,6 +28,9 @@ struct FigureOptions {
 /// Height in inches.
 [[nodiscard]] double figure_height(const Chart& chart, const FigureOptions& options);
 
+/// Whether the figure has cells, and one column of a paper has no room for their numbers.
+[[nodiscard]] bool needs_both_columns(const Chart& chart);
+
 /// Null if the image would have more than 32,767 pixels per side, which Qt can't draw, or not fit into
 /// memory.
 [[nodiscard]] QImage figure_image(const Chart& chart, const FigureOptions& options);

@@ -4,27 +4,48 @@
 #include <draftscope/base/atomic_file.h>
 
 #include <QFileInfo>
+#include <QHeaderView>
+#include <QTableView>
+#include <algorithm>
+#include <array>
+#include <numeric>
 
 namespace draftscope::gui {
 
 namespace {
 
 template <typename Cell>
-ChartTable table_of(const QAbstractItemModel& model, const Cell& cell) {
+ChartTable table_of(const QAbstractItemModel& model, const std::vector<int>& columns, const Cell& cell) {
   ChartTable table;
-  for (int column = 0; column < model.columnCount(); ++column)
+  for (const int column : columns)
     table.columns << model.headerData(column, Qt::Horizontal, Qt::DisplayRole).toString();
+  table.rows.reserve(static_cast<std::size_t>(model.rowCount()));
   for (int row = 0; row < model.rowCount(); ++row) {
     std::vector<QVariant>& values = table.rows.emplace_back();
-    for (int column = 0; column < model.columnCount(); ++column)
-      values.push_back(cell(model.index(row, column)));
+    for (const int column : columns) values.push_back(cell(model.index(row, column)));
   }
   return table;
 }
 
+/// Columns that the table shows, from the left.
+std::vector<int> shown_columns(const QTableView& table) {
+  std::vector<int> columns;
+  const QHeaderView& header = *table.horizontalHeader();
+  for (int place = 0; place < header.count(); ++place)
+    if (!header.isSectionHidden(header.logicalIndex(place))) columns.push_back(header.logicalIndex(place));
+  return columns;
+}
+
 QVariant shown_value(const QModelIndex& index) {
-  const QVariant shown = index.data(Qt::DisplayRole);
+  const QVariant whole = index.data(Qt::EditRole);
+  const bool is_text = whole.typeId() == QMetaType::QString;
+  const QVariant shown = is_text ? whole : index.data(Qt::DisplayRole);
   return shown.toString() == QStringLiteral("–") ? QVariant() : shown;
+}
+
+QVariant raw_value(const QModelIndex& index) {
+  const QVariant raw = index.data(Qt::UserRole);
+  return raw.isValid() ? raw : shown_value(index);
 }
 
 bool is_number(const QVariant& value) {
@@ -44,27 +65,34 @@ QString read_text(const QVariant& value) {
   return is_number(value) ? QString::number(value.toDouble(), 'g', 4) : value.toString().simplified();
 }
 
+struct LatexSign {
+  char16_t sign;
+  const char* latex;
+};
+constexpr std::array<LatexSign, 17> latex_signs{{{u'\\', "\\textbackslash{}"},
+                                                 {u'~', "\\textasciitilde{}"},
+                                                 {u'^', "\\textasciicircum{}"},
+                                                 {u'|', "\\textbar{}"},
+                                                 {u'–', "--"},
+                                                 {u'…', "\\ldots{}"},
+                                                 {u'µ', "$\\mu$"},
+                                                 {u'−', "$-$"},
+                                                 {u'×', "$\\times$"},
+                                                 {u'·', "$\\cdot$"},
+                                                 {u'<', "$<$"},
+                                                 {u'>', "$>$"},
+                                                 {u'≥', "$\\geq$"},
+                                                 {u'α', "$\\alpha$"},
+                                                 {u'γ', "$\\gamma$"},
+                                                 {u'τ', "$\\tau$"},
+                                                 {u'Δ', "$\\Delta$"}}};
+
 QString latex_field(const QString& text) {
   QString escaped;
   for (const QChar sign : text) {
-    if (sign == u'\\')
-      escaped += QStringLiteral("\\textbackslash{}");
-    else if (sign == u'~')
-      escaped += QStringLiteral("\\textasciitilde{}");
-    else if (sign == u'^')
-      escaped += QStringLiteral("\\textasciicircum{}");
-    else if (sign == u'–')
-      escaped += QStringLiteral("--");
-    else if (sign == u'×')
-      escaped += QStringLiteral("$\\times$");
-    else if (sign == u'α')
-      escaped += QStringLiteral("$\\alpha$");
-    else if (sign == u'γ')
-      escaped += QStringLiteral("$\\gamma$");
-    else if (sign == u'Δ')
-      escaped += QStringLiteral("$\\Delta$");
-    else if (sign == u'≥')
-      escaped += QStringLiteral("$\\geq$");
+    const auto* found = std::ranges::find(latex_signs, sign.unicode(), &LatexSign::sign);
+    if (found != latex_signs.end())
+      escaped += QString::fromLatin1(found->latex);
     else if (QStringLiteral("&%$#_{}").contains(sign))
       escaped += QStringLiteral("\\") + sign;
     else
@@ -75,6 +103,7 @@ QString latex_field(const QString& text) {
 
 /// Columns whose present values are all numbers; they are aligned right.
 std::vector<bool> number_columns(const ChartTable& table) {
+  if (!table.are_numbers.empty()) return table.are_numbers;
   std::vector<bool> are_numbers(static_cast<std::size_t>(table.columns.size()), !table.rows.empty());
   for (const std::vector<QVariant>& row : table.rows)
     for (std::size_t column = 0; column < are_numbers.size(); ++column) {
@@ -87,15 +116,25 @@ std::vector<bool> number_columns(const ChartTable& table) {
 
 }  // namespace
 
-ChartTable shown_table(const QAbstractItemModel& model) {
-  return table_of(model, shown_value);
+ChartTable shown_table(const QTableView& table) {
+  const std::vector<int> columns = shown_columns(table);
+  const QAbstractItemModel& model = *table.model();
+  ChartTable made = table_of(model, columns, shown_value);
+  for (const int column : columns) {
+    const QVariant alignment = model.index(0, column).data(Qt::TextAlignmentRole);
+    made.are_numbers.push_back(static_cast<Qt::Alignment>(alignment.toInt()).testFlag(Qt::AlignRight));
+  }
+  return made;
+}
+
+ChartTable raw_shown_table(const QTableView& table) {
+  return table_of(*table.model(), shown_columns(table), raw_value);
 }
 
 ChartTable raw_table(const QAbstractItemModel& model) {
-  return table_of(model, [](const QModelIndex& index) {
-    const QVariant raw = index.data(Qt::UserRole);
-    return raw.isValid() ? raw : shown_value(index);
-  });
+  std::vector<int> columns(static_cast<std::size_t>(model.columnCount()));
+  std::iota(columns.begin(), columns.end(), 0);
+  return table_of(model, columns, raw_value);
 }
 
 QString csv_of(const ChartTable& table) {
@@ -155,15 +194,17 @@ bool is_table_path(const QString& path) {
   return ending == u"csv" || ending == u"tex" || ending == u"md";
 }
 
+QString text_of_table(const ChartTable& table, const QString& ending) {
+  if (ending == u"tex") return latex_of(table);
+  return ending == u"md" ? markdown_of(table) : csv_of(table);
+}
+
 Result<void> write_table(const ChartTable& table, const QString& path) {
   const QString ending = QFileInfo(path).suffix().toLower();
   if (!is_table_path(path))
     return fail("{}: found the ending \"{}\", expected .csv, .tex or .md", path.toStdString(),
                 ending.toStdString());
-  const QString text = ending == u"csv"   ? csv_of(table)
-                       : ending == u"tex" ? latex_of(table)
-                                          : markdown_of(table);
-  return write_whole(text.toUtf8(), path);
+  return write_whole(text_of_table(table, ending).toUtf8(), path);
 }
 
 Result<void> write_whole(const QByteArray& bytes, const QString& path) {

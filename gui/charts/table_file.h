@@ -11,11 +11,16 @@
 
 #include "charts/chart.h"
 
+class QTableView;
+
 namespace draftscope::gui {
 
-/// A table whose cells are what the model shows.
-[[nodiscard]] ChartTable shown_table(const QAbstractItemModel& model);
-/// A table whose cells are the raw numbers, where the model has them in Qt::UserRole.
+/// The columns that the table shows, in their order on the screen, as people read them. A cell that is a
+/// picture, or that shows only the beginning of its text, is the text in Qt::EditRole.
+[[nodiscard]] ChartTable shown_table(const QTableView& table);
+/// The columns that the table shows, with raw numbers where the model has them in Qt::UserRole.
+[[nodiscard]] ChartTable raw_shown_table(const QTableView& table);
+/// All columns of a model with the raw numbers, where the model has them in Qt::UserRole.
 [[nodiscard]] ChartTable raw_table(const QAbstractItemModel& model);
 
 /// CSV (RFC 4180) with a header; numbers have 17 digits.
@@ -25,6 +30,9 @@ namespace draftscope::gui {
 [[nodiscard]] QString latex_of(const ChartTable& table);
 /// A pipe table; numbers have four digits.
 [[nodiscard]] QString markdown_of(const ChartTable& table);
+
+/// One of these, by the ending of a file: "tex", "md", else CSV.
+[[nodiscard]] QString text_of_table(const ChartTable& table, const QString& ending);
 
 /// Whether write_table() knows the ending of the path: .csv, .tex, .md.
 [[nodiscard]] bool is_table_path(const QString& path);

@@ -4,7 +4,9 @@
 #include <draftscope/simulator/analysis/figure_tables.h>
 #include <QGuiApplication>
 #include <algorithm>
+#include <limits>
 
+#include "data/details/run_colors.h"
 #include "models/column_text.h"
 #include "widgets/plot_style.h"
 #include "widgets/theme.h"
@@ -60,6 +62,17 @@ ColumnText text_of(const simulator::FigureOf<Source>& figure) {
 
 void ComparisonModel::set_comparison(RunsComparison comparison) {
   beginResetModel();
+  std::vector<ComparedRun> runs;
+  runs.reserve(comparison.runs.size());
+  for (const RunAgainstBaseline& run : comparison.runs) runs.push_back(run.run);
+  const std::vector<std::size_t> colors = run_colors(runs);
+  const auto gain = [](const RunAgainstBaseline& run) {
+    return run.is_baseline ? std::numeric_limits<double>::infinity() : run.ratio ? run.ratio->value : 0.0;
+  };
+  std::ranges::stable_sort(comparison.runs, std::greater<>(), gain);
+  colors_.clear();
+  for (const RunAgainstBaseline& run : comparison.runs)
+    colors_.push_back(colors[static_cast<std::size_t>(std::ranges::find(runs, run.run) - runs.begin())]);
   comparison_ = std::move(comparison);
   endResetModel();
 }
@@ -78,13 +91,6 @@ FigureValue ComparisonModel::value(std::size_t row, int column) const {
   if (const std::string_view key = measured_key(column); !key.empty())
     return simulator::measured_figure(key).get(figures);
   switch (column) {
-    case difference:
-      for (const RunAgainstBaseline& other : comparison_.runs)
-        if (other.is_baseline && !of.is_baseline && figures.throughput.tokens_per_second) {
-          const std::optional<double> base = figures_of(other.run).throughput.tokens_per_second;
-          return base ? FigureValue(*figures.throughput.tokens_per_second - *base) : FigureValue();
-        }
-      return {};
     case ratio:
       return of.ratio ? FigureValue(of.ratio->value) : FigureValue();
     case interval:
@@ -116,10 +122,7 @@ QString ComparisonModel::text(std::size_t row, int column) const {
   if (column == ratio && comparison_.runs[row].is_baseline) return tr("baseline");
   if (column == faster && comparison_.runs[row].prompts > 0)
     return tr("%1 of %2").arg(comparison_.runs[row].faster_prompts).arg(comparison_.runs[row].prompts);
-  const FigureValue found = value(row, column);
-  const QString shown = figure_text(format_of(column), found);
-  const std::optional<double> number = simulator::figure_number(found);
-  return column == difference && number && *number > 0.0 ? QStringLiteral("+%1").arg(shown) : shown;
+  return figure_text(format_of(column), value(row, column));
 }
 
 QVariant ComparisonModel::data(const QModelIndex& index, int role) const {
@@ -128,7 +131,7 @@ QVariant ComparisonModel::data(const QModelIndex& index, int role) const {
   if (role == Qt::ToolTipRole && index.column() == run) return text(row, run);
   // The table is the legend of the run's lines, so it shows their colour.
   if (role == Qt::DecorationRole && index.column() == run)
-    return series_color(row, is_dark(QGuiApplication::palette()));
+    return series_color(colors_[row], is_dark(QGuiApplication::palette()));
   return cell_data(
       role, value_role, index.column() == run, [&] { return text(row, index.column()); },
       [&] { return simulator::figure_number(value(row, index.column())); });
@@ -140,8 +143,6 @@ QVariant ComparisonModel::headerData(int section, Qt::Orientation orientation, i
   switch (section) {
     case run:
       return header_data({tr("run"), tr("Strategy, and the recording that it is of")}, orientation, role);
-    case difference:
-      return header_data({tr("Δ tokens/s"), tr("Less the baseline's")}, orientation, role);
     case ratio:
       return header_data({tr("ratio"), tr("To the baseline, on the prompts of both")}, orientation, role);
     case interval:

@@ -2,7 +2,7 @@
 #pragma once
 
 // The compared runs as a table: figures of each run, its ratio to the baseline with interval and test, and
-// whether the text is the same. The run's cell is decorated with the colour of its lines in charts.
+// whether the text is the same. The run's cell is decorated with the colour of its marks in charts.
 
 #include <draftscope/simulator/analysis/figure.h>
 #include <QAbstractTableModel>
@@ -18,7 +18,6 @@ class ComparisonModel : public QAbstractTableModel {
   enum Column {
     run,
     tokens_per_second,
-    difference,
     ratio,
     interval,
     faster,
@@ -31,6 +30,7 @@ class ComparisonModel : public QAbstractTableModel {
   static constexpr int value_role = Qt::UserRole;
 
   explicit ComparisonModel(QObject* parent = nullptr) : QAbstractTableModel(parent) {}
+  /// The rows are the baseline, then the others by falling ratio.
   void set_comparison(RunsComparison comparison);
   [[nodiscard]] const RunsComparison& comparison() const { return comparison_; }
 
@@ -45,6 +45,7 @@ class ComparisonModel : public QAbstractTableModel {
   [[nodiscard]] QString text(std::size_t row, int column) const;
 
   RunsComparison comparison_;
+  std::vector<std::size_t> colors_;  ///< [row]
 };
 
 }  // namespace draftscope::gui

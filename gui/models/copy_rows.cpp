@@ -8,6 +8,8 @@
 #include <QTableView>
 #include <map>
 
+#include "charts/table_file.h"
+
 namespace draftscope::gui {
 
 namespace {
@@ -22,6 +24,13 @@ void copy_selected(const QTableView& table) {
           (whole.isValid() ? whole : index.data(Qt::DisplayRole)).toString();
     }
   QStringList lines;
+  if (!rows.empty() && rows.begin()->second.size() > 1) {
+    const QHeaderView& header = *table.horizontalHeader();
+    QStringList names;
+    for (const auto& [place, text] : rows.begin()->second)
+      names << table.model()->headerData(header.logicalIndex(place), Qt::Horizontal).toString();
+    lines << names.join(u'\t');
+  }
   for (const auto& [row, cells] : rows) {
     QStringList texts;
     for (const auto& [column, text] : cells) texts << text;
@@ -40,6 +49,16 @@ void offer_copying(QTableView& table) {
   copy->setShortcutContext(Qt::WidgetShortcut);
   QObject::connect(copy, &QAction::triggered, &table, [&table] { copy_selected(table); });
   table.addAction(copy);
+  table.setContextMenuPolicy(Qt::ActionsContextMenu);
+  for (const bool is_latex : {true, false}) {
+    auto* whole = new QAction(
+        is_latex ? QTableView::tr("Copy table as LaTeX") : QTableView::tr("Copy table as Markdown"), &table);
+    QObject::connect(whole, &QAction::triggered, &table, [&table, is_latex] {
+      const ChartTable shown = shown_table(table);
+      QGuiApplication::clipboard()->setText(is_latex ? latex_of(shown) : markdown_of(shown));
+    });
+    table.addAction(whole);
+  }
 }
 
 }  // namespace draftscope::gui

@@ -6,6 +6,7 @@
 #include <limits>
 #include <vector>
 
+#include "data/details/run_colors.h"
 #include "models/column_text.h"
 #include "widgets/time_text.h"
 
@@ -49,6 +50,10 @@ bool is_text_column(int column) {
 void RunsModel::set_recording(RecordingPointer recording) {
   beginResetModel();
   recording_ = std::move(recording);
+  std::vector<ComparedRun> runs;
+  for (std::size_t run = 0; recording_ && run < recording_->runs().size(); ++run)
+    runs.push_back({recording_, run});
+  colors_ = run_colors(runs);
   endResetModel();
 }
 
@@ -108,6 +113,18 @@ QString RunsModel::text(int row, int column) const {
   return figure_text(figure.format, figure.get(of));
 }
 
+QString RunsModel::written(int row, int column) const {
+  const bool is_decoding = column == column_of("speedup.decode_value");
+  if ((!is_decoding && column != column_of("speedup.value")) || is_baseline(row)) return text(row, column);
+  const std::optional<simulator::Speedup>& speedup = figures(row)->speedup;
+  const auto interval = !speedup      ? std::optional<simulator::Interval>()
+                        : is_decoding ? speedup->decode_interval
+                                      : speedup->interval;
+  return interval
+             ? QStringLiteral("%1 (%2)").arg(text(row, column), range_text(interval->low, interval->high))
+             : text(row, column);
+}
+
 QVariant RunsModel::data(const QModelIndex& index, int role) const {
   if (!checkIndex(index, CheckIndexOption::IndexIsValid)) return {};
   const int row = index.row();
@@ -128,6 +145,7 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const {
         is_baseline(row) && column < phases_column() && figure_at(column).format == FigureFormat::speedup;
     return number(row, column).value_or(is_one ? 1.0 : -std::numeric_limits<double>::infinity());
   }
+  if (role == Qt::EditRole) return written(row, column);
   return cell_data(
       role, value_role, is_text_column(column), [&] { return text(row, column); },
       [&] { return number(row, column); });

@@ -7,6 +7,7 @@
 
 #include <QAbstractTableModel>
 #include <string_view>
+#include <vector>
 
 #include "data/opened_recording.h"
 
@@ -32,6 +33,8 @@ class RunsModel : public QAbstractTableModel {
   /// The figures of a row; null without a recording.
   [[nodiscard]] const simulator::Figures* figures(int row) const;
   [[nodiscard]] bool is_baseline(int row) const;
+  /// Index for series_color() of the run's marks, here and in Compare.
+  [[nodiscard]] std::size_t color_index(int row) const { return colors_[static_cast<std::size_t>(row)]; }
 
   /// Number of columns shown at first, from the left; the others are shown on request.
   [[nodiscard]] static int shown_columns();
@@ -43,9 +46,12 @@ class RunsModel : public QAbstractTableModel {
 
  private:
   [[nodiscard]] QString text(int row, int column) const;
+  /// Text for copies and files: a speedup with its interval, which the screen draws.
+  [[nodiscard]] QString written(int row, int column) const;
   [[nodiscard]] std::optional<double> number(int row, int column) const;
 
   RecordingPointer recording_;
+  std::vector<std::size_t> colors_;  ///< [run]
 };
 
 /// "prefill 3.1 %, draft 40.0 %, …" of the wall time; a dash where no phase was recorded.

@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "data/details/run_colors.h"
+
 namespace draftscope::gui {
 
 namespace {
@@ -127,13 +129,8 @@ void ViewState::show(const RecordingPointer& recording, const TimelinePointer& t
   range_ = recording_ ? recording_->whole() : TimeRange{};
   history_.clear();
   if (recording_) {
-    // A run that drafts says more than the baseline.
-    const auto& runs = recording_->runs();
-    for (std::size_t run = 0; run < runs.size(); ++run)
-      if (!runs[run].run->is_baseline && recording_->round_count(run) > 0) {
-        run_ = run;
-        break;
-      }
+    // The fastest run that drafts says more than the baseline.
+    run_ = run_to_open(*recording_);
     put_cursor_on(0);
   }
   if (const auto left = left_.extract(recording_.get())) {

@@ -3,6 +3,7 @@
 
 #include <QHeaderView>
 #include <QLabel>
+#include <QMenu>
 #include <QScrollArea>
 #include <QSplitter>
 #include <QStyledItemDelegate>
@@ -15,10 +16,12 @@
 
 #include "charts/chart_pane.h"
 #include "charts/chart_plot.h"
+#include "data/details/run_colors.h"
 #include "models/column_text.h"
 #include "models/copy_rows.h"
 #include "views/comparison_charts.h"
 #include "widgets/scrollable.h"
+#include "widgets/table_columns.h"
 #include "widgets/text_cell.h"
 #include "widgets/theme.h"
 #include "widgets/time_text.h"
@@ -26,8 +29,6 @@
 namespace draftscope::gui {
 
 namespace {
-
-constexpr int max_run_column_width = 300;
 
 QString notes_of(const RunsComparison& comparison) {
   QStringList lines;
@@ -82,14 +83,6 @@ QString notes_of(const RunsComparison& comparison) {
   return lines.join(QStringLiteral("<br>"));
 }
 
-/// Runs of the newest recording that have rounds, as many as can be compared.
-std::vector<ComparedRun> first_choice(const RecordingPointer& recording) {
-  std::vector<ComparedRun> runs;
-  for (std::size_t run = 0; run < recording->runs().size() && runs.size() < CompareView::max_runs; ++run)
-    if (!recording->runs()[run].rounds.empty()) runs.push_back({recording, run});
-  return runs;
-}
-
 }  // namespace
 
 CompareView::CompareView(ViewState& state, QWidget* parent)
@@ -111,6 +104,7 @@ CompareView::CompareView(ViewState& state, QWidget* parent)
   });
   connect(&state_, &ViewState::opened_changed, this, &CompareView::take_opened);
   connect(&prompts_->plot(), &ChartPlot::chosen, this, &CompareView::ask_for_request);
+  connect(&forest_->plot(), &ChartPlot::chosen, this, &CompareView::check_run_of_forest);
   take_opened();
 }
 
@@ -129,10 +123,11 @@ void CompareView::set_up_widgets() {
   table_->setAccessibleName(tr("Compared runs"));
   table_->verticalHeader()->hide();
   table_->verticalHeader()->setDefaultSectionSize(table_->fontMetrics().height() + 8);
-  table_->setTextElideMode(Qt::ElideMiddle);
-  table_->setWordWrap(false);
   table_->setAlternatingRowColors(true);
   offer_copying(*table_);
+  keep_numbers_in_sight(*table_);
+  choice_->setContextMenuPolicy(Qt::CustomContextMenu);
+  connect(choice_, &QWidget::customContextMenuRequested, this, &CompareView::show_choice_menu);
   forest_->setObjectName(QStringLiteral("compare-forest"));
   categories_->setObjectName(QStringLiteral("compare-categories"));
   prompts_->setObjectName(QStringLiteral("compare-prompts"));
@@ -188,12 +183,10 @@ void CompareView::follow_opened() {
           run.run < recording->runs().size())
         run.recording = recording;
   std::erase_if(runs_, [&](const ComparedRun& run) { return !is_open(run); });
-  // The first choice is the newest recording's baseline and the runs after it.
+  // The first choice is the newest recording's baseline and the fastest of its runs.
   if (runs_.empty() && !state_.opened().empty()) {
-    runs_ = first_choice(state_.opened().back());
+    runs_ = runs_to_compare(state_.opened().back(), max_runs);
     baseline_ = 0;
-    for (std::size_t i = 0; i < runs_.size(); ++i)
-      if (runs_[i].row().is_baseline) baseline_ = i;
   }
   baseline_ = std::min(baseline_, runs_.empty() ? 0 : runs_.size() - 1);
 }
@@ -304,10 +297,7 @@ void CompareView::show_comparison(Compared compared) {
   all_ = std::move(compared.all);
   compared_ = std::move(compared.runs);
   notes_->setText(notes());
-  table_->resizeColumnsToContents();
-  table_->setColumnWidth(ComparisonModel::run,
-                         std::min(table_->columnWidth(ComparisonModel::run), max_run_column_width));
-  forest_->set_chart(forest_chart(all_));
+  forest_->set_chart(forest_chart(all_, compared_));
   categories_->set_chart(category_chart(all_));
   prompts_->set_chart(prompts_chart(all_, compared_));
 }
@@ -316,6 +306,29 @@ void CompareView::ask_for_request(const ChartPlace& place) {
   const RunStanding* standing = standing_of_series(all_, compared_, place.series);
   if (standing != nullptr && place.point < standing->by_prompt.size())
     emit request_asked(standing->run, standing->by_prompt[place.point].request);
+}
+
+void CompareView::check_run_of_forest(const ChartPlace& place) {
+  const ChartSeries& series = forest_->plot().chart().panels[place.panel].series[place.series];
+  const RunStanding& standing = all_.runs[static_cast<std::size_t>(series.y[place.point])];
+  for (const auto& [item, run] : listed_)
+    if (run == standing.run && !standing.is_baseline)
+      return item->setCheckState(0, item->checkState(0) == Qt::Checked ? Qt::Unchecked : Qt::Checked);
+}
+
+void CompareView::show_choice_menu(const QPoint& at) {
+  QMenu menu(choice_);
+  const QTreeWidgetItem* under = choice_->itemAt(at);
+  const auto chosen = std::ranges::find(listed_, under, [](const auto& of) { return of.first; });
+  if (chosen != listed_.end() && !runs_.empty() && !(chosen->second == runs_[baseline_]))
+    menu.addAction(tr("Only this against the baseline"), this, [this, run = chosen->second] {
+      set_runs({runs_[baseline_], run}, 0);
+    });
+  const RecordingPointer opened = chosen == listed_.end() ? state_.recording() : chosen->second.recording;
+  if (opened != nullptr)
+    menu.addAction(tr("Vanilla and the five fastest"), this,
+                   [this, opened] { set_runs(runs_to_compare(opened, max_runs), 0); });
+  menu.exec(choice_->viewport()->mapToGlobal(at));
 }
 
 void CompareView::style_choice() {

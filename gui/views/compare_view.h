@@ -76,6 +76,9 @@ class CompareView : public QWidget {
   void show_comparison(Compared compared);
   void style_choice();
   void ask_for_request(const ChartPlace& place);
+  /// Adds the run of a mark to the compared ones, or takes it from them.
+  void check_run_of_forest(const ChartPlace& place);
+  void show_choice_menu(const QPoint& at);
 
   ViewState& state_;
   std::vector<ComparedRun> runs_;

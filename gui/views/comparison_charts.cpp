@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "charts/chart_colors.h"
+#include "data/details/run_colors.h"
 #include "widgets/time_text.h"
 
 namespace draftscope::gui {
@@ -61,6 +62,7 @@ ChartCell cell_of(const AllRuns& all, std::size_t run, const std::string& catego
   ChartCell cell;
   const CategoryWinner* winner = winner_of(all, category);
   cell.is_marked = winner != nullptr && winner->run == run;
+  cell.is_uncertain = cell.is_marked && !winner->is_clear;
   const QString name = QStringLiteral("%1, %2: ").arg(standing_name(all, run), category_name(category));
   if (standing.is_baseline) {
     cell.speedup = 1.0;
@@ -71,7 +73,8 @@ ChartCell cell_of(const AllRuns& all, std::size_t run, const std::string& catego
   } else {
     cell.words = name + chart_tr("no prompt of both");
   }
-  if (cell.speedup) cell.text = speedup_text(*cell.speedup);
+  // The note says what the numbers are.
+  if (cell.speedup) cell.text = speedup_text(*cell.speedup).remove(u'×');
   if (cell.is_marked)
     cell.words += winner->is_clear ? chart_tr("\nthe fastest here, beyond chance")
                                    : chart_tr("\nthe fastest here, but its lead over the next may be chance");
@@ -89,23 +92,29 @@ QString standing_name(const AllRuns& all, std::size_t run) {
                                                      QString::fromStdString(of.recording->name()));
 }
 
-Chart forest_chart(const AllRuns& all) {
+Chart forest_chart(const AllRuns& all, const std::vector<ComparedRun>& compared) {
   Chart chart{.name = chart_tr("Speedup of all runs"),
               .x = {.label = chart_tr("tokens/s over the baseline's")}};
   chart.table.columns = QStringList{chart_tr("run"),     chart_tr("ratio"),   chart_tr("95 % from"),
                                     chart_tr("95 % to"), chart_tr("prompts"), chart_tr("faster prompts")};
   if (all.runs.empty()) return chart;
   ChartPanel panel{.lines = {{.at = 1.0, .is_upright = true}}, .has_values_along_x = true};
-  ChartSeries gains{.mark = ChartMark::points, .color = 1};
-  ChartSeries baseline{.mark = ChartMark::points, .color = 0, .is_hollow = true};
+  const std::vector<std::size_t> colors = run_colors(compared);
+  // The baseline, and runs that are not compared, are hollow and grey.
+  panel.series.push_back({.mark = ChartMark::points, .color = 0, .is_hollow = true});
+  for (const std::size_t color : colors) panel.series.push_back({.mark = ChartMark::points, .color = color});
   for (std::size_t run = 0; run < all.runs.size(); ++run) {
     const RunStanding& standing = all.runs[run];
     const QString name = standing_name(all, run);
     panel.y.names << name;
-    ChartSeries& series = standing.is_baseline ? baseline : gains;
+    const auto place = static_cast<std::size_t>(std::ranges::find(compared, standing.run) - compared.begin());
+    const bool is_compared = place < compared.size() && !standing.is_baseline;
+    ChartSeries& series = panel.series[is_compared ? place + 1 : 0];
     series.x.push_back(standing.is_baseline ? 1.0 : standing.ratio->value);
     series.y.push_back(static_cast<double>(run));
     if (standing.is_baseline) {
+      series.low.push_back(no_number);
+      series.high.push_back(no_number);
       series.words << chart_tr("%1: the baseline").arg(name);
       chart.table.rows.push_back({name, 1.0, {}, {}, {}, {}});
       continue;
@@ -120,7 +129,7 @@ Chart forest_chart(const AllRuns& all) {
                                 end_of(ratio.interval, false), static_cast<int>(ratio.prompts),
                                 static_cast<int>(faster)});
   }
-  panel.series = {std::move(gains), std::move(baseline)};
+  std::erase_if(panel.series, [](const ChartSeries& series) { return series.x.empty(); });
   chart.panels.push_back(std::move(panel));
   return chart;
 }
@@ -148,6 +157,9 @@ Chart category_chart(const AllRuns& all) {
     }
   }
   chart.scale_limit = std::max(limit, scale_limit_for(1.0));
+  chart.note = chart_tr(
+      "Speedup over the baseline. Framed: the fastest on these prompts. Dashed: its lead over the next "
+      "may be chance.");
   chart.panels.push_back(std::move(panel));
   return chart;
 }
@@ -167,10 +179,12 @@ Chart prompts_chart(const AllRuns& all, const std::vector<ComparedRun>& runs) {
   chart.table.columns =
       QStringList{chart_tr("run"), chart_tr("place"), chart_tr("prompt"), chart_tr("ratio")};
   ChartPanel panel{.y = {.label = chart_tr("tokens/s over the baseline's")}, .lines = {{.at = 1.0}}};
+  const std::vector<std::size_t> colors = run_colors(runs);
   for (std::size_t series = 0;; ++series) {
     const RunStanding* standing = standing_of_series(all, runs, series);
     if (standing == nullptr) break;
-    const auto color = static_cast<std::size_t>(std::ranges::find(runs, standing->run) - runs.begin());
+    const auto color =
+        colors[static_cast<std::size_t>(std::ranges::find(runs, standing->run) - runs.begin())];
     ChartSeries& line = panel.series.emplace_back();
     line = {.name = specification_of(standing->run), .mark = ChartMark::points, .color = color};
     for (std::size_t place = 0; place < standing->by_prompt.size(); ++place) {

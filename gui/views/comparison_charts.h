@@ -11,14 +11,16 @@ namespace draftscope::gui {
 /// Specification of a run, and its recording where the runs come from several.
 [[nodiscard]] QString standing_name(const AllRuns& all, std::size_t run);
 
-/// Chart with one row per run, the fastest on top: its ratio with the 95 % interval, and a line at 1.
-[[nodiscard]] Chart forest_chart(const AllRuns& all);
+/// Chart with one row per run, the fastest on top: its ratio with the 95 % interval, and a line at 1. Runs in
+/// `compared` have their colours, others are grey. A point's y is its run's index in `all.runs`.
+[[nodiscard]] Chart forest_chart(const AllRuns& all, const std::vector<ComparedRun>& compared);
 
-/// Chart with one row per run and one column per category of prompts; the fastest of each column is marked.
+/// Chart with one row per run and one column per category of prompts; the fastest of each column is marked,
+/// with a dashed mark if its lead may be chance.
 [[nodiscard]] Chart category_chart(const AllRuns& all);
 
-/// Gains on single prompts, the largest first, with one series per run in `runs`, coloured by its place
-/// there. Point i of a series is `by_prompt[i]` of its run.
+/// Gains on single prompts, the largest first, with one series per run in `runs`, in the run's colour. Point
+/// i of a series is `by_prompt[i]` of its run.
 [[nodiscard]] Chart prompts_chart(const AllRuns& all, const std::vector<ComparedRun>& runs);
 /// Run that belongs to a series of prompts_chart(); null if there is none.
 [[nodiscard]] const RunStanding* standing_of_series(const AllRuns& all, const std::vector<ComparedRun>& runs,

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "widgets/plot_style.h"
 #include "widgets/theme.h"
 #include "widgets/time_text.h"
 
@@ -19,8 +20,8 @@ namespace draftscope::gui {
 namespace {
 
 constexpr int speedup_text_width = 62;
-constexpr int speedup_width = 200;
-constexpr int phases_width = 190;
+constexpr int speedup_width = 160;
+constexpr int phases_width = 140;
 constexpr int wall_text_width = 62;
 constexpr int cell_margin = 6;
 
@@ -105,14 +106,17 @@ void SpeedupCell::paint(QPainter* painter, const QStyleOptionViewItem& option,
   const std::optional<double> speedup = speedup_of(runs_, row, span_);
   constexpr double radius = 4.0;
   constexpr double cap = 4.0;
-  painter->setPen(QPen(ink, 1.5));
+  const QColor color = option.state.testFlag(QStyle::State_Selected)
+                           ? ink
+                           : series_color(runs_.color_index(row), is_dark(option.palette));
+  painter->setPen(QPen(color, 1.5));
   if (speedup) {
     if (const auto interval = interval_of(runs_, row, span_)) {
       painter->drawLine(QPointF(x(interval->low), middle), QPointF(x(interval->high), middle));
       for (const double end : {interval->low, interval->high})
         painter->drawLine(QPointF(x(end), middle - cap), QPointF(x(end), middle + cap));
     }
-    painter->setBrush(ink);
+    painter->setBrush(color);
     painter->drawEllipse(QPointF(x(*speedup), middle), radius, radius);
   } else if (runs_.is_baseline(row)) {
     painter->setBrush(option.palette.color(QPalette::Base));

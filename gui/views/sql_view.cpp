@@ -21,6 +21,7 @@
 #include "charts/picture_export.h"
 #include "models/copy_rows.h"
 #include "widgets/first_focus.h"
+#include "widgets/table_columns.h"
 #include "widgets/time_text.h"
 
 namespace draftscope::gui {
@@ -102,7 +103,9 @@ void SqlView::set_up_widgets() {
   table_->setModel(&model_);
   table_->setAccessibleName(tr("Result"));
   table_->setAlternatingRowColors(true);
+  table_->verticalHeader()->setDefaultSectionSize(table_->fontMetrics().height() + 6);
   offer_copying(*table_);
+  keep_numbers_in_sight(*table_);
   tree_->setAccessibleName(tr("Tables and columns"));
   tree_->setToolTip(tr("Double click, or Return: put the name into the statement"));
   tree_->setHeaderHidden(true);
@@ -293,7 +296,6 @@ void SqlView::show_result(Result<traces::QueryResult> result, qint64 millisecond
             .arg(result->is_cut ? tr("; there are more") : QString()));
     std::vector<SqlLink> links = sql_links(asked_, result->columns);
     model_.set_result(*std::move(result), std::move(links));
-    table_->resizeColumnsToContents();
   }
   emit finished();
 }

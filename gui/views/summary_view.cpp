@@ -3,6 +3,7 @@
 
 #include <draftscope/simulator/analysis/step_bound.h>
 #include <draftscope/traces/missing_data.h>
+#include <draftscope/base/number_text.h>
 
 #include <QComboBox>
 #include <QHeaderView>
@@ -22,6 +23,7 @@
 #include "views/why_card.h"
 #include "widgets/first_focus.h"
 #include "widgets/legends.h"
+#include "widgets/table_columns.h"
 #include "widgets/text_cell.h"
 #include "widgets/time_text.h"
 
@@ -37,10 +39,8 @@ void show_column_menu(QTableView& table, const QPoint& place) {
     action->setToolTip(table.model()->headerData(column, Qt::Horizontal, Qt::ToolTipRole).toString());
     action->setCheckable(true);
     action->setChecked(!table.isColumnHidden(column));
-    QObject::connect(action, &QAction::toggled, &table, [&table, column](bool is_shown) {
-      table.setColumnHidden(column, !is_shown);
-      if (is_shown) table.resizeColumnToContents(column);
-    });
+    QObject::connect(action, &QAction::toggled, &table,
+                     [&table, column](bool is_shown) { table.setColumnHidden(column, !is_shown); });
   }
   menu.exec(table.horizontalHeader()->mapToGlobal(place));
 }
@@ -54,7 +54,6 @@ void offer_columns(QTableView& table, int shown) {
                    [&table](const QPoint& place) { show_column_menu(table, place); });
 }
 
-constexpr int widest_name = 240;
 /// Max lines of warnings: more would push the table out of sight.
 constexpr qsizetype max_warnings = 6;
 
@@ -99,6 +98,28 @@ QString identity_text(const OpenedRecording& opened) {
            bound.front().startsWith(u' ') ? QString() : line(SummaryView::tr("step"), bound));
 }
 
+/// Text of a fact, with its number of bytes or nanoseconds also as people read it.
+QString fact_text(const std::string& key, const QString& text) {
+  bool is_number = false;
+  const qint64 number = text.toLongLong(&is_number);
+  if (!is_number || number == 0) return text;
+  if (key.find("bytes") != std::string::npos)
+    return QStringLiteral("%1 (%2)").arg(QString::fromStdString(bytes_text(static_cast<double>(number))),
+                                         text);
+  return key.ends_with("_ns") ? QStringLiteral("%1 (%2)").arg(duration_text(number), text) : text;
+}
+
+/// Phases that took time in any run.
+std::vector<traces::Phase> phases_of(const OpenedRecording& opened) {
+  std::vector<traces::Phase> phases;
+  for (int i = 0; i < traces::phase_count; ++i)
+    if (std::ranges::any_of(opened.measured().figures.runs, [&](const simulator::RunFigures& run) {
+          return run.all.breakdown.by_phase[static_cast<std::size_t>(i)] > 0;
+        }))
+      phases.push_back(static_cast<traces::Phase>(i));
+  return phases;
+}
+
 }  // namespace
 
 SummaryView::SummaryView(ViewState& state, QWidget* parent)
@@ -109,6 +130,7 @@ SummaryView::SummaryView(ViewState& state, QWidget* parent)
       table_(new QTableView),
       phases_(new PhasesCell(runs_, this)),
       span_(new QComboBox),
+      phase_legend_(new PhaseLegend),
       why_(new WhyCard(state)),
       details_(new QTreeWidget) {
   setAccessibleName(tr("Summary"));
@@ -130,9 +152,16 @@ SummaryView::SummaryView(ViewState& state, QWidget* parent)
   auto* above = new QHBoxLayout;
   above->addWidget(span_);
   above->addSpacing(16);
-  above->addWidget(new PhaseLegend, 1);
+  above->addWidget(phase_legend_, 1);
   layout->addLayout(above);
   layout->addWidget(table_, 3);
+  auto* letters =
+      new QLabel(tr("M: tokens that a verification yields · c, v, o: a draft step, a verification, and "
+                    "deciding in a round, "
+                    "each in vanilla steps"));
+  letters->setAccessibleName(tr("What the columns are"));
+  letters->setWordWrap(true);
+  layout->addWidget(letters);
   auto* more = new QTabWidget;
   more->setDocumentMode(true);
   more->addTab(why_, tr("&Why"));
@@ -166,6 +195,8 @@ void SummaryView::set_up_table() {
   table_->setItemDelegateForColumn(decode_speedup, new SpeedupCell(runs_, RunSpan::decoding, this));
   table_->setItemDelegateForColumn(RunsModel::phases_column(), phases_);
   for (const int column : {RunsModel::phases_column(), RunsModel::rows_column()}) table_->showColumn(column);
+  // The whisker says how far speedups vary.
+  table_->hideColumn(RunsModel::column_of("speedup.by_repeat"));
   // Speed, its mark and the split of time follow the name; the rows per round follow their cost.
   int place = 1;
   for (const int column :
@@ -176,14 +207,12 @@ void SummaryView::set_up_table() {
   table_->setAccessibleName(tr("Runs"));
   table_->setSelectionBehavior(QAbstractItemView::SelectRows);
   table_->setSelectionMode(QAbstractItemView::SingleSelection);
-  table_->setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
   table_->verticalHeader()->hide();
   table_->verticalHeader()->setDefaultSectionSize(table_->fontMetrics().height() + 8);
   table_->setAlternatingRowColors(true);
-  table_->setTextElideMode(Qt::ElideMiddle);
-  table_->setWordWrap(false);
   table_->setSortingEnabled(true);
   table_->sortByColumn(tokens_per_second, Qt::DescendingOrder);
+  keep_numbers_in_sight(*table_, {speedup, decode_speedup});
   constexpr int min_rows = 4;
   table_->setMinimumHeight((min_rows + 1) * (table_->fontMetrics().height() + 8));
   span_->addItems({tr("with the prefill"), tr("decoding alone")});
@@ -197,11 +226,8 @@ void SummaryView::show_span() {
                                         std::pair("speedup.value", "speedup.decode_value")}) {
     const int of_whole = RunsModel::column_of(whole);
     const int of_decoding = RunsModel::column_of(decoding);
-    // A hidden column has no width.
-    const int width = std::max(table_->columnWidth(of_whole), table_->columnWidth(of_decoding));
     table_->setColumnHidden(of_whole, is_decoding);
     table_->setColumnHidden(of_decoding, !is_decoding);
-    table_->setColumnWidth(is_decoding ? of_decoding : of_whole, width);
     // The table stays sorted by the same figure.
     const QHeaderView& header = *table_->horizontalHeader();
     if (header.sortIndicatorSection() == (is_decoding ? of_whole : of_decoding))
@@ -230,9 +256,7 @@ void SummaryView::show_recording() {
   }
   warnings_->setText(lines.join(QStringLiteral("<br>")));
   warnings_->setVisible(!lines.isEmpty());
-  table_->resizeColumnsToContents();
-  // Long specifications must not push the figures out of sight; the tool tip shows them whole.
-  table_->setColumnWidth(RunsModel::run, std::min(table_->columnWidth(RunsModel::run), widest_name));
+  phase_legend_->set_phases(recording ? phases_of(*recording) : std::vector<traces::Phase>());
   // Height that the rows do not need goes to the words below them.
   const QHeaderView& rows = *table_->verticalHeader();
   table_->setMaximumHeight(
@@ -248,16 +272,18 @@ void SummaryView::show_run() {
   const RunRounds* run = state_.run_rounds();
   if (run == nullptr) return;
   table_->setCurrentIndex(sorted_.mapFromSource(runs_.index(static_cast<int>(state_.run()), 0)));
-  auto* parameters =
-      new QTreeWidgetItem(details_, {tr("parameters of %1").arg(QString::fromStdString(run->run->strategy))});
   const QJsonObject values =
       QJsonDocument::fromJson(QByteArray::fromStdString(run->run->parameters)).object();
-  for (auto value = values.begin(); value != values.end(); ++value)
-    new QTreeWidgetItem(parameters, {value.key(), value.value().toVariant().toString()});
+  if (!values.isEmpty()) {
+    auto* parameters = new QTreeWidgetItem(
+        details_, {tr("parameters of %1").arg(QString::fromStdString(run->run->strategy))});
+    for (auto value = values.begin(); value != values.end(); ++value)
+      new QTreeWidgetItem(parameters, {value.key(), value.value().toVariant().toString()});
+  }
   auto* facts = new QTreeWidgetItem(details_, {tr("facts of the recording")});
   for (const auto& [key, text] : state_.recording()->recording().meta)
-    new QTreeWidgetItem(facts, {QString::fromStdString(key), QString::fromStdString(text)});
-  parameters->setExpanded(true);
+    new QTreeWidgetItem(facts, {QString::fromStdString(key), fact_text(key, QString::fromStdString(text))});
+  details_->expandAll();
   details_->resizeColumnToContents(0);
 }
 

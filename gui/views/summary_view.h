@@ -16,6 +16,7 @@ class QTreeWidget;
 
 namespace draftscope::gui {
 
+class PhaseLegend;
 class PhasesCell;
 class WhyCard;
 enum class TokenTime : std::uint8_t;
@@ -49,6 +50,7 @@ class SummaryView : public QWidget {
   QTableView* table_;
   PhasesCell* phases_;
   QComboBox* span_;
+  PhaseLegend* phase_legend_;
   WhyCard* why_;
   QTreeWidget* details_;
 };

@@ -42,7 +42,7 @@ QColor series_color(std::size_t index, bool dark) {
                                                {0xff8a8a3c, 0xffb5b55a},
                                                {0xff56b4e9, 0xff8fd0f5},
                                                {0xffe69f00, 0xfff0b429}}};
-  const Pair& pair = colors[index % colors.size()];
+  const Pair& pair = colors[index == 0 ? 0 : 1 + (index - 1) % (colors.size() - 1)];
   return QColor::fromRgb(dark ? pair.dark : pair.light);
 }
 

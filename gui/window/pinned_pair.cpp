@@ -8,6 +8,8 @@
 #include <QToolButton>
 #include <QVBoxLayout>
 
+#include "views/rounds/breakdown_view.h"
+
 namespace draftscope::gui {
 
 PinnedPair::PinnedPair(PinnedRun& pinned, Qt::Orientation orientation, QWidget* view,
@@ -34,6 +36,8 @@ void PinnedPair::make_other() {
   other_ = new QWidget;
   other_view_ = make_(pinned_.state());
   other_view_->setAccessibleName(tr("%1, pinned run").arg(view_->accessibleName()));
+  if (auto* breakdown = qobject_cast<BreakdownView*>(view_))
+    breakdown->share_scale(*static_cast<BreakdownView*>(other_view_));
   runs_ = new QComboBox;
   runs_->setAccessibleName(tr("Pinned run"));
   runs_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);

@@ -16,7 +16,7 @@ struct SnapshotRequest {
   QString size = QStringLiteral("1600x900");
   QString scale = QStringLiteral("1");
   bool dark = false;
-  QString run;     ///< Run to show; empty = the first that drafts.
+  QString run;     ///< Run to show; empty = the fastest that drafts.
   QString round;   ///< Round to show; empty = the first.
   QString pin;     ///< Run to pin beside it; empty = none.
   QString filter;  ///< Filter of rounds; empty = all.

@@ -24,12 +24,17 @@ RoundValue category(const RoundRow& row) {
   return row.prompt == nullptr ? std::string_view() : std::string_view(row.prompt->category);
 }
 
+/// Whether layers of the model drafted; a draft from the text has neither an exit nor skipped layers.
+bool drafts_with_layers(const RoundRow& row) {
+  return drafts(row) && (row.round->exit_layer > 0 || row.round->layer_set_id != 0);
+}
+
 RoundValue exit_layer(const RoundRow& row) {
-  return drafts(row) ? RoundValue(std::int64_t{row.round->exit_layer}) : RoundValue();
+  return drafts_with_layers(row) ? RoundValue(std::int64_t{row.round->exit_layer}) : RoundValue();
 }
 
 RoundValue skipped_sublayers(const RoundRow& row) {
-  if (!drafts(row)) return {};
+  if (!drafts_with_layers(row)) return {};
   std::int64_t count = 0;
   if (row.layer_set != nullptr)
     for (const std::uint8_t byte : row.layer_set->skipped) count += std::popcount(byte);

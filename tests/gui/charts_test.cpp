@@ -2,7 +2,9 @@
 // Tests charts as data, as drawings, and as files.
 #include <gmock/gmock.h>
 
+#include <QClipboard>
 #include <QFile>
+#include <QPushButton>
 #include <QRegularExpression>
 #include <QSignalSpy>
 #include <random>
@@ -266,6 +268,44 @@ TEST_F(FigureFiles, AreDrawnAtEveryEndOfEverySetting) {
         }
 }
 
+/// A matrix of speedups with names as long as a specification's.
+Chart matrix(int rows, int columns) {
+  Chart chart{.name = QStringLiteral("matrix")};
+  ChartPanel& panel = chart.panels.emplace_back();
+  for (int column = 0; column < columns; ++column) chart.x.names << QStringLiteral("category %1").arg(column);
+  for (int row = 0; row < rows; ++row) {
+    panel.y.names << QStringLiteral("quantised:weights=q4_0,gamma=%1").arg(row);
+    for (int column = 0; column < columns; ++column)
+      panel.cells.push_back({.column = column,
+                             .row = row,
+                             .speedup = 1.24,
+                             .text = QStringLiteral("1.24×"),
+                             .is_marked = row == 0,
+                             .is_uncertain = column % 2 == 1});
+  }
+  chart.note = QStringLiteral("Framed: the fastest. Dashed: its lead may be chance.");
+  return chart;
+}
+
+TEST_F(FigureFiles, NumbersOfAMatrixAreWholeOrLeftOutAndTheDialogueTakesTheRoomThatTheyNeed) {
+  for (const int rows : {2, 9, 19})
+    for (const int columns : {1, 2, 5, 8}) {
+      chart_ = matrix(rows, columns);
+      const bool is_wide = needs_both_columns(chart_);
+      const ExportDialog dialog({exportable(chart_)});
+      EXPECT_EQ(dialog.options().width_inches, is_wide ? double_column_inches : single_column_inches);
+      for (const double width : {single_column_inches, double_column_inches}) {
+        const QString svg = QString::fromUtf8(written("a.svg", {.width_inches = width}));
+        EXPECT_TRUE(svg.contains(QStringLiteral("Dashed:"))) << "what a mark means is in the figure";
+        const qsizetype numbers = svg.count(QStringLiteral(">1.24×<"));
+        EXPECT_TRUE(numbers == 0 || numbers == rows * columns) << rows << " × " << columns;
+        if (width == single_column_inches) EXPECT_EQ(numbers == 0, is_wide) << rows << " × " << columns;
+      }
+    }
+  EXPECT_FALSE(needs_both_columns(matrix(4, 2)));
+  EXPECT_TRUE(needs_both_columns(matrix(19, 5)));
+}
+
 TEST_F(FigureFiles, TheDialogueWritesWhatItShows) {
   ExportDialog dialog(
       {exportable(chart_),
@@ -288,6 +328,14 @@ TEST_F(FigureFiles, TheDialogueWritesWhatItShows) {
   EXPECT_EQ(format->count(), 6);
   which->setCurrentIndex(1);
   EXPECT_EQ(format->count(), 3) << "a table is no picture";
+  format->setCurrentIndex(1);
+  for (QPushButton* button : dialog.findChildren<QPushButton*>())
+    if (button->text() == QStringLiteral("Co&py")) button->click();
+  EXPECT_EQ(QApplication::clipboard()->text(), latex_of(chart_.table));
+  const auto labels = dialog.findChildren<QLabel*>();
+  EXPECT_TRUE(std::ranges::any_of(labels, [&](const QLabel* label) {
+    return label->text() == latex_of(chart_.table);
+  })) << "the preview is the text that is written";
   EXPECT_TRUE(dialog.write(path("a.tex")));
   EXPECT_FALSE(dialog.write(path("nowhere/a.tex")));
   auto* problem = field.operator()<QLabel>("What went wrong");

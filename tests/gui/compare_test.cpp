@@ -8,9 +8,12 @@
 
 #include "charts/chart_pane.h"
 #include "charts/chart_plot.h"
+#include "data/details/run_colors.h"
 #include "models/column_text.h"
 #include "views/compare_view.h"
 #include "views/comparison_charts.h"
+#include "widgets/plot_style.h"
+#include "widgets/theme.h"
 #include "window_fixture.h"
 
 namespace draftscope::gui {
@@ -23,6 +26,13 @@ class Comparing : public Window {
     traces::make_sample_file(folder_ / "many.dstrace", {.runs = 9, .requests_per_run = 8, .max_rounds = 6});
     ASSERT_EQ(open(folder_ / "many.dstrace"), QString());
     raise(QStringLiteral("compare"));
+  }
+
+  [[nodiscard]] std::vector<ComparedRun> first_six() {
+    std::vector<ComparedRun> runs;
+    for (std::size_t run = 0; run < CompareView::max_runs; ++run)
+      runs.push_back({window_.state().recording(), run});
+    return runs;
   }
 
   /// Compares three runs that share requests.
@@ -38,9 +48,53 @@ class Comparing : public Window {
   CompareView& view_ = view_of<CompareView>(window_, QStringLiteral("compare"));
 };
 
+TEST_F(Comparing, OpensOnVanillaAndTheFiveFastest) {
+  const RecordingPointer opened = window_.state().recording();
+  const std::vector<std::size_t> order = runs_by_speed(*opened);
+  ASSERT_GT(order.size(), CompareView::max_runs);
+  ASSERT_EQ(view_.runs().size(), CompareView::max_runs);
+  EXPECT_TRUE(view_.runs().front().row().is_baseline);
+  std::vector<std::size_t> fastest;
+  for (const std::size_t run : order)
+    if (!opened->runs()[run].run->is_baseline) fastest.push_back(run);
+  for (std::size_t place = 1; place < view_.runs().size(); ++place)
+    EXPECT_EQ(view_.runs()[place].run, fastest[place - 1]);
+  EXPECT_EQ(window_.state().run(), fastest.front()) << "the page before opens on the fastest that drafts";
+}
+
+TEST_F(Comparing, ARunKeepsItsColourWhateverElseIsCompared) {
+  const auto color_of = [&](const ComparedRun& run) -> std::optional<QColor> {
+    for (int row = 0; row < view_.model().rowCount(); ++row)
+      if (view_.model().comparison().runs[static_cast<std::size_t>(row)].run == run)
+        return view_.model().index(row, ComparisonModel::run).data(Qt::DecorationRole).value<QColor>();
+    return std::nullopt;
+  };
+  const std::vector<ComparedRun> all = view_.runs();
+  std::vector<std::optional<QColor>> colors;
+  for (const ComparedRun& run : all) colors.push_back(color_of(run));
+  for (std::size_t left_out = 1; left_out < all.size(); ++left_out) {
+    std::vector<ComparedRun> fewer = all;
+    fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(left_out));
+    view_.set_runs(fewer, 0);
+    settle();
+    for (std::size_t place = 0; place < all.size(); ++place)
+      EXPECT_EQ(color_of(all[place]), place == left_out ? std::nullopt : colors[place]);
+  }
+  // The chart of all runs has the same colours.
+  const Chart chart = forest_chart(view_.all(), all);
+  for (const ChartSeries& series : chart.panels.front().series)
+    for (const double row : series.y) {
+      const auto place = std::ranges::find(all, view_.all().runs[static_cast<std::size_t>(row)].run);
+      if (place == all.end()) continue;
+      EXPECT_EQ(series_color(series.color, is_dark(QGuiApplication::palette())),
+                colors[static_cast<std::size_t>(place - all.begin())]);
+    }
+}
+
 TEST_F(Comparing, SaysThatNoSeventhRunFitsAndKeepsTheChoice) {
   auto* choice = view_.findChild<QTreeWidget*>();
   const auto item = [&](int run) { return choice->topLevelItem(0)->child(run); };
+  view_.set_runs(first_six(), 0);
   const std::vector<ComparedRun> before = view_.runs();
   ASSERT_EQ(before.size(), CompareView::max_runs);
   item(8)->setCheckState(0, Qt::Checked);
@@ -56,6 +110,7 @@ TEST_F(Comparing, SaysThatNoSeventhRunFitsAndKeepsTheChoice) {
 
 TEST_F(Comparing, KeepsItsItemsWhenOneOfThemIsChecked) {
   auto* choice = view_.findChild<QTreeWidget*>();
+  view_.set_runs(first_six(), 0);
   QTreeWidgetItem* first = choice->topLevelItem(0)->child(0);
   QTreeWidgetItem* run = choice->topLevelItem(0)->child(8);
   choice->setCurrentItem(run);
@@ -142,7 +197,7 @@ TEST_F(Comparing, TheForestHasAllRunsWithTheFastestOnTop) {
   const auto gain = [](const RunStanding& run) { return run.is_baseline ? 1.0 : run.ratio->value; };
   EXPECT_TRUE(std::ranges::is_sorted(all.runs, std::greater<>(), gain));
   EXPECT_EQ(std::ranges::count_if(all.runs, &RunStanding::is_baseline), 1);
-  const Chart chart = forest_chart(all);
+  const Chart chart = forest_chart(all, view_.runs());
   ASSERT_EQ(chart.table.rows.size(), all.runs.size());
   for (std::size_t run = 0; run < all.runs.size(); ++run)
     EXPECT_EQ(chart.table.rows[run][1].toDouble(), gain(all.runs[run]));
@@ -164,6 +219,8 @@ TEST_F(Comparing, EachColumnOfTheMatrixHasItsFastestMarked) {
       if (cell.column != column || !cell.speedup) continue;
       best = std::max(best, *cell.speedup);
       if (cell.is_marked) marked.push_back(*cell.speedup);
+      EXPECT_EQ(cell.is_uncertain, cell.is_marked && cell.words.contains(QStringLiteral("may be chance")))
+          << "the mark tells it without the pointer";
     }
     EXPECT_THAT(marked, testing::ElementsAre(best)) << chart.x.names[column].toStdString();
   }

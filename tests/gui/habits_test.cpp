@@ -33,13 +33,27 @@ TEST_F(Habits, CopyingARowCopiesAllOfItsCells) {
     table->selectRow(1);
     QApplication::clipboard()->clear();
     QTest::keyClick(table, Qt::Key_C, Qt::ControlModifier);
+    QStringList heads;
     QStringList cells;
     for (int place = 0; place < table->horizontalHeader()->count(); ++place) {
       const int column = table->horizontalHeader()->logicalIndex(place);
-      if (!table->isColumnHidden(column)) cells << table->model()->index(1, column).data().toString();
+      if (table->isColumnHidden(column)) continue;
+      heads << table->model()->headerData(column, Qt::Horizontal).toString();
+      // A cell may be a picture, with its words for whoever copies them.
+      const QVariant words = table->model()->index(1, column).data(Qt::EditRole);
+      cells << (words.isValid() ? words.toString() : table->model()->index(1, column).data().toString());
     }
     ASSERT_GT(cells.size(), 5);
-    EXPECT_EQ(copied(), cells.join(u'\t').toStdString()) << name;
+    EXPECT_EQ(copied(), (heads.join(u'\t') + u'\n' + cells.join(u'\t')).toStdString()) << name;
+    // A table for a paper has the shown columns, each row as many cells as there are names.
+    for (QAction* action : table->actions())
+      if (action->text().contains(QStringLiteral("LaTeX"))) action->trigger();
+    const QString latex = QString::fromStdString(copied());
+    for (const QString& line : latex.split(u'\n'))
+      if (line.endsWith(QStringLiteral("\\\\"))) {
+        EXPECT_EQ(line.count(QStringLiteral(" & ")), heads.size() - 1) << line.toStdString();
+      }
+    EXPECT_EQ(latex.count(QStringLiteral("\\\\\n")), table->model()->rowCount() + 1) << name;
   }
 }
 

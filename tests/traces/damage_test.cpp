@@ -26,7 +26,7 @@ TEST(OpeningWhatIsNoTrace, SaysWhyInOneLine) {
   EXPECT_EQ(open_error(path), path.string() + ": no such file");
   EXPECT_EQ(open_error(folder.path()), folder.path().string() + ": found a folder, expected a regular file");
   write_file(path, "");
-  EXPECT_EQ(open_error(path), path.string() + ": found no SQLite header, expected a trace");
+  EXPECT_EQ(open_error(path), path.string() + ": found an empty file, expected a trace");
   write_file(path, std::string(4096, 'x'));
   EXPECT_EQ(open_error(path), path.string() + ": found no SQLite header, expected a trace");
   std::filesystem::remove(path);

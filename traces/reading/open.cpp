@@ -51,6 +51,7 @@ Result<void> check_header(const fs::path& path) {
   ::close(file);
   constexpr std::string_view magic("SQLite format 3\0", 16);
   // SQLite never gets an empty file, because it would delete a log next to one.
+  if (bytes == 0) return fail("{}: found an empty file, expected a trace", name);
   if (bytes != static_cast<ssize_t>(header.size()) || std::string_view(header.data(), 16) != magic)
     return fail("{}: found no SQLite header, expected a trace", name);
   return {};

@@ -23,6 +23,7 @@
 #include "views/decisions/exit_grid_plot.h"
 #include "views/rounds/round_axis.h"
 #include "widgets/first_focus.h"
+#include "widgets/table_columns.h"
 
 namespace draftscope::gui {
 
@@ -137,12 +138,11 @@ void DecisionsView::lay_out() {
   table_->setSelectionBehavior(QAbstractItemView::SelectRows);
   table_->setSelectionMode(QAbstractItemView::SingleSelection);
   table_->setAlternatingRowColors(true);
-  table_->setWordWrap(false);
   table_->verticalHeader()->hide();
   table_->verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
   table_->verticalHeader()->setDefaultSectionSize(table_->fontMetrics().height() + 6);
-  table_->horizontalHeader()->setStretchLastSection(true);
   offer_copying(*table_);
+  keep_numbers_in_sight(*table_);
   auto* split = new QSplitter(Qt::Vertical);
   split->addWidget(stack_);
   split->addWidget(table_);
@@ -227,18 +227,6 @@ void DecisionsView::show_picture() {
   const RunHistory* of_run = run();
   model_.set_kind(reader_.read_history(), state_.run(), shown_picture.kind);
   table_->setVisible(model_.rowCount() > 0);
-  // Columns are as wide as their heads, which are bold over a selection; the last one takes the remaining
-  // width.
-  QFont bold = table_->horizontalHeader()->font();
-  bold.setBold(true);
-  const QFontMetrics heads(bold);
-  constexpr int margin = 20;
-  for (int column = 0; column < model_.columnCount(); ++column) {
-    const QString head = model_.headerData(column, Qt::Horizontal, Qt::DisplayRole).toString();
-    table_->setColumnWidth(
-        column,
-        std::max(heads.horizontalAdvance(head), 8 * table_->fontMetrics().horizontalAdvance(u'0')) + margin);
-  }
   words_->clear();
   if (shown_picture.shape == PictureShape::search) return show_search();
   if (of_run == nullptr || !has_picture(*of_run, shown_picture)) {

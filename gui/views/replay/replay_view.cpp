@@ -9,6 +9,7 @@
 #include <QLabel>
 #include <QMouseEvent>
 #include <QPainter>
+#include <QScrollArea>
 #include <QSlider>
 #include <QToolButton>
 #include <QVBoxLayout>
@@ -18,6 +19,7 @@
 #include "views/replay/replay_document.h"
 #include "views/replay/request_chooser.h"
 #include "widgets/appearance.h"
+#include "widgets/scrollable.h"
 #include "widgets/theme.h"
 #include "widgets/time_text.h"
 #include "widgets/tool_tip.h"
@@ -91,7 +93,9 @@ void ReplayView::lay_out() {
   auto* reading = new QHBoxLayout;
   reading->addWidget(document_, 1);
   auto* beside = new QVBoxLayout;
-  beside->addWidget(details_, 1);
+  QScrollArea* details = scrollable(details_);
+  details->setFixedWidth(details_width + 16);  // The bar is beside the words.
+  beside->addWidget(details, 1);
   beside->addWidget(legend_);
   reading->addLayout(beside);
   layout->addLayout(reading, 1);

@@ -148,6 +148,7 @@ void BreakdownView::paint(QPainter& painter, const RoundAxis& axis) {
     first_ = axis.first;
     last_ = axis.last;
     percentiles_ = times_.percentiles(first_, last_);
+    if (beside_ != nullptr) beside_->update();
   }
   if (mode() != Mode::phases) (void)details_.times();
   const std::optional<Parts> shown = parts();
@@ -169,12 +170,23 @@ void BreakdownView::paint(QPainter& painter, const RoundAxis& axis) {
     paint_shares(painter, axis, *shown);
 }
 
+void BreakdownView::share_scale(BreakdownView& other) {
+  beside_ = &other;
+  other.beside_ = this;
+}
+
+double BreakdownView::own_top_ns() const {
+  const PartPercentiles& whole = percentiles_[round_parts];
+  return std::max(
+      1.0, std::min(1.15 * static_cast<double>(whole.p99_ns), 1.05 * static_cast<double>(whole.max_ns)));
+}
+
 double BreakdownView::paint_scale(QPainter& painter, const RoundAxis& axis) const {
   const QRect area = plot_area();
   // Outliers may leave the picture, since the scale is chosen for most rounds.
   const PartPercentiles& whole = percentiles_[round_parts];
-  const double top = std::max(
-      1.0, std::min(1.15 * static_cast<double>(whole.p99_ns), 1.05 * static_cast<double>(whole.max_ns)));
+  const double top =
+      std::max(own_top_ns(), beside_ == nullptr || !beside_->isVisible() ? 1.0 : beside_->own_top_ns());
   const std::int64_t step = tick_step_ns(std::max<std::int64_t>(1, std::llround(top / 5.0)));
   for (std::int64_t tick = 0; static_cast<double>(tick) <= top; tick += step) {
     const int y = area.bottom() - static_cast<int>(static_cast<double>(tick) / top * area.height());
@@ -257,7 +269,7 @@ void BreakdownView::paint_percentiles(QPainter& painter, const RoundAxis& axis, 
   const double whole = percentiles_[round_parts].mean_ns;
   const std::vector<std::int64_t> here = cursor_times(parts);
   QStringList spoken;
-  QStringList heads{tr("share"), tr("mean"), tr("p50"), tr("p95"), tr("p99")};
+  QStringList heads{tr("mean"), tr("share"), tr("p50"), tr("p95"), tr("p99")};
   if (!here.empty()) heads.prepend(head_of(round_number(*cursor_place())));
   paint_row(painter, 0, QColor(), QString(), heads);
   for (std::size_t part = 0; part <= round_parts; ++part) {
@@ -265,7 +277,7 @@ void BreakdownView::paint_percentiles(QPainter& painter, const RoundAxis& axis, 
     const bool is_whole = part == round_parts;
     const QString name = is_whole ? tr("round") : part_text(part);
     const QString share = percent_text(whole > 0.0 ? of.mean_ns / whole : 0.0);
-    QStringList cells{share, duration_text(std::llround(of.mean_ns)), duration_text(of.p50_ns),
+    QStringList cells{duration_text(std::llround(of.mean_ns)), share, duration_text(of.p50_ns),
                       duration_text(of.p95_ns), duration_text(of.p99_ns)};
     if (!here.empty()) cells.prepend(duration_text(here[part]));
     paint_row(painter, static_cast<int>(part) + 1, is_whole ? QColor() : parts.colors[part], name, cells);
@@ -285,25 +297,35 @@ void BreakdownView::paint_shares(QPainter& painter, const RoundAxis& axis, const
   const auto whole = static_cast<double>(std::max<std::int64_t>(total(sum), 1));
   const auto rounds = static_cast<double>(axis.count());
   const std::vector<std::int64_t> here = cursor_times(parts);
+  // Each share stands beside the time that it is of.
   const auto cells = [&](std::int64_t ns, std::int64_t here_ns) {
-    QStringList texts{percent_text(static_cast<double>(ns) / whole),
-                      duration_text(std::llround(static_cast<double>(ns) / rounds))};
-    if (!here.empty()) texts.prepend(duration_text(here_ns));
+    QStringList texts{duration_text(std::llround(static_cast<double>(ns) / rounds)),
+                      percent_text(static_cast<double>(ns) / whole)};
+    if (!here.empty())
+      texts = QStringList{duration_text(here_ns),
+                          percent_text(static_cast<double>(here_ns) /
+                                       static_cast<double>(std::max<std::int64_t>(here.back(), 1)))} +
+              texts;
     return texts;
   };
   const auto here_of = [&](std::size_t part) { return here.empty() ? std::int64_t{0} : here[part]; };
   QStringList spoken;
-  QStringList heads{tr("share"), tr("mean")};
-  if (!here.empty()) heads.prepend(head_of(round_number(*cursor_place())));
+  QStringList heads{tr("mean"), tr("share")};
+  if (!here.empty()) heads = QStringList{head_of(round_number(*cursor_place())), tr("of it")} + heads;
   paint_row(painter, 0, QColor(), QString(), heads);
   const int max_rows = plot_area().height() / row_height - 1;
   int row = 1;
   std::int64_t left_over = 0;
   std::int64_t left_over_here = 0;
   int left_out = 0;
-  // Go from the topmost part of a column down; parts without room are combined into one row.
-  for (std::size_t i = sum.size(); i-- > 0;) {
-    if (sum[i] <= 0 && here_of(i) <= 0) continue;
+  std::vector<std::size_t> order;
+  order.reserve(sum.size());
+  for (std::size_t part = sum.size(); part-- > 0;)
+    if (sum[part] > 0 || here_of(part) > 0) order.push_back(part);
+  // Layers stand as in a column. The longest operations come first; what has no room is one row.
+  if (mode() == Mode::operations)
+    std::ranges::stable_sort(order, std::greater<>(), [&](std::size_t part) { return sum[part]; });
+  for (const std::size_t i : order) {
     const QString& name = parts.names[static_cast<qsizetype>(i)];
     spoken << QStringLiteral("%1 %2").arg(name, percent_text(static_cast<double>(sum[i]) / whole));
     if (row < max_rows - 1) {
@@ -315,7 +337,7 @@ void BreakdownView::paint_shares(QPainter& painter, const RoundAxis& axis, const
     }
   }
   if (left_out > 0)
-    paint_row(painter, row++, QColor(), tr("%1 more").arg(left_out), cells(left_over, left_over_here));
+    paint_row(painter, row++, QColor(), tr("%1 others").arg(left_out), cells(left_over, left_over_here));
   paint_row(painter, row, QColor(), tr("round"), cells(total(sum), here_of(sum.size())));
   setAccessibleDescription(spoken.join(u", "));
 }

@@ -5,6 +5,8 @@
 // those that share a pixel. The parts add up to the round. Beside the plot are the times of the cursor's
 // round and of the shown rounds; for phases, also the percentiles.
 
+#include <QPointer>
+
 #include "data/rounds/round_times.h"
 #include "views/rounds/detailed_times_reader.h"
 #include "views/rounds/rounds_plot.h"
@@ -16,6 +18,9 @@ class BreakdownView : public RoundsPlot {
 
  public:
   explicit BreakdownView(ViewState& state, QWidget* parent = nullptr);
+
+  /// Gives both views the vertical axis of the longer rounds, so that heights can be compared.
+  void share_scale(BreakdownView& other);
 
  protected:
   [[nodiscard]] int right_margin() const override { return 490; }
@@ -58,7 +63,11 @@ class BreakdownView : public RoundsPlot {
   void paint_row(QPainter& painter, int row, const QColor& color, const QString& name,
                  const QStringList& cells) const;
 
+  /// Time at the top of the plot by this run's rounds alone. Outliers may be higher.
+  [[nodiscard]] double own_top_ns() const;
+
   QComboBox& choice_;
+  QPointer<BreakdownView> beside_;  ///< View of the pinned run, or of the run that it is pinned beside.
   RoundTimes times_;
   DetailedTimesReader details_;
   // Percentiles of the shown rounds, cached until the range changes.

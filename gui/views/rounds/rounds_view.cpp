@@ -8,6 +8,7 @@
 #include <QVBoxLayout>
 
 #include "models/copy_rows.h"
+#include "widgets/table_columns.h"
 #include "widgets/text_cell.h"
 
 namespace draftscope::gui {
@@ -27,7 +28,7 @@ RoundsView::RoundsView(ViewState& state, QWidget* parent)
   table_->setAlternatingRowColors(true);
   table_->setItemDelegate(new TextCell(table_));
   offer_copying(*table_);
-  table_->setWordWrap(false);
+  keep_numbers_in_sight(*table_);
   // All rows have one height, and no width depends on all of them, so that a million rows show at once.
   table_->verticalHeader()->hide();
   table_->verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
@@ -67,10 +68,6 @@ void RoundsView::show_run() {
   if (!is_stale_) return;
   is_stale_ = false;
   model_.set_run(state_.filtered(), state_.run());
-  for (int column = 0; column < model_.columnCount(); ++column) {
-    const int header = table_->horizontalHeader()->sectionSizeHint(column);
-    table_->setColumnWidth(column, std::max(header, table_->fontMetrics().horizontalAdvance(u'0') * 7));
-  }
   show_cursor();
 }
 

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Tests the widths of tables' columns: numbers are whole before names are, and the first column stays.
+#include <gtest/gtest.h>
+
+#include <QHeaderView>
+#include <QScrollBar>
+#include <QStandardItemModel>
+#include <QTableView>
+#include <QTest>
+#include <random>
+
+#include "settle.h"
+#include "widgets/table_columns.h"
+
+namespace draftscope::gui {
+namespace {
+
+/// A table with a name in every third column, of random lengths.
+void fill(QStandardItemModel& model, unsigned seed, int columns) {
+  std::mt19937_64 random(seed);
+  model.setColumnCount(columns);
+  for (int column = 0; column < columns; ++column) {
+    const bool is_name = column % 3 == 0;
+    model.setHeaderData(column, Qt::Horizontal, QStringLiteral("c%1").arg(column));
+    for (int row = 0; row < 20; ++row) {
+      auto* item = new QStandardItem(is_name ? QString(static_cast<int>(random() % 90), u'n')
+                                             : QString::number(random() % 1000000));
+      item->setTextAlignment((is_name ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
+      model.setItem(row, column, item);
+    }
+  }
+}
+
+TEST(TableColumns, NumbersAreWholeInEveryWidthAndNamesGiveWay) {
+  for (unsigned seed = 1; seed <= 12; ++seed) {
+    QStandardItemModel model;
+    const int columns = 2 + static_cast<int>(seed);
+    fill(model, seed, columns);
+    QTableView table;
+    table.setModel(&model);
+    keep_numbers_in_sight(table);
+    table.show();
+    for (const int width : {300, 700, 1200, 2400}) {
+      table.resize(width, 300);
+      settle();
+      int all = 0;
+      bool is_cut = false;
+      for (int column = 0; column < columns; ++column) {
+        all += table.columnWidth(column);
+        int widest = 0;
+        for (int row = 0; row < model.rowCount(); ++row)
+          widest = std::max(widest, table.sizeHintForIndex(model.index(row, column)).width());
+        if (column % 3 != 0) {
+          EXPECT_GE(table.columnWidth(column), widest) << "a number is never cut";
+        } else {
+          is_cut = is_cut || table.columnWidth(column) < widest;
+        }
+      }
+      if (is_cut) EXPECT_GE(all + 1, table.viewport()->width()) << "names are cut only for want of room";
+    }
+  }
+}
+
+TEST(TableColumns, AWidthThatTheUserChoseStays) {
+  QStandardItemModel model;
+  fill(model, 3, 5);
+  QTableView table;
+  table.setModel(&model);
+  keep_numbers_in_sight(table);
+  table.resize(600, 300);
+  table.show();
+  settle();
+  table.horizontalHeader()->resizeSection(0, 333);
+  table.resize(900, 300);
+  settle();
+  EXPECT_EQ(table.columnWidth(0), 333);
+}
+
+TEST(TableColumns, TheFirstColumnStaysWhenTheOthersScroll) {
+  QStandardItemModel model;
+  fill(model, 5, 14);
+  QTableView table;
+  table.setModel(&model);
+  keep_numbers_in_sight(table);
+  table.resize(400, 300);
+  table.show();
+  settle();
+  auto* frozen = table.findChild<QWidget*>(QStringLiteral("frozen-column"));
+  ASSERT_NE(frozen, nullptr);
+  EXPECT_FALSE(frozen->isVisible());
+  QScrollBar& bar = *table.horizontalScrollBar();
+  bar.setValue(bar.maximum());
+  ASSERT_TRUE(frozen->isVisible());
+  const QPoint of_row_3(10, table.horizontalHeader()->height() + table.rowViewportPosition(3) + 5);
+  QTest::mouseClick(frozen, Qt::LeftButton, Qt::NoModifier, of_row_3);
+  EXPECT_EQ(table.currentIndex(), model.index(3, 0)) << "a click on it is one on the cell that it shows";
+  EXPECT_EQ(bar.value(), bar.maximum());
+  // The keyboard leads to no cell that it covers.
+  table.setCurrentIndex(model.index(3, 13));
+  for (int step = 0; step < 12; ++step) {
+    QTest::keyClick(&table, Qt::Key_Left);
+    EXPECT_GE(table.columnViewportPosition(table.currentIndex().column()),
+              frozen->isVisible() ? frozen->width() : 0);
+  }
+}
+
+}  // namespace
+}  // namespace draftscope::gui
