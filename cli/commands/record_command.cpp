@@ -11,6 +11,7 @@
 #include <draftscope/traces/prompt_file.h>
 #include <draftscope/traces/reader.h>
 #include <draftscope/traces/record_help.h>
+#include <draftscope/traces/template_arguments.h>
 #include <draftscope/traces/writer.h>
 #include <algorithm>
 #include <filesystem>
@@ -121,7 +122,7 @@ Result<int> record_into(const RecordOptions& options, std::span<const traces::Qu
   add_shapes(draft_models, meta);
   if (!options.model.template_arguments.empty()) {
     DRAFTSCOPE_TRY_ASSIGN(meta["template_arguments"],
-                          template_arguments_json(options.model.template_arguments));
+                          traces::template_arguments_json(options.model.template_arguments));
   }
   meta.insert(further_meta.begin(), further_meta.end());
   const InterruptScope interrupt;

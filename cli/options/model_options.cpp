@@ -10,8 +10,8 @@
 #include <draftscope/engine/shared_tokens.h>
 #include <draftscope/speculation/weight_format.h>
 #include <draftscope/traces/record_help.h>
+#include <draftscope/traces/template_arguments.h>
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <optional>
@@ -205,7 +205,8 @@ Result<LoadedModel> load_model(const ModelOptions& options) {
                 tokenizer.model_vocab_size() - 1, held->shape.vocab);
   for (const std::string& note : tokenizer.notes()) print_note(fmt::format("{}: {}", path, note));
   if (!options.template_arguments.empty()) {
-    DRAFTSCOPE_TRY_ASSIGN(const std::string arguments, template_arguments_json(options.template_arguments));
+    DRAFTSCOPE_TRY_ASSIGN(const std::string arguments,
+                          traces::template_arguments_json(options.template_arguments));
     DRAFTSCOPE_TRY(tokenizer.set_template_arguments(arguments));
   }
   if (tokenizer.vocab_size() > held->shape.vocab)
@@ -336,25 +337,7 @@ void add_chat_options(CLI::App& command, ChatOptions& options, const std::string
 }
 
 void add_template_arguments(CLI::App& command, ModelOptions& options) {
-  command.add_option("--template-arg", options.template_arguments,
-                     "NAME=JSON: a variable of the chat template, such as enable_thinking=false; repeatable");
-}
-
-Result<std::string> template_arguments_json(const std::vector<std::string>& arguments) {
-  nlohmann::ordered_json all = nlohmann::ordered_json::object();
-  for (const std::string& argument : arguments) {
-    const std::size_t equals = argument.find('=');
-    if (equals == 0 || equals == std::string::npos)
-      return fail("template-arg: found {}, expected NAME=JSON", quote(argument));
-    const std::string name = argument.substr(0, equals);
-    auto value =
-        nlohmann::ordered_json::parse(argument.substr(equals + 1), nullptr, /*allow_exceptions=*/false);
-    if (value.is_discarded())
-      return fail("template-arg: {} is {}, expected JSON (a text stands between double quotes)", quote(name),
-                  quote(argument.substr(equals + 1)));
-    all[name] = std::move(value);
-  }
-  return all.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  command.add_option("--template-arg", options.template_arguments, traces::record_help::template_arguments);
 }
 
 Result<void> check(const ChatOptions& options) {
@@ -364,12 +347,9 @@ Result<void> check(const ChatOptions& options) {
 }
 
 void add_device_trace_options(CLI::App& command, engine::DeviceTraceOptions& options) {
-  command
-      .add_option(
-          "--device-trace", options.mode,
-          "On a GPU: launches = a row a launch, by CUPTI; operations = beside them a row an operation of a "
-          "program, timed by the device itself; auto = launches there")
-      ->check(one_of({"auto", "off", "launches", "operations"}))
+  const auto& words = traces::record_help::device_traces;
+  command.add_option("--device-trace", options.mode, traces::record_help::device_trace)
+      ->check(one_of({words.begin(), words.end()}))
       ->capture_default_str();
 }
 

@@ -70,8 +70,6 @@ void add_chat_options(CLI::App& command, ChatOptions& options, const std::string
 
 /// Adds --template-arg, for commands that render a chat template; load_model() sets the variables.
 void add_template_arguments(CLI::App& command, ModelOptions& options);
-/// The arguments NAME=JSON as one JSON object. Errors: another form.
-[[nodiscard]] Result<std::string> template_arguments_json(const std::vector<std::string>& arguments);
 
 /// Fails if there is a system prompt, but no template for it.
 [[nodiscard]] Result<void> check(const ChatOptions& options);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "report/model_report.h"
 
+#include <draftscope/engine/cuda_backend.h>
 #include <draftscope/engine/opening_notes.h>
 #include <draftscope/engine/strategy.h>
 #include <draftscope/engine/tokenizer.h>
@@ -267,6 +268,15 @@ Json strategy_json(const StrategyOnModel& strategy) {
   return json;
 }
 
+/// Adds the GPUs of this machine, which may decode the model.
+void add_gpus(Json& json) {
+  const auto names = engine::cuda_device_names();
+  json["gpus"] = Json::array();
+  for (std::size_t i = 0; names && i < names->size(); ++i)
+    json["gpus"].push_back({{"device", fmt::format("cuda:{}", i)}, {"name", (*names)[i]}});
+  json["gpus_problem"] = names ? Json(nullptr) : Json(names.error().message);
+}
+
 }  // namespace
 
 std::string model_json(const ModelReport& report) {
@@ -297,6 +307,7 @@ std::string model_json(const ModelReport& report) {
   json["strategies"] = Json::array();
   for (const StrategyOnModel& strategy : report.strategies)
     json["strategies"].push_back(strategy_json(strategy));
+  add_gpus(json);
   return json_text(json);
 }
 

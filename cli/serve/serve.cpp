@@ -6,6 +6,7 @@
 #include <draftscope/engine/sampling.h>
 #include <draftscope/engine/stop_strings.h>
 #include <draftscope/traces/atomic_trace.h>
+#include <draftscope/traces/template_arguments.h>
 #include <draftscope/traces/writer.h>
 
 #include <fmt/format.h>
@@ -196,7 +197,7 @@ Result<int> serve(const ServeOptions& options, const std::function<void(std::int
     traces::Meta meta = meta_of(options.decoding);
     if (!options.model.template_arguments.empty()) {
       DRAFTSCOPE_TRY_ASSIGN(meta["template_arguments"],
-                            template_arguments_json(options.model.template_arguments));
+                            traces::template_arguments_json(options.model.template_arguments));
     }
     DRAFTSCOPE_TRY_ASSIGN(auto writer,
                           traces::Writer::create(*options.output, meta, {.overwrite = options.overwrite}));

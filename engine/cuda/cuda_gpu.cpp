@@ -29,6 +29,25 @@ Result<void> check(cudaError_t status, std::string_view what) {
   return fail("cuda backend: {}: {}", what, cudaGetErrorString(status));
 }
 
+/// The runtime works with drivers of its own major version and later ones.
+Result<void> check_driver() {
+  int driver = 0;
+  DRAFTSCOPE_TRY(check(cudaDriverGetVersion(&driver), "asking for the driver's version"));
+  if (driver == 0) return fail("cuda backend: found no NVIDIA driver, expected one for CUDA {}", needed_cuda);
+  if (driver / 1000 >= needed_cuda) return {};
+  return fail("cuda backend: the NVIDIA driver is for CUDA {}.{}, expected one for {}.0 or later",
+              driver / 1000, driver % 1000 / 10, needed_cuda);
+}
+
+/// Number of devices, above 0. Fails with one line if there is none that the driver can use.
+Result<int> device_count() {
+  DRAFTSCOPE_TRY(check_driver());
+  int count = 0;
+  const cudaError_t found = cudaGetDeviceCount(&count);
+  if (found != cudaSuccess) return fail("cuda backend: no CUDA device: {}", cudaGetErrorString(found));
+  return count;
+}
+
 /// Page-locked host memory that copies pass through, so that they do not wait for each other.
 struct Staging {
   std::byte* data = nullptr;
@@ -62,10 +81,7 @@ class CudaGpu final : public Gpu {
   /// Fails with one line if the driver is too old, the device does not exist, it is older than compute
   /// capability 8.0, or this build has no code for it.
   Result<void> open(std::int32_t device) {
-    DRAFTSCOPE_TRY(check_driver());
-    int count = 0;
-    const cudaError_t found = cudaGetDeviceCount(&count);
-    if (found != cudaSuccess) return fail("cuda backend: no CUDA device: {}", cudaGetErrorString(found));
+    DRAFTSCOPE_TRY_ASSIGN(const int count, device_count());
     if (device < 0 || device >= count)
       return fail("cuda backend: device is {}, expected 0 to {}", device, count - 1);
     device_ = device;
@@ -209,17 +225,6 @@ class CudaGpu final : public Gpu {
     return fail("cuda backend: {}: {}", what, cublas_.status_string(status));
   }
 
-  /// The runtime works with drivers of its own major version and later ones.
-  static Result<void> check_driver() {
-    int driver = 0;
-    DRAFTSCOPE_TRY(check(cudaDriverGetVersion(&driver), "asking for the driver's version"));
-    if (driver == 0)
-      return fail("cuda backend: found no NVIDIA driver, expected one for CUDA {}", needed_cuda);
-    if (driver / 1000 >= needed_cuda) return {};
-    return fail("cuda backend: the NVIDIA driver is for CUDA {}.{}, expected one for {}.0 or later",
-                driver / 1000, driver % 1000 / 10, needed_cuda);
-  }
-
   /// The runtime's current device is per thread, and another backend may have chosen another one.
   Result<void> choose_device() const {
     int current = -1;
@@ -275,6 +280,19 @@ Result<std::unique_ptr<Backend>> make_cuda_backend(const Checkpoint& checkpoint,
   auto gpu = std::make_unique<cuda::CudaGpu>();
   DRAFTSCOPE_TRY(gpu->open(options.device));
   return cuda::make_backend(std::move(gpu), checkpoint, options);
+}
+
+Result<std::vector<std::string>> cuda_device_names() {
+  DRAFTSCOPE_TRY_ASSIGN(const int count, cuda::device_count());
+  std::vector<std::string> names;
+  names.reserve(static_cast<std::size_t>(count));
+  for (int device = 0; device < count; ++device) {
+    cudaDeviceProp properties{};
+    DRAFTSCOPE_TRY(
+        cuda::check(cudaGetDeviceProperties(&properties, device), "reading the device's properties"));
+    names.emplace_back(properties.name);
+  }
+  return names;
 }
 
 }  // namespace draftscope::engine

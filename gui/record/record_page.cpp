@@ -251,6 +251,7 @@ void RecordPage::set_plan(const RecordPlan& plan) {
 
 void RecordPage::take_edit() {
   const RecordPlan now = plan();
+  context_.template_arguments_problem = form_->template_arguments_problem();
   context_.further_problem = form_->further_problem();
   if (now.model != inspected_) {
     inspector_.cancel();
@@ -340,6 +341,7 @@ void RecordPage::take_facts(const ModelFacts& facts) {
   context_.model = facts;
   context_.model_problem.clear();
   form_->set_model_note(facts_text(facts));
+  form_->set_gpus(facts.gpus, facts.gpus_problem);
   chooser_->set_model(context_.model);
   check();
   say_when_settled();

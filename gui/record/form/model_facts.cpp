@@ -29,6 +29,13 @@ Result<ModelFacts> model_facts_of(std::string_view text) {
     DRAFTSCOPE_TRY_ASSIGN(std::string lacks, strategy["lacks"].text_or(""));
     if (!lacks.empty()) facts.lacks.emplace(std::move(name), std::move(lacks));
   }
+  DRAFTSCOPE_TRY_ASSIGN(const std::vector<JsonField> gpus, fields["gpus"].list());
+  for (const JsonField& gpu : gpus) {
+    GpuFacts& one = facts.gpus.emplace_back();
+    DRAFTSCOPE_TRY_ASSIGN(one.device, gpu["device"].text());
+    DRAFTSCOPE_TRY_ASSIGN(one.name, gpu["name"].text());
+  }
+  DRAFTSCOPE_TRY_ASSIGN(facts.gpus_problem, fields["gpus_problem"].text_or(""));
   return facts;
 }
 

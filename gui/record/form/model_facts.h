@@ -8,8 +8,15 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace draftscope::gui {
+
+/// A GPU of this machine.
+struct GpuFacts {
+  std::string device;  ///< Value of --device.
+  std::string name;    ///< Name that the driver gives it.
+};
 
 struct ModelFacts {
   std::string name;
@@ -23,6 +30,8 @@ struct ModelFacts {
   std::string chat_template_problem;         ///< Why the chat template can't be rendered; empty = it can.
   std::string tokenizer_problem;             ///< Why no text can be decoded; empty = it can.
   std::map<std::string, std::string> lacks;  ///< Reason [strategy] why it can't decode with its defaults.
+  std::vector<GpuFacts> gpus;
+  std::string gpus_problem;  ///< Why there is no GPU; empty = there is one.
 };
 
 /// Reads the facts from JSON. Errors: other text, with the field.

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "plan_problems.h"
 
+#include <draftscope/base/number.h>
+#include <draftscope/base/quote.h>
 #include <draftscope/speculation/catalogue/strategy_specification.h>
 #include <draftscope/traces/atomic_trace.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <set>
@@ -60,6 +63,40 @@ std::optional<std::string> problem_of_output(const RecordPlan& plan) {
   return std::nullopt;
 }
 
+/// Number N of a device cuda:N, 0 of cuda; none for other words.
+std::optional<std::size_t> gpu_number(std::string_view device) {
+  constexpr std::string_view numbered = "cuda:";
+  if (device == "cuda") return 0;
+  return device.starts_with(numbered) ? parse_number<std::size_t>(device.substr(numbered.size()))
+                                      : std::nullopt;
+}
+
+std::optional<std::string> problem_of_device(const RecordPlan& plan, const PlanContext& context) {
+  if (plan.device == "cpu") return std::nullopt;
+  const auto gpu = gpu_number(plan.device);
+  if (!gpu) return fmt::format("device: found {}, expected cpu, cuda or cuda:N", quote(plan.device));
+  if (!context.model) return std::nullopt;
+  if (!context.model->gpus_problem.empty()) return context.model->gpus_problem;
+  if (*gpu >= context.model->gpus.size())
+    return fmt::format("device: found {}, expected cpu or cuda:0 to cuda:{}", quote(plan.device),
+                       static_cast<std::int64_t>(context.model->gpus.size()) - 1);
+  if (plan.threads != 0)
+    return fmt::format("threads: given for device {}, expected them for cpu only", plan.device);
+  return std::nullopt;
+}
+
+std::optional<std::string> problem_of_weights(const RecordPlan& plan) {
+  const std::vector<std::string> fitting = record_weights_on(plan.device);
+  if (std::ranges::find(fitting, plan.weights) != fitting.end()) return std::nullopt;
+  return fmt::format("weights: found {} for device {}, expected one of {}", plan.weights, plan.device,
+                     fmt::join(fitting, ", "));
+}
+
+std::optional<std::string> problem_of_device_trace(const RecordPlan& plan) {
+  if (plan.device != "cpu" || plan.device_trace == "auto" || plan.device_trace == "off") return std::nullopt;
+  return fmt::format("device-trace: found {} for device cpu, expected auto or off", plan.device_trace);
+}
+
 }  // namespace
 
 std::optional<std::string> problem_on_model(const std::string& strategy,
@@ -91,6 +128,10 @@ std::map<PlanField, std::string> problems_of(const RecordPlan& plan, const PlanC
                               ? std::optional<std::string>("prompts: found nothing, expected a .jsonl file")
                               : said(context.prompts_problem));
   add(PlanField::strategies, problem_of_strategies(plan, context));
+  add(PlanField::device, problem_of_device(plan, context));
+  add(PlanField::device_trace, problem_of_device_trace(plan));
+  add(PlanField::weights, problem_of_weights(plan));
+  add(PlanField::template_arguments, said(context.template_arguments_problem));
   if (!plan.system.empty() && !plan.chat)
     add(PlanField::system, "system prompt: given without the chat template, expected both");
   add(PlanField::output, problem_of_output(plan));

@@ -13,14 +13,26 @@
 
 namespace draftscope::gui {
 
-enum class PlanField : std::uint8_t { model, prompts, strategies, system, output, further };
+enum class PlanField : std::uint8_t {
+  model,
+  prompts,
+  strategies,
+  device,
+  device_trace,
+  weights,
+  system,
+  template_arguments,
+  output,
+  further
+};
 
 /// Facts about the plan's surroundings.
 struct PlanContext {
   std::optional<ModelFacts> model;
   std::string model_problem;    ///< Why there are no facts; empty = they are there or on their way.
   std::string prompts_problem;  ///< Why the prompt file can't be read; empty = it can.
-  std::string further_problem;  ///< Why the further options can't be used; empty = they can.
+  std::string template_arguments_problem;  ///< Why they can't be used; empty = they can.
+  std::string further_problem;             ///< Why the further options can't be used; empty = they can.
 };
 
 /// Problems of a plan by field; empty if it can start. Looks at the output's place on the disk.

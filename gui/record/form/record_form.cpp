@@ -11,8 +11,10 @@
 #include <QLineEdit>
 #include <QMenu>
 #include <QSpinBox>
+#include <QStandardItemModel>
 #include <QToolButton>
 #include <QVBoxLayout>
+#include <algorithm>
 
 #include "record/form/problem_label.h"
 #include "widgets/files.h"
@@ -29,8 +31,14 @@ QToolButton* browse_button(const QString& spoken) {
 }
 
 void choose(QComboBox& box, const std::string& value) {
-  const int place = box.findData(QString::fromStdString(value));
-  if (place >= 0) box.setCurrentIndex(place);
+  const QString words = QString::fromStdString(value);
+  // A command line may name a device that is not offered.
+  if (box.findData(words) < 0) box.addItem(words, words);
+  box.setCurrentIndex(box.findData(words));
+}
+
+std::string chosen(const QComboBox& box) {
+  return box.currentData().toString().toStdString();
 }
 
 std::string text_in(const QLineEdit& line) {
@@ -43,10 +51,14 @@ RecordForm::RecordForm(QWidget* parent)
     : QWidget(parent),
       form_(new QFormLayout(this)),
       level_(new QComboBox),
+      device_(new QComboBox),
+      device_trace_(new QComboBox),
       weights_(new QComboBox),
       shadow_(new QCheckBox(tr("shadow toke&ns"))),
       chat_(new QCheckBox(tr("chat template"))),
+      skip_unfit_(new QCheckBox(tr("lea&ve out long prompts"))),
       system_(new QLineEdit),
+      template_arguments_(new QLineEdit),
       output_(new QLineEdit),
       overwrite_(new QCheckBox(tr("replace &it"))),
       further_(new QLineEdit) {
@@ -136,29 +148,83 @@ void RecordForm::make_numbers() {
   level_->setAccessibleName(tr("Level"));
   level_->setMaximumWidth(110);
   form_->addRow(tr("&Level"), level_);
-  for (const std::string& name : record_weights())
-    weights_->addItem(QString::fromStdString(name), QString::fromStdString(name));
-  weights_->setToolTip(tr("How matrices are held: as they are stored, or rounded to fewer bits"));
-  weights_->setAccessibleName(tr("Weights"));
-  weights_->setMaximumWidth(110);
-  form_->addRow(tr("&Weights"), weights_);
+  make_device();
   threads_ = number_box(tr("&Threads"), tr("Threads that compute"), thread_range);
   threads_->setSpecialValueText(tr("one a core"));
   warmup_ = number_box(tr("W&arm-up"), tr(traces::record_help::warmup), count_range);
   shadow_->setToolTip(tr(traces::record_help::shadow));
   chat_->setToolTip(tr("Put the turns into the model's chat template"));
   auto* flags = new QHBoxLayout;
-  flags->addWidget(shadow_);
-  flags->addWidget(chat_);
+  skip_unfit_->setToolTip(tr(traces::record_help::skip_unfit));
+  for (QCheckBox* flag : {shadow_, chat_, skip_unfit_}) flags->addWidget(flag);
   flags->addStretch();
   form_->addRow(QString(), flags);
   system_->setAccessibleName(tr("System prompt"));
   system_->setPlaceholderText(tr("none"));
   add_field(PlanField::system, tr("S&ystem prompt"), *system_, nullptr);
-  for (QComboBox* box : {level_, weights_}) connect(box, &QComboBox::activated, this, &RecordForm::edited);
-  for (QCheckBox* box : {shadow_, chat_, overwrite_})
+  template_arguments_->setAccessibleName(tr("Template arguments"));
+  template_arguments_->setPlaceholderText(tr("enable_thinking=false"));
+  template_arguments_->setToolTip(tr(traces::record_help::template_arguments));
+  add_field(PlanField::template_arguments, tr("Template arg&uments"), *template_arguments_, nullptr);
+  connect(template_arguments_, &QLineEdit::textEdited, this, [this] {
+    const auto words = template_arguments_of(template_arguments_->text().toStdString());
+    template_arguments_problem_ = words ? std::string() : words.error().message;
+    emit edited();
+  });
+  for (QComboBox* box : {level_, device_, device_trace_, weights_})
+    connect(box, &QComboBox::activated, this, [this] {
+      follow_device();
+      emit edited();
+    });
+  for (QCheckBox* box : {shadow_, chat_, skip_unfit_, overwrite_})
     connect(box, &QCheckBox::clicked, this, &RecordForm::edited);
   connect(system_, &QLineEdit::textEdited, this, &RecordForm::edited);
+}
+
+void RecordForm::make_device() {
+  const QString cpu = QStringLiteral("cpu");
+  device_->addItem(cpu, cpu);
+  device_->setToolTip(tr("What decodes: this computer's processor, or one of its GPUs"));
+  device_->setAccessibleName(tr("Device"));
+  add_field(PlanField::device, tr("&Device"), *device_, nullptr);
+  for (const char* word : traces::record_help::device_traces)
+    device_trace_->addItem(QLatin1String(word), QString::fromLatin1(word));
+  device_trace_->setAccessibleName(tr("Device trace"));
+  add_field(PlanField::device_trace, tr("Device tra&ce"), *device_trace_, nullptr);
+  for (const std::string& name : record_weights())
+    weights_->addItem(QString::fromStdString(name), QString::fromStdString(name));
+  weights_->setToolTip(tr("How matrices are held: as they are stored, or rounded to fewer bits"));
+  weights_->setAccessibleName(tr("Weights"));
+  add_field(PlanField::weights, tr("&Weights"), *weights_, nullptr);
+  for (QComboBox* box : {device_trace_, weights_}) box->setMaximumWidth(110);
+}
+
+void RecordForm::set_gpus(const std::vector<GpuFacts>& gpus, const std::string& problem) {
+  const std::string before = chosen(*device_);
+  while (device_->count() > 1) device_->removeItem(1);
+  for (const GpuFacts& gpu : gpus)
+    device_->addItem(QString::fromStdString(gpu.device + ": " + gpu.name),
+                     QString::fromStdString(gpu.device));
+  choose(*device_, before);
+  device_note_ = problem.empty() ? QString() : tr("No GPU: %1").arg(QString::fromStdString(problem));
+  follow_device();
+}
+
+void RecordForm::follow_device() {
+  const std::string device = chosen(*device_);
+  const bool is_cpu = device == "cpu";
+  const bool is_alone = device_->count() == 1;
+  device_->setEnabled(!is_alone);
+  // A choice that the device refuses stays changeable.
+  device_trace_->setEnabled(!is_cpu || chosen(*device_trace_) != RecordPlan().device_trace);
+  device_trace_->setToolTip(is_cpu ? tr("Only a GPU is traced") : tr(traces::record_help::device_trace));
+  threads_->setEnabled(is_cpu || threads_->value() != 0);
+  threads_->setToolTip(is_cpu ? tr("Threads that compute") : tr("Only for the device cpu"));
+  const std::vector<std::string> fitting = record_weights_on(device);
+  auto* rows = qobject_cast<QStandardItemModel*>(weights_->model());
+  for (int i = 0; rows != nullptr && i < weights_->count(); ++i)
+    rows->item(i)->setEnabled(std::ranges::find(fitting, weights_->itemData(i).toString().toStdString()) !=
+                              fitting.end());
 }
 
 void RecordForm::make_output() {
@@ -191,14 +257,22 @@ void RecordForm::set_plan(const RecordPlan& plan) {
   warmup_->setValue(plan.warmup);
   threads_->setValue(plan.threads);
   choose(*level_, plan.level);
+  choose(*device_, plan.device);
+  choose(*device_trace_, plan.device_trace);
   choose(*weights_, plan.weights);
   shadow_->setChecked(plan.shadow);
   chat_->setChecked(plan.chat);
+  skip_unfit_->setChecked(plan.skip_unfit);
   system_->setText(QString::fromStdString(plan.system));
+  const std::string arguments = shell_line(plan.template_arguments);
+  template_arguments_->setText(QString::fromStdString(arguments));
+  const auto words = template_arguments_of(arguments);
+  template_arguments_problem_ = words ? std::string() : words.error().message;
   output_->setText(QString::fromStdString(plan.output));
   overwrite_->setChecked(plan.overwrite);
   further_->setText(QString::fromStdString(shell_line(plan.further)));
   further_problem_.clear();
+  follow_device();
   is_showing_ = false;
 }
 
@@ -215,11 +289,15 @@ RecordPlan RecordForm::plan() const {
   plan.max_tokens = max_tokens_->value();
   plan.warmup = warmup_->value();
   plan.threads = threads_->value();
-  plan.level = level_->currentData().toString().toStdString();
-  plan.weights = weights_->currentData().toString().toStdString();
+  plan.level = chosen(*level_);
+  plan.device = chosen(*device_);
+  plan.device_trace = chosen(*device_trace_);
+  plan.weights = chosen(*weights_);
   plan.shadow = shadow_->isChecked();
   plan.chat = chat_->isChecked();
+  plan.skip_unfit = skip_unfit_->isChecked();
   plan.system = system_->text().toStdString();
+  if (auto words = shell_words(text_in(*template_arguments_))) plan.template_arguments = *std::move(words);
   plan.output = text_in(*output_);
   plan.overwrite = overwrite_->isChecked();
   if (auto words = further_options(text_in(*further_))) plan.further = *std::move(words);
@@ -234,6 +312,7 @@ void RecordForm::set_problems(const std::map<PlanField, std::string>& problems) 
     else
       label->set_note(field == PlanField::model     ? model_note_
                       : field == PlanField::prompts ? prompts_note_
+                      : field == PlanField::device  ? device_note_
                                                     : QString());
   }
 }

@@ -39,6 +39,10 @@ class RecordForm : public QWidget {
   /// Sets the line below the model, which shows while the model has no problem.
   void set_model_note(const QString& words);
   void set_prompts_note(const QString& words);
+  /// Offers the GPUs; without one, the field says why.
+  void set_gpus(const std::vector<GpuFacts>& gpus, const std::string& problem);
+  /// Why the template's arguments can't be used; empty if they can.
+  [[nodiscard]] const std::string& template_arguments_problem() const { return template_arguments_problem_; }
 
  signals:
   void edited();
@@ -46,7 +50,10 @@ class RecordForm : public QWidget {
  private:
   void make_inputs();
   void make_numbers();
+  void make_device();
   void make_output();
+  /// Shows what the chosen device can do: its formats, its trace, its threads.
+  void follow_device();
   /// Adds a line to the form: label, field, an optional button, and the problem below.
   void add_field(PlanField field, const QString& label, QWidget& editor, QWidget* button);
   QComboBox* path_box(const QString& spoken, const QStringList& offered);
@@ -64,17 +71,23 @@ class RecordForm : public QWidget {
   QSpinBox* warmup_;
   QSpinBox* threads_;
   QComboBox* level_;
+  QComboBox* device_;
+  QComboBox* device_trace_;
   QComboBox* weights_;
   QCheckBox* shadow_;
   QCheckBox* chat_;
+  QCheckBox* skip_unfit_;
   QLineEdit* system_;
+  QLineEdit* template_arguments_;
   QLineEdit* output_;
   QCheckBox* overwrite_;
   QLineEdit* further_;
+  std::string template_arguments_problem_;
   std::string further_problem_;
   std::map<PlanField, ProblemLabel*> problems_;
   QString model_note_;
   QString prompts_note_;
+  QString device_note_;
   bool is_showing_ = false;
 };
 

@@ -5,6 +5,8 @@
 #include <draftscope/base/quote.h>
 #include <draftscope/base/shell_words.h>
 #include <draftscope/speculation/weight_format.h>
+#include <draftscope/traces/record_help.h>
+#include <draftscope/traces/template_arguments.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -28,8 +30,8 @@ struct Option {
   PlanRange range{};  ///< Range of a number.
 };
 
-const std::array<Option, 15>& options() {
-  static const std::array<Option, 15> all{{{"--model", "-m", &RecordPlan::model},
+const std::array<Option, 19>& options() {
+  static const std::array<Option, 19> all{{{"--model", "-m", &RecordPlan::model},
                                            {"--prompts", "", &RecordPlan::prompts},
                                            {"--strategy", "-s", &RecordPlan::strategies},
                                            {"--max-tokens", "-n", &RecordPlan::max_tokens, positive_range},
@@ -38,10 +40,14 @@ const std::array<Option, 15>& options() {
                                            {"--warmup", "", &RecordPlan::warmup},
                                            {"--level", "", &RecordPlan::level},
                                            {"--shadow", "", &RecordPlan::shadow},
+                                           {"--device", "", &RecordPlan::device},
+                                           {"--device-trace", "", &RecordPlan::device_trace},
                                            {"--weights", "", &RecordPlan::weights},
                                            {"--threads", "", &RecordPlan::threads, thread_range},
                                            {"--chat", "", &RecordPlan::chat},
                                            {"--system", "", &RecordPlan::system},
+                                           {"--template-arg", "", &RecordPlan::template_arguments},
+                                           {"--skip-unfit", "", &RecordPlan::skip_unfit},
                                            {"--output", "-o", &RecordPlan::output},
                                            {"--overwrite", "", &RecordPlan::overwrite}}};
   return all;
@@ -135,8 +141,11 @@ class PlanParser {
                    const std::optional<std::string>& joined) {
     DRAFTSCOPE_TRY_ASSIGN(plan_.*member, value_of(option, joined));
     const Words levels(record_levels().begin(), record_levels().end());
+    const auto& traced = traces::record_help::device_traces;
     if (member == &RecordPlan::level) return check_choice(option, plan_.level, levels);
     if (member == &RecordPlan::weights) return check_choice(option, plan_.weights, record_weights());
+    if (member == &RecordPlan::device_trace)
+      return check_choice(option, plan_.device_trace, {traced.begin(), traced.end()});
     return {};
   }
   Result<void> set(const Option& option, std::int32_t RecordPlan::*member,
@@ -158,7 +167,7 @@ class PlanParser {
                    const std::optional<std::string>& joined) {
     DRAFTSCOPE_TRY_ASSIGN(const std::string first, value_of(option, joined));
     (plan_.*member).push_back(first);
-    // One -s may have several values.
+    // One -s or --template-arg may have several values.
     while (!joined && at_ < words_.size() && !is_option(words_[at_]))
       (plan_.*member).push_back(words_[at_++]);
     return {};
@@ -188,6 +197,15 @@ std::vector<std::string> record_weights() {
   return words;
 }
 
+std::vector<std::string> record_weights_on(std::string_view device) {
+  const auto backend = device == "cpu" ? speculation::MadeBy::cpu : speculation::MadeBy::cuda;
+  std::vector<std::string> words = record_weights();
+  for (const speculation::WeightFormatRow& row : speculation::weight_formats())
+    if (row.format != speculation::WeightFormat::bf16 && !speculation::makes(backend, row))
+      std::erase(words, row.name);
+  return words;
+}
+
 std::vector<std::string> record_arguments(const RecordPlan& plan) {
   Words words{"record"};
   for (const Option& option : options()) std::visit(WordsOf{plan, option, words}, option.member);
@@ -204,6 +222,12 @@ std::string command_line_of(const RecordPlan& plan) {
 Result<RecordPlan> plan_of_command_line(std::string_view line) {
   DRAFTSCOPE_TRY_ASSIGN(Words words, shell_words(line));
   return PlanParser(std::move(words)).parse();
+}
+
+Result<std::vector<std::string>> template_arguments_of(std::string_view line) {
+  DRAFTSCOPE_TRY_ASSIGN(Words words, shell_words(line));
+  DRAFTSCOPE_TRY(traces::template_arguments_json(words));
+  return words;
 }
 
 Result<std::vector<std::string>> further_options(std::string_view line) {

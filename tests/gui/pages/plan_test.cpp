@@ -48,13 +48,18 @@ RecordPlan random_plan(std::mt19937& random) {
                   .limit = number(usual.limit),
                   .warmup = number(usual.warmup),
                   .level = std::string(levels[random() % levels.size()]),
+                  .device = pick(random, {"cpu", "cuda", "cuda:1"}),
+                  .device_trace = pick(random, {"auto", "off", "launches", "operations"}),
                   .weights = pick(random, record_weights()),
                   .threads = number(usual.threads),
                   .system = pick(random, {"", "Be brief.", "--chat", "-n"}),
+                  .template_arguments = {},
                   .chat = random() % 2 == 0,
+                  .skip_unfit = random() % 2 == 0,
                   .shadow = random() % 2 == 0,
                   .overwrite = random() % 2 == 0};
   if (random() % 2 == 0) plan.strategies.emplace_back("layerskip:exit=4,gamma=2");
+  if (random() % 2 == 0) plan.template_arguments = {"enable_thinking=false", R"(date="1 May 'x'")"};
   if (random() % 2 == 0) plan.further = {"--temperature", "0.7", "--coupled"};
   return plan;
 }
@@ -87,8 +92,12 @@ TEST(RecordPlan, MeansToTheCommandWhatItSays) {
     EXPECT_EQ(options.limit, plan.limit);
     EXPECT_EQ(options.warmup, plan.warmup);
     EXPECT_EQ(options.level, plan.level);
+    EXPECT_EQ(options.model.device, plan.device);
+    EXPECT_EQ(options.device_trace.mode, plan.device_trace);
     EXPECT_EQ(options.model.weights, plan.weights);
     EXPECT_EQ(options.model.threads, plan.threads);
+    EXPECT_EQ(options.model.template_arguments, plan.template_arguments);
+    EXPECT_EQ(options.skip_unfit, plan.skip_unfit);
     EXPECT_EQ(options.chat.system, plan.system);
     EXPECT_EQ(options.chat.chat, plan.chat);
     EXPECT_EQ(options.shadow, plan.shadow);
@@ -105,6 +114,8 @@ TEST(RecordPlan, HasTheCommandsDefaults) {
   EXPECT_EQ(options.limit, plan.limit);
   EXPECT_EQ(options.warmup, plan.warmup);
   EXPECT_EQ(options.level, plan.level);
+  EXPECT_EQ(options.model.device, plan.device);
+  EXPECT_EQ(options.device_trace.mode, plan.device_trace);
   EXPECT_EQ(options.model.weights, plan.weights);
   EXPECT_EQ(options.model.threads, plan.threads);
 }
@@ -134,8 +145,8 @@ TEST(RecordPlan, ReadsTheSpellingsThatPeoplePaste) {
 
 TEST(RecordPlan, RefusesInOneLineWhatIsNoCommandLine) {
   for (const char* line : {"record --repeats", "record --repeats x", "record --repeats 0", "--threads 2000",
-                           "--level fine", "--weights q9", "--shadow=yes", "tune --model m", "record 'm",
-                           "record m\\", "draftscope inspect m"}) {
+                           "--level fine", "--weights q9", "--device-trace node", "--shadow=yes",
+                           "tune --model m", "record 'm", "record m\\", "draftscope inspect m"}) {
     const auto plan = plan_of_command_line(line);
     ASSERT_FALSE(plan) << line;
     EXPECT_THAT(plan.error().message, HasSubstr("expected")) << line;
@@ -211,6 +222,32 @@ TEST(PlanProblems, NameEachFieldThatTheRecorderWouldRefuse) {
   plan.system = "Be brief.";
   expect_problem(PlanField::system, "chat template");
   plan.system.clear();
+  context.template_arguments_problem = template_arguments_of("a").error().message;
+  expect_problem(PlanField::template_arguments, "expected NAME=JSON");
+  context.template_arguments_problem.clear();
+  // The device and what only some devices can do.
+  context.model->gpus_problem = "cuda backend: no CUDA device";
+  plan.device = "cuda:0";
+  expect_problem(PlanField::device, "no CUDA device");
+  context.model->gpus_problem.clear();
+  context.model->gpus = {{"cuda:0", "A"}, {"cuda:1", "B"}};
+  plan.device_trace = "operations";
+  plan.weights = "fp8";
+  EXPECT_TRUE(problems_of(plan, context).empty());
+  plan.threads = 2;
+  expect_problem(PlanField::device, "threads");
+  plan.threads = 0;
+  for (const char* device : {"cuda:2", "cuda:", "cuda:-1", "gpu"}) {
+    plan.device = device;
+    expect_problem(PlanField::device, "expected cpu");
+  }
+  plan.device = "cuda:1";
+  plan.weights = "q5_1";
+  expect_problem(PlanField::weights, "for device cuda:1, expected one of as-stored");
+  plan.device = "cpu";
+  expect_problem(PlanField::device_trace, "expected auto or off");
+  plan.device_trace = "auto";
+  EXPECT_TRUE(problems_of(plan, context).empty());
   traces::write_file(plan.output, "here");
   expect_problem(PlanField::output, "o.dstrace");
   plan.output = (folder / "nowhere/o.dstrace").string();

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <sys/resource.h>
 
+#include <QComboBox>
 #include <QLabel>
 #include <QLineEdit>
 #include <QPushButton>
@@ -332,6 +333,36 @@ TEST_F(Recording, TheCommandLineFillsTheFormAndFollowsIt) {
   QTest::keyClick(line, Qt::Key_Return);
   EXPECT_THAT(problem_lines(), HasSubstr("--repeats"));
   EXPECT_EQ(page_.plan(), other);
+}
+
+TEST_F(Recording, OffersTheDevicesThatTheCommandNames) {
+  // A command that finds two GPUs, whatever this machine has.
+  set_recorder("exit 0");
+  const auto program = folder_ / "recorder";
+  traces::write_file(program,
+                     std::string("#!/bin/sh\n") + DRAFTSCOPE_PROGRAM + " \"$@\" | sed -e " +
+                         R"('s/"gpus": *\[[^]]*\]/"gpus":[{"device":"cuda:0","name":"Planted"}]/' )" +
+                         R"(-e 's/"gpus_problem": *"[^"]*"/"gpus_problem":null/')" + "\n");
+  QComboBox* device = nullptr;
+  QComboBox* traced = nullptr;
+  for (QComboBox* box : page_.findChildren<QComboBox*>()) {
+    if (box->accessibleName() == QStringLiteral("Device")) device = box;
+    if (box->accessibleName() == QStringLiteral("Device trace")) traced = box;
+  }
+  ASSERT_TRUE(device != nullptr && traced != nullptr);
+  set_plan(short_plan());
+  EXPECT_TRUE(page_.problems().empty());
+  ASSERT_EQ(device->count(), 2);
+  EXPECT_EQ(device->itemText(1), QStringLiteral("cuda:0: Planted"));
+  EXPECT_FALSE(traced->isEnabled()) << "only a GPU is traced";
+  RecordPlan plan = short_plan();
+  plan.device = "cuda:0";
+  plan.device_trace = "operations";
+  plan.threads = 0;
+  set_plan(plan);
+  EXPECT_TRUE(traced->isEnabled());
+  EXPECT_TRUE(page_.problems().empty());
+  EXPECT_EQ(page_.plan(), plan);
 }
 
 TEST_F(Recording, GoesWithThePage) {

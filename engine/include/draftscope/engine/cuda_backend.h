@@ -14,6 +14,8 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
 namespace draftscope::engine {
 
@@ -60,5 +62,9 @@ struct CudaOptions {
 /// not be in fp8. The backend stores a copy of `checkpoint`, which shares its bytes.
 [[nodiscard]] Result<std::unique_ptr<Backend>> make_cuda_backend(const Checkpoint& checkpoint,
                                                                  const CudaOptions& options);
+
+/// Names of this machine's GPUs as their driver gives them; index N belongs to device cuda:N. Makes no
+/// context. Errors, one line: this build has no CUDA backend, there is no device, or its driver is too old.
+[[nodiscard]] Result<std::vector<std::string>> cuda_device_names();
 
 }  // namespace draftscope::engine
