@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "opened_recording.h"
 
+#include <draftscope/base/number.h>
 #include <draftscope/simulator/analysis/measured_recording.h>
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -15,6 +17,18 @@ namespace {
 
 // A damaged overview may claim any number of rounds; at most this many are shown until the rows are read.
 constexpr std::int64_t max_overview_rounds = 1 << 24;
+
+/// Text ids of questions from the recording's meta; what is no text of a number is left out.
+std::unordered_map<std::int64_t, std::string> names_of_questions(const traces::Meta& meta) {
+  std::unordered_map<std::int64_t, std::string> names;
+  const nlohmann::json json = nlohmann::json::parse(simulator::meta_value(meta, "question_names"), nullptr,
+                                                    /*allow_exceptions=*/false);
+  if (!json.is_object()) return names;
+  for (const auto& [number, name] : json.items())
+    if (const auto id = parse_number<std::int64_t>(number); id && name.is_string())
+      names.emplace(*id, name.get<std::string>());
+  return names;
+}
 
 }  // namespace
 
@@ -63,6 +77,7 @@ RecordingPointer OpenedRecording::filtered(const std::vector<bool>& keeps) const
 
 void OpenedRecording::index() {
   const traces::Recording& rows = recording();
+  question_names_ = names_of_questions(rows.meta);
   for (const traces::Run& run : rows.runs) runs_.push_back({&run, {}});
   for (std::size_t i = 0; i < rows.prompts.size(); ++i) prompts_.emplace(rows.prompts[i].id, i);
   for (std::size_t i = 0; i < rows.layer_sets.size(); ++i) layer_sets_.emplace(rows.layer_sets[i].id, i);
@@ -75,6 +90,11 @@ void OpenedRecording::index() {
   for (const traces::Request& request : rows.requests)
     widen(request.start_ns, std::max(request.start_ns, request.end_ns));
   for (const traces::Round& round : rows.rounds) widen(round.start_ns, round.end_ns);
+}
+
+std::string OpenedRecording::question_text(const traces::Prompt& prompt) const {
+  const auto named = question_names_.find(prompt.question_id);
+  return named == question_names_.end() ? std::to_string(prompt.question_id) : named->second;
 }
 
 void OpenedRecording::index_rounds() {

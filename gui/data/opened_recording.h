@@ -73,6 +73,8 @@ class OpenedRecording {
   [[nodiscard]] const traces::Request& request_of(std::uint32_t round_index) const;
   [[nodiscard]] const traces::Prompt* prompt_of(const traces::Request& request) const;
   [[nodiscard]] std::span<const traces::DraftToken> draft_tokens(std::uint32_t round_index) const;
+  /// The question's text id where the prompt file gave one, else its number.
+  [[nodiscard]] std::string question_text(const traces::Prompt& prompt) const;
   /// Null where the round drafted nothing.
   [[nodiscard]] const traces::LayerSet* layer_set(std::uint32_t round_index) const;
   /// Index into runs(); no_index if the request's run is not there.
@@ -109,6 +111,7 @@ class OpenedRecording {
   std::vector<std::uint32_t> draft_token_counts_;
   std::unordered_map<traces::LayerSetId, std::size_t> layer_sets_;
   std::unordered_map<traces::PromptId, std::size_t> prompts_;
+  std::unordered_map<std::int64_t, std::string> question_names_;  ///< [question id]
   TimeRange whole_;
 };
 

@@ -19,6 +19,9 @@ namespace {
 constexpr int name_column = 0;
 constexpr int place_role = Qt::UserRole;
 constexpr QSize palette_size(620, 420);
+constexpr qsizetype min_also_letters = 3;
+/// Score of a further word: above letters that are scattered in a name, below a name that has the whole word.
+constexpr int also_score = 22;
 
 }  // namespace
 
@@ -28,10 +31,13 @@ std::vector<std::size_t> matching_commands(const std::vector<Command>& commands,
     const auto name = fuzzy_score(pattern, commands[place].words);
     // "export rounds" matches with the name of the menu.
     const auto whole = fuzzy_score(pattern, commands[place].kind + u' ' + commands[place].words);
-    if (!name && !whole) continue;
+    const bool is_also =
+        pattern.size() >= min_also_letters && commands[place].also.contains(pattern, Qt::CaseInsensitive);
+    if (!name && !whole && !is_also) continue;
     // A shorter name wins over a longer one that matches equally well.
     const int extra = static_cast<int>(commands[place].words.size()) / 8;
-    const int score = pattern.isEmpty() ? 0 : std::max(name ? *name + 2 : 0, whole.value_or(0)) - extra;
+    const int of_words = std::max(name ? *name + 2 : 0, whole.value_or(0));
+    const int score = pattern.isEmpty() ? 0 : std::max(of_words, is_also ? also_score : 0) - extra;
     found.emplace_back(-score, place);
   }
   std::stable_sort(found.begin(), found.end());
@@ -76,12 +82,17 @@ void CommandPalette::show_matches() {
     item->setData(name_column, place_role, static_cast<qulonglong>(place));
     item->setToolTip(name_column, command.words);
   }
+  if (list_->topLevelItemCount() == 0) {
+    auto* nothing = new QTreeWidgetItem(list_, {tr("Nothing found")});
+    nothing->setFlags(Qt::NoItemFlags);
+    return;
+  }
   list_->setCurrentItem(list_->topLevelItem(0));
 }
 
 void CommandPalette::choose() {
   const QTreeWidgetItem* item = list_->currentItem();
-  if (item == nullptr || result() == Accepted) return;
+  if (item == nullptr || !item->data(name_column, place_role).isValid() || result() == Accepted) return;
   const auto place = static_cast<std::size_t>(item->data(name_column, place_role).toULongLong());
   const std::function<void()> run = commands_[place].run;
   accept();

@@ -19,6 +19,7 @@ struct Command {
   QString kind;   ///< Where it is found in the app: "Recordings".
   QString keys;   ///< Shortcut; empty if it has none.
   std::function<void()> run;
+  QString also{};  ///< Further words that find it, for whom its name does not occur to.
 };
 
 /// Indices of the commands that match a pattern, the best first; all commands in their order for an empty

@@ -23,6 +23,7 @@ class QueryModel : public QAbstractTableModel {
   explicit QueryModel(QObject* parent = nullptr) : QAbstractTableModel(parent) {}
   /// `links` has one element per column, or none at all.
   void set_result(traces::QueryResult result, std::vector<SqlLink> links = {});
+  [[nodiscard]] const traces::QueryResult& result() const { return result_; }
   /// Kind and id of the row that a cell leads to.
   [[nodiscard]] std::optional<std::pair<SqlLink, qint64>> link(const QModelIndex& index) const;
 

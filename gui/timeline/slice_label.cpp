@@ -125,7 +125,9 @@ SliceLabel request_label(const OpenedRecording& opened, const traces::Request& r
     return label;
   }
   const QString turn = prompt->turn == 0 ? QString() : QStringLiteral(".%1").arg(prompt->turn);
-  add(label, QStringLiteral("q%1%2·%3").arg(prompt->question_id).arg(turn).arg(request.repeat));
+  add(label, QStringLiteral("q%1%2·%3")
+                 .arg(QString::fromStdString(opened.question_text(*prompt)), turn)
+                 .arg(request.repeat));
   if (const QString category = QString::fromStdString(prompt->category).trimmed(); !category.isEmpty())
     add(label, category);
   return label;

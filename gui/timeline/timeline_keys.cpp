@@ -122,6 +122,13 @@ bool TimelineView::press_lane_key(const QKeyEvent& event) {
       else
         return false;
       return true;
+    case Qt::Key_M:
+      if (is_control || is_alt) return false;
+      edit_mark();
+      return true;
+    case Qt::Key_Delete:
+      marks_.remove_chosen();
+      return true;
     case Qt::Key_Less:
     case Qt::Key_Greater:
       set_header_width(header_width_ + (event.key() == Qt::Key_Less ? -header_step : header_step));
@@ -152,6 +159,20 @@ bool TimelineView::press_lane_key(const QKeyEvent& event) {
   }
 }
 
+void TimelineView::edit_mark() {
+  if (!state_.recording()) return;
+  const std::uint32_t round_index = state_.cursor().round_index;
+  TimeRange time = state_.selection().value_or(TimeRange{state_.range().start_ns, state_.range().start_ns});
+  if (!state_.selection()) {
+    if (selected_)
+      time.start_ns = time_of(*state_.timeline(), *selected_).start_ns;
+    else if (round_index != no_index && state_.recording()->has_rows())
+      time.start_ns = state_.recording()->round(round_index).start_ns;
+    time.end_ns = time.start_ns;
+  }
+  marks_.edit(*this, time);
+}
+
 void TimelineView::keyPressEvent(QKeyEvent* event) {
   if (!state_.recording()) return;
   if (!press_lane_key(*event)) switch (event->key()) {
@@ -160,6 +181,7 @@ void TimelineView::keyPressEvent(QKeyEvent* event) {
         break;
       case Qt::Key_Escape:
         mark(std::nullopt);
+        marks_.choose(std::nullopt);
         state_.set_selection(std::nullopt);
         break;
       default:

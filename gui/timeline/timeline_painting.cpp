@@ -67,6 +67,7 @@ void TimelineView::paintEvent(QPaintEvent* /*event*/) {
   if (rows_.pinned_height() > 0)
     painter.fillRect(0, top_of_lanes() - 2, viewport()->width(), 1, palette().color(QPalette::Mid));
   paint_axis(painter, axis);
+  marks_.paint(painter, axis, std::min(viewport()->height(), axis_height + rows_.height()), palette());
 }
 
 void TimelineView::paint_rows(QPainter& painter, const TimeAxis& axis, bool pinned) const {

@@ -24,6 +24,10 @@ namespace {
 constexpr int rest_ms = 300;
 /// Distance in pixels from the titles' edge within which it can be dragged.
 constexpr int edge_reach = 4;
+/// Width in pixels below which a match is too narrow to be seen.
+constexpr double min_match_pixels = 6.0;
+/// Lengths of a narrow match that are shown on each side of its start.
+constexpr std::int64_t matches_per_half = 12;
 
 }  // namespace
 
@@ -31,6 +35,9 @@ TimelineView::TimelineView(ViewState& state, QWidget* parent)
     : QAbstractScrollArea(parent),
       state_(state),
       bar_(new TimelineBar(this)),
+      query_lanes_(new QueryLanes(
+          state, [this] { return axis(); }, this)),
+      marks_(state),
       label_font_(font()),
       wanted_header_width_(first_header_width),
       header_width_(first_header_width),
@@ -40,6 +47,8 @@ TimelineView::TimelineView(ViewState& state, QWidget* parent)
   setFrameShape(QFrame::NoFrame);
   const int bar_height = bar_->sizeHint().height();
   setViewportMargins(0, bar_height, 0, 0);
+  connect(query_lanes_, &QueryLanes::height_changed, this, &TimelineView::place_bars);
+  connect(&marks_, &MarksLayer::changed, viewport(), qOverload<>(&QWidget::update));
   setMinimumHeight(bar_height + axis_height + 2 * LaneRows::lane_height);
   setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   verticalScrollBar()->setSingleStep(LaneRows::lane_height);
@@ -146,7 +155,7 @@ void TimelineView::follow_range() {
 }
 
 int TimelineView::content_height() const {
-  return viewportMargins().top() + content_height_;
+  return viewportMargins().top() + content_height_ + viewportMargins().bottom();
 }
 
 void TimelineView::set_scroll_range() {
@@ -172,9 +181,18 @@ std::optional<AxisRanges> TimelineView::axis_ranges() {
                     .time_at = [axis](double pixel) { return axis.ns(pixel); }};
 }
 
+void TimelineView::place_bars() {
+  const bool is_other = viewportMargins().bottom() != query_lanes_->wanted_height();
+  if (is_other) setViewportMargins(0, viewportMargins().top(), 0, query_lanes_->wanted_height());
+  bar_->setGeometry(0, 0, width(), viewportMargins().top());
+  query_lanes_->setGeometry(0, height() - viewportMargins().bottom(), viewport()->width(),
+                            viewportMargins().bottom());
+  if (is_other) emit laid_out();
+}
+
 void TimelineView::resizeEvent(QResizeEvent* event) {
   QAbstractScrollArea::resizeEvent(event);
-  bar_->setGeometry(0, 0, width(), viewportMargins().top());
+  place_bars();
   fit_header();
   set_scroll_range();
 }
@@ -193,6 +211,7 @@ void TimelineView::set_header_width(int width) {
 void TimelineView::fit_header() {
   header_width_ =
       std::clamp(wanted_header_width_, min_header_width, std::max(min_header_width, viewport()->width() / 2));
+  query_lanes_->update();
   viewport()->update();
 }
 
@@ -263,6 +282,7 @@ QString TimelineView::describe(const SlicePlace& place) const {
 }
 
 QString TimelineView::tip_at(const QPoint& point) const {
+  if (const auto mark = marks_.mark_at(axis(), point)) return marks_.describe(*mark);
   const auto place = place_at(point);
   return place ? describe(*place) : QString();
 }
@@ -397,7 +417,14 @@ bool TimelineView::step_match(bool forward) {
   if (const std::uint32_t round_index = selected_round();
       round_index != no_index && state_.recording()->run_of(round_index) == state_.run())
     state_.put_cursor_on_round(round_index);
-  if (const TimeRange time = time_of(*state_.timeline(), *match); !is_shown(time)) state_.move_to(time);
+  const TimeRange time = time_of(*state_.timeline(), *match);
+  const TimeRange shown = state_.range();
+  const bool is_narrow = axis().x(time.end_ns) - axis().x(time.start_ns) < min_match_pixels;
+  if (is_narrow || time.start_ns < shown.start_ns || time.end_ns > shown.end_ns) {
+    const std::int64_t half = is_narrow ? matches_per_half * time.duration_ns() : shown.duration_ns() / 2;
+    state_.set_range({time.start_ns - half, time.start_ns + half});
+    state_.end_range_change();
+  }
   reveal_lane(match->lane);
   return true;
 }
@@ -418,6 +445,9 @@ void TimelineView::fit_selection() {
 
 void TimelineView::choose_at(const QPoint& point) {
   if (!state_.timeline()) return;
+  const auto mark = marks_.mark_at(axis(), point);
+  marks_.choose(mark);
+  if (mark) return;
   const LaneRow* row = row_at(point.y());
   if (row != nullptr) make_current(*row);
   if (point.x() < header_width_) {
@@ -431,6 +461,7 @@ void TimelineView::choose_at(const QPoint& point) {
 
 void TimelineView::mouseDoubleClickEvent(QMouseEvent* event) {
   if (!state_.timeline() || event->pos().x() < header_width_) return;
+  if (marks_.mark_at(axis(), event->pos())) return edit_mark();
   select(place_at(event->pos()));
   if (selected_) fit_selection();
 }

@@ -17,6 +17,8 @@
 #include "state/view_state.h"
 #include "timeline/label_font.h"
 #include "timeline/lane_rows.h"
+#include "timeline/marks_layer.h"
+#include "timeline/query_lanes.h"
 #include "timeline/time_axis.h"
 
 class QMenu;
@@ -43,6 +45,10 @@ class TimelineView : public QAbstractScrollArea {
   /// Selects and shows the next match in time order, after the selected slice or before it; wraps around. The
   /// shown run stays.
   bool step_match(bool forward);
+  /// Rank of the selected slice, which step_match() has found.
+  [[nodiscard]] MatchRank match_rank() const {
+    return rank_of_match(*state_.timeline(), matches_, *selected_);
+  }
 
   void fit_selection();
 
@@ -63,6 +69,11 @@ class TimelineView : public QAbstractScrollArea {
   /// Height of all lanes and counters with the bar and the axis, visible or not.
   [[nodiscard]] int content_height() const;
   [[nodiscard]] TimelineBar& bar() { return *bar_; }
+  [[nodiscard]] MarksLayer& marks() { return marks_; }
+  [[nodiscard]] QueryLanes& query_lanes() { return *query_lanes_; }
+  /// Asks for the text of the chosen mark, or of a new one: of the selected range, the selected slice's
+  /// start, or the start of the cursor's round.
+  void edit_mark();
 
  signals:
   /// The lanes have changed: content_height() may have changed, too.
@@ -92,6 +103,8 @@ class TimelineView : public QAbstractScrollArea {
   void connect_state();
   /// Whether the begin of a time is visible, or nothing but the time.
   [[nodiscard]] bool is_shown(TimeRange time) const;
+  /// Places the bar on top and the lanes of queries at the bottom.
+  void place_bars();
   /// Selects without moving the cursor.
   void mark(std::optional<SlicePlace> place);
   [[nodiscard]] std::uint32_t selected_round() const;
@@ -150,6 +163,8 @@ class TimelineView : public QAbstractScrollArea {
 
   ViewState& state_;
   TimelineBar* bar_;
+  QueryLanes* query_lanes_;
+  MarksLayer marks_;
   LaneRows rows_;
   LabelFont label_font_;
   int wanted_header_width_;  ///< Width where there is room.

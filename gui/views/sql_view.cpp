@@ -16,9 +16,9 @@
 #include <QTableView>
 #include <QTreeWidget>
 #include <QVBoxLayout>
-#include <array>
 
 #include "charts/picture_export.h"
+#include "data/sql_presets.h"
 #include "models/copy_rows.h"
 #include "widgets/first_focus.h"
 #include "widgets/table_columns.h"
@@ -29,29 +29,6 @@ namespace draftscope::gui {
 namespace {
 
 constexpr std::size_t max_rows = 100'000;
-
-struct NamedQuery {
-  const char* name;
-  const char* sql;
-};
-constexpr std::array<NamedQuery, 5> shipped{{
-    {QT_TRANSLATE_NOOP("SqlView", "Figures of the runs"), "SELECT * FROM run_figures"},
-    {QT_TRANSLATE_NOOP("SqlView", "Slowest rounds"),
-     "SELECT round, specification, category, drafted, accepted, duration_ns / 1e6 AS ms\nFROM round_figures "
-     "ORDER BY duration_ns DESC LIMIT 50"},
-    {QT_TRANSLATE_NOOP("SqlView", "Acceptance by draft position"),
-     "SELECT specification, draft_tokens.\"index\" AS position, count(*) AS drafted,\n       "
-     "sum(draft_tokens.accepted) AS accepted, avg(draft_tokens.accepted) AS acceptance, avg(confidence) AS "
-     "confidence\n"
-     "FROM draft_tokens JOIN round_figures USING (round)\nGROUP BY specification, position ORDER BY "
-     "specification, position"},
-    {QT_TRANSLATE_NOOP("SqlView", "Why drafts ended"),
-     "SELECT specification, draft_stop, count(*) AS rounds, avg(accepted) AS accepted\nFROM round_figures "
-     "GROUP BY specification, draft_stop"},
-    {QT_TRANSLATE_NOOP("SqlView", "Time by span name"),
-     "SELECT strings.text AS name, count(*) AS spans, sum(end_ns - start_ns) / 1e6 AS ms\nFROM spans JOIN "
-     "strings ON strings.id = spans.name GROUP BY name ORDER BY ms DESC"},
-}};
 
 /// Writes a name at the cursor, with spaces where it would touch another word.
 void insert_word(QPlainTextEdit& edit, const QString& word) {
@@ -75,6 +52,7 @@ SqlView::SqlView(ViewState& state, QWidget* parent)
       tree_(new QTreeWidget),
       run_(new QPushButton(tr("Run"))),
       stop_(new QPushButton(tr("S&top"))),
+      lane_(new QPushButton(tr("Show as &lane"))),
       words_(new QLabel),
       table_(new QTableView) {
   setAccessibleName(tr("SQL"));
@@ -100,6 +78,10 @@ void SqlView::set_up_widgets() {
   sql_->setAcceptDrops(false);
   run_->setShortcut(QKeySequence(tr("Ctrl+Return")));
   stop_->setEnabled(false);
+  lane_->setEnabled(false);
+  lane_->setToolTip(
+      tr("A lane of the timeline with the rows as intervals: they need begin_ns (or start_ns), and end_ns "
+         "or duration_ns"));
   table_->setModel(&model_);
   table_->setAccessibleName(tr("Result"));
   table_->setAlternatingRowColors(true);
@@ -129,6 +111,7 @@ void SqlView::lay_out() {
   row->addWidget(save);
   row->addWidget(run_);
   row->addWidget(stop_);
+  row->addWidget(lane_);
   row->addWidget(csv);
   auto* asking = new QWidget;
   auto* column = new QVBoxLayout(asking);
@@ -148,6 +131,7 @@ void SqlView::lay_out() {
   layout->addWidget(split, 1);
   set_first_focus(*this, *sql_);
   connect(save, &QPushButton::clicked, this, &SqlView::save_query);
+  connect(lane_, &QPushButton::clicked, this, &SqlView::ask_for_lane);
   connect(csv, &QPushButton::clicked, this, &SqlView::write_result);
 }
 
@@ -157,6 +141,22 @@ void SqlView::write_result() {
   if (path.isEmpty()) return;
   const Result<void> written = write_csv(model_, path);
   words_->setText(written ? tr("Written: %1").arg(path) : QString::fromStdString(written.error().message));
+}
+
+void SqlView::ask_for_lane() {
+  const auto columns = interval_columns(model_.result().columns);
+  if (!columns) return;
+  const QueryIntervals intervals = intervals_of(model_.result(), *columns);
+  const QString asked = QString::fromStdString(asked_);
+  const int named = queries_->findData(asked);
+  constexpr qsizetype max_title = 60;
+  const QString title = named >= 0 ? queries_->itemText(named) : asked.simplified().left(max_title);
+  const auto shown = static_cast<std::int64_t>(intervals.intervals.size());
+  QString words = tr("%1 on the timeline").arg(counted(shown, tr("1 interval"), tr("%1 intervals")));
+  if (intervals.left_out > 0) words += tr("; %1 rows without a time").arg(intervals.left_out);
+  if (model_.result().is_cut) words += tr("; there are more");
+  words_->setText(words);
+  emit lane_asked(title, intervals);
 }
 
 void SqlView::paintEvent(QPaintEvent* event) {
@@ -184,6 +184,7 @@ void SqlView::forget() {
   tables_.reset();
   tree_->clear();
   model_.set_result({});
+  lane_->setEnabled(false);
   run_->setEnabled(!path.empty());
   stop_->setEnabled(false);
   words_->setText(path.empty() ? tr("Open a recording first.") : QString());
@@ -219,7 +220,8 @@ void SqlView::follow(const QModelIndex& index) {
 
 void SqlView::list_queries() {
   queries_->clear();
-  for (const NamedQuery& query : shipped) queries_->addItem(tr(query.name), QString::fromUtf8(query.sql));
+  for (const SqlPreset& query : sql_presets())
+    queries_->addItem(tr(query.name), QString::fromUtf8(query.sql));
   QSettings settings;
   const int count = settings.beginReadArray(QStringLiteral("queries"));
   for (int i = 0; i < count; ++i) {
@@ -236,7 +238,7 @@ void SqlView::save_query() {
   queries_->addItem(name, sql_->toPlainText());
   QSettings settings;
   settings.beginWriteArray(QStringLiteral("queries"));
-  const auto first = static_cast<int>(shipped.size());
+  const auto first = static_cast<int>(sql_presets().size());
   for (int i = first; i < queries_->count(); ++i) {
     settings.setArrayIndex(i - first);
     settings.setValue(QStringLiteral("name"), queries_->itemText(i));
@@ -297,6 +299,7 @@ void SqlView::show_result(Result<traces::QueryResult> result, qint64 millisecond
     std::vector<SqlLink> links = sql_links(asked_, result->columns);
     model_.set_result(*std::move(result), std::move(links));
   }
+  lane_->setEnabled(interval_columns(model_.result().columns).has_value());
   emit finished();
 }
 

@@ -7,6 +7,7 @@
 
 #include <QWidget>
 
+#include "data/sql_lane.h"
 #include "data/sql_schema.h"
 #include "models/query_model.h"
 #include "state/view_state.h"
@@ -36,6 +37,8 @@ class SqlView : public QWidget {
   void finished();
   /// Emitted to show a run, request or round of the result, by its id.
   void link_followed(SqlLink link, qint64 id);
+  /// Emitted to show the result's intervals as a lane of the timeline.
+  void lane_asked(const QString& title, const draftscope::gui::QueryIntervals& intervals);
 
  protected:
   /// Runs an example query when the view is first shown with a recording.
@@ -45,6 +48,7 @@ class SqlView : public QWidget {
   void set_up_widgets();
   void lay_out();
   void write_result();
+  void ask_for_lane();
   void stop();
   /// Drops the answer of another recording.
   void forget();
@@ -68,6 +72,7 @@ class SqlView : public QWidget {
   QTreeWidget* tree_;
   QPushButton* run_;
   QPushButton* stop_;
+  QPushButton* lane_;
   QLabel* words_;
   QTableView* table_;
 };

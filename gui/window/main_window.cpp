@@ -240,6 +240,13 @@ void MainWindow::connect_views() {
     device.compare_with(pinned_.is_pinned() ? std::optional(pinned_.state().run()) : std::nullopt);
   });
   connect(&view<SqlView>("sql"), &SqlView::link_followed, this, &MainWindow::follow_link);
+  connect(&view<SqlView>("sql"), &SqlView::lane_asked, this,
+          [this](const QString& title, const QueryIntervals& intervals) {
+            timeline_->query_lanes().add(title, intervals);
+            show_view(*timeline_);
+          });
+  connect(&timeline_->marks(), &MarksLayer::said, this,
+          [this](const QString& words) { statusBar()->showMessage(words); });
   connect(filter_, &FilterBar::ended, pages_, &ViewPages::focus_view);
   connect(&view<SkipMap>("skip-map"), &SkipMap::decision_asked, this,
           [this, &decisions](std::uint32_t round_index) {

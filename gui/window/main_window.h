@@ -148,6 +148,10 @@ class MainWindow : public QMainWindow {
   void export_figures();
   void remember(const QString& path);
   void step_match(bool forward);
+  void step_rejection(bool forward);
+  void step_mark(bool forward);
+  /// Commands that lead to the marks of the recording.
+  void add_mark_commands(std::vector<Command>& commands);
   void go_to_round();
   void go_to_token();
   void show_range_statistics();

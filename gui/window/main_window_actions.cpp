@@ -19,7 +19,9 @@
 
 #include "charts/export_dialog.h"
 #include "charts/picture_export.h"
+#include "data/rounds/rejections.h"
 #include "details/timeline_panel.h"
+#include "help/command_palette.h"
 #include "main_window.h"
 #include "timeline/timeline_view.h"
 #include "views/rounds/filter_bar.h"
@@ -131,6 +133,15 @@ void MainWindow::make_go_menu() {
   go->addAction(tr("To &token…"), QKeySequence(tr("Ctrl+T")), this, &MainWindow::go_to_token);
   go->addAction(tr("&Next match"), QKeySequence::FindNext, this, [this] { step_match(true); });
   go->addAction(tr("&Previous match"), QKeySequence::FindPrevious, this, [this] { step_match(false); });
+  go->addAction(tr("Next re&jection"), QKeySequence(Qt::Key_F7), this, [this] { step_rejection(true); });
+  go->addAction(tr("Previous rejec&tion"), QKeySequence(tr("Shift+F7")), this,
+                [this] { step_rejection(false); });
+  go->addAction(tr("&Mark this time…"), QKeySequence(tr("Ctrl+M")), this, [this] {
+    show_view(*timeline_);
+    timeline_->edit_mark();
+  });
+  go->addAction(tr("Ne&xt mark"), QKeySequence(Qt::Key_F8), this, [this] { step_mark(true); });
+  go->addAction(tr("Pre&vious mark"), QKeySequence(tr("Shift+F8")), this, [this] { step_mark(false); });
   go->addAction(tr("&Search"), QKeySequence::Find, this, [this] {
     search_->setFocus();
     search_->selectAll();
@@ -248,7 +259,42 @@ QWidget* MainWindow::make_controls() {
 
 void MainWindow::step_match(bool forward) {
   // A match brings up the timeline.
-  if (timeline_->step_match(forward)) show_view(*timeline_);
+  if (!timeline_->step_match(forward)) return;
+  show_view(*timeline_);
+  const MatchRank rank = timeline_->match_rank();
+  statusBar()->showMessage(tr("match %1 of %2").arg(rank.number).arg(rank.all));
+}
+
+void MainWindow::step_rejection(bool forward) {
+  const RecordingPointer& shown = state_.filtered();
+  if (!shown || !shown->has_rows() || shown->runs().empty()) return;
+  const auto found = next_rejection(*shown, state_.run(), state_.cursor().round_index, forward);
+  if (!found)
+    return statusBar()->showMessage(tr("No round that is shown of this run has a rejected draft token."));
+  state_.go_to_round(found->round_index);
+  const traces::Round& round = shown->round(found->round_index);
+  statusBar()->showMessage(tr("rejection %1 of %2: round #%3, %4 of %5 draft tokens accepted")
+                               .arg(found->number)
+                               .arg(found->all)
+                               .arg(shown->number_in_run(found->round_index))
+                               .arg(round.accepted)
+                               .arg(round.drafted));
+}
+
+void MainWindow::step_mark(bool forward) {
+  show_view(*timeline_);
+  timeline_->marks().step(forward);
+  if (const auto chosen = timeline_->marks().chosen())
+    statusBar()->showMessage(QString::fromStdString(timeline_->marks().marks()[*chosen].text));
+}
+
+void MainWindow::add_mark_commands(std::vector<Command>& commands) {
+  const std::vector<Mark>& marks = timeline_->marks().marks();
+  for (std::size_t i = 0; i < marks.size(); ++i)
+    commands.push_back({QString::fromStdString(marks[i].text), tr("Mark"), {}, [this, i] {
+                          show_view(*timeline_);
+                          timeline_->marks().go_to(i);
+                        }});
 }
 
 void MainWindow::make_status_bar() {

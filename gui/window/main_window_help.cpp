@@ -12,6 +12,7 @@
 #include <QMessageBox>
 #include <QSettings>
 #include <QStackedWidget>
+#include <map>
 
 #include "help/command_palette.h"
 #include "help/manual.h"
@@ -32,6 +33,19 @@ namespace draftscope::gui {
 namespace {
 
 constexpr int manual_views_section = 2;  // Deeper headings get no command.
+
+/// Words that find a view in the palette beside its name.
+QString further_words(const QString& view) {
+  static const std::map<QString, QString> words{
+      {QStringLiteral("breakdown"), QStringLiteral("kernel operation layer GPU gap idle device")},
+      {QStringLiteral("details"), QStringLiteral("kernel GPU")},
+      {QStringLiteral("device"), QStringLiteral("kernel operation GPU gap idle utilisation")},
+      {QStringLiteral("sql"), QStringLiteral("kernel GPU gap copies bytes")},
+      {QStringLiteral("timeline"), QStringLiteral("kernel stream GPU gap device marks")},
+  };
+  const auto found = words.find(view);
+  return found == words.end() ? QString() : found->second;
+}
 
 /// Text of the About dialog, as HTML.
 QString about_text() {
@@ -123,11 +137,16 @@ std::vector<Command> MainWindow::commands() {
                        if (held.lock() == state_.recording()) state_.set_run(run);
                      }});
     for (const NamedView& named : views_)
-      all.push_back({named.view->accessibleName(), tr("View"), {}, [this, view = named.view] {
+      all.push_back({named.view->accessibleName(),
+                     tr("View"),
+                     {},
+                     [this, view = named.view] {
                        if (state_.recording()) show_recording_page();
                        show_view(*view);
                        view->setFocus();
-                     }});
+                     },
+                     further_words(named.name)});
+    add_mark_commands(all);
   }
   for (const ManualSection& section : manual_sections())
     if (section.level <= manual_views_section)

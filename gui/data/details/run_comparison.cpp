@@ -62,7 +62,7 @@ std::vector<PromptGain> prompt_gains(const OpenedRecording& opened, const simula
     if (!(of.baseline_tokens > 0.0 && of.baseline_ns > 0.0 && of.tokens > 0.0 && of.ns > 0.0)) continue;
     const traces::Prompt* prompt = opened.prompt_of(*of.first);
     gains.push_back({.title = fmt::format(
-                         "question {}{}", prompt == nullptr ? 0 : prompt->question_id,
+                         "question {}{}", prompt == nullptr ? "0" : opened.question_text(*prompt),
                          prompt == nullptr || prompt->category.empty() ? "" : " (" + prompt->category + ")"),
                      .ratio = of.tokens * of.baseline_ns / (of.baseline_tokens * of.ns),
                      .request = index_of(opened, *of.first)});

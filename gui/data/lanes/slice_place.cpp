@@ -95,6 +95,23 @@ std::optional<SlicePlace> next_match(const Timeline& timeline, const std::vector
   return nearest.found();
 }
 
+MatchRank rank_of_match(const Timeline& timeline, const std::vector<bool>& matches, const SlicePlace& place) {
+  const auto key = [&](const SlicePlace& of) {
+    return std::pair(timeline.lanes[of.lane].slices.start_ns(of.slice), of.lane);
+  };
+  const auto found = key(place);
+  MatchRank rank;
+  for (std::size_t lane = 0; lane < timeline.lanes.size(); ++lane) {
+    const LaneSlices& slices = timeline.lanes[lane].slices;
+    for (std::size_t slice = 0; slice < slices.size(); ++slice) {
+      if (!matches[slices.name(slice)]) continue;
+      ++rank.all;
+      if (key({lane, slice}) <= found) ++rank.number;
+    }
+  }
+  return rank;
+}
+
 std::optional<SlicePlace> launch_of(const Timeline& timeline, const SlicePlace& place) {
   const Lane& lane = timeline.lanes[place.lane];
   if (lane.kind != LaneKind::track || is_on_host(lane)) return std::nullopt;

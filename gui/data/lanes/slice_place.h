@@ -33,6 +33,16 @@ struct SlicePlace {
 [[nodiscard]] std::optional<SlicePlace> next_match(const Timeline& timeline, const std::vector<bool>& matches,
                                                    const std::optional<SlicePlace>& from, bool forward);
 
+/// Place of a match among all of them, in time order.
+struct MatchRank {
+  std::size_t number = 0;  ///< Number from 1 on.
+  std::size_t all = 0;
+};
+
+/// Rank of a place that next_match() found. Walks all slices.
+[[nodiscard]] MatchRank rank_of_match(const Timeline& timeline, const std::vector<bool>& matches,
+                                      const SlicePlace& place);
+
 /// The span that launched the kernel at a place; none for other slices. Walks all spans.
 [[nodiscard]] std::optional<SlicePlace> launch_of(const Timeline& timeline, const SlicePlace& place);
 

@@ -5,6 +5,8 @@
 #include <array>
 #include <limits>
 
+#include "data/rounds/rejections.h"
+
 namespace draftscope::gui {
 
 namespace {
@@ -15,6 +17,13 @@ constexpr double none = std::numeric_limits<double>::quiet_NaN();
 template <auto member>
 double of_row(const OpenedRecording& opened, std::uint32_t round_index) {
   return static_cast<double>(opened.round(round_index).*member);
+}
+
+/// Value of a count; NaN where it was not recorded.
+template <auto count>
+double of_count(const OpenedRecording& opened, std::uint32_t round_index) {
+  const auto value = count(opened, round_index);
+  return value ? *value : none;
 }
 
 double round_number(const OpenedRecording& opened, std::uint32_t round_index) {
@@ -70,11 +79,13 @@ std::string_view stop(const OpenedRecording& opened, std::uint32_t round_index) 
 using Kind = FilterKind;
 using Round = traces::Round;
 
-constexpr std::array<FilterField, 23> fields{{
+constexpr std::array<FilterField, 25> fields{{
     {"round", Kind::number, "place in the run, from 0", round_number},
     {"planned", Kind::number, "γ", of_row<&Round::planned>},
     {"drafted", Kind::number, "draft tokens", of_row<&Round::drafted>},
     {"accepted", Kind::number, "accepted draft tokens", of_row<&Round::accepted>},
+    {"tested", Kind::number, "draft tokens that verification reached", of_count<tested_tokens>},
+    {"rejected", Kind::number, "tested draft tokens that were not accepted", of_count<rejected_tokens>},
     {"emitted", Kind::number, "tokens that reached the output", of_row<&Round::emitted>},
     {"depth", Kind::number, "draft steps", of_row<&Round::tree_depth>},
     {"rows", Kind::number, "rows of the target forward", of_row<&Round::verify_rows>},

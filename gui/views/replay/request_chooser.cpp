@@ -18,7 +18,7 @@ namespace {
 constexpr qsizetype longest_title = 60;
 constexpr int prompt_lines = 2;
 
-QString prompt_title(const ListedPrompt& listed) {
+QString prompt_title(const OpenedRecording& opened, const ListedPrompt& listed) {
   if (listed.prompt == nullptr)
     return RequestChooser::tr("prompt %1, which the file lacks").arg(listed.id.value());
   QString words = visible_text(listed.prompt->text).replace(u'·', u' ');
@@ -27,8 +27,9 @@ QString prompt_title(const ListedPrompt& listed) {
   const QString turn =
       listed.prompt->turn > 0 ? RequestChooser::tr(" turn %1").arg(listed.prompt->turn) : QString();
   return QStringLiteral("%1%2%3: %4")
-      .arg(RequestChooser::tr("question %1").arg(listed.prompt->question_id), turn,
-           category.isEmpty() ? QString() : QStringLiteral(" (%1)").arg(category), words);
+      .arg(
+          RequestChooser::tr("question %1").arg(QString::fromStdString(opened.question_text(*listed.prompt))),
+          turn, category.isEmpty() ? QString() : QStringLiteral(" (%1)").arg(category), words);
 }
 
 }  // namespace
@@ -69,7 +70,7 @@ void RequestChooser::list_prompts() {
   request_ = nullptr;
   listed_ = state_.recording() ? listed_prompts(*state_.recording()) : std::vector<ListedPrompt>();
   QStringList titles;
-  for (const ListedPrompt& listed : listed_) titles << prompt_title(listed);
+  for (const ListedPrompt& listed : listed_) titles << prompt_title(*state_.recording(), listed);
   prompts_->clear();
   prompts_->addItems(titles);
 }

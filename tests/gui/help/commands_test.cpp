@@ -123,6 +123,26 @@ TEST_F(Commands, WhatIsTypedIsDone) {
   EXPECT_TRUE(view_of<QWidget>(window_, QStringLiteral("sql")).isVisible());
 }
 
+TEST_F(Commands, FindPagesByWhatTheyAreGoodForAndSayWhereThereIsNone) {
+  const std::vector<Command> commands = window_.commands();
+  for (const QStringView word : {u"kernel", u"gap", u"GPU"}) {
+    const std::vector<std::size_t> found = matching_commands(commands, word);
+    const bool has_view = std::any_of(
+        found.begin(), found.end(), [&](std::size_t place) { return commands[place].words == u"Breakdown"; });
+    EXPECT_TRUE(has_view) << word.toString().toStdString();
+  }
+  QTest::keyClick(&window_, Qt::Key_P, Qt::ControlModifier | Qt::ShiftModifier);
+  auto* palette = window_.findChild<CommandPalette*>();
+  ASSERT_NE(palette, nullptr);
+  palette->findChild<QLineEdit*>()->setText(QStringLiteral("qqqqq"));
+  auto* list = palette->findChild<QTreeWidget*>();
+  ASSERT_EQ(list->topLevelItemCount(), 1);
+  EXPECT_EQ(list->topLevelItem(0)->text(0), QStringLiteral("Nothing found"));
+  QTest::keyClick(palette->findChild<QLineEdit*>(), Qt::Key_Return);
+  EXPECT_TRUE(palette->isVisible()) << "there is nothing to do";
+  palette->reject();
+}
+
 TEST_F(Commands, TheArrowsChooseAndEscapeLeaves) {
   QTest::keyClick(&window_, Qt::Key_P, Qt::ControlModifier | Qt::ShiftModifier);
   QPointer<CommandPalette> palette = window_.findChild<CommandPalette*>();
