@@ -13,6 +13,7 @@
 #include "widgets/background_job.h"
 
 class QPainter;
+class QPalette;
 class QPoint;
 class QWidget;
 

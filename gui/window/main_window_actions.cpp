@@ -134,7 +134,7 @@ void MainWindow::make_go_menu() {
   go->addAction(tr("&Next match"), QKeySequence::FindNext, this, [this] { step_match(true); });
   go->addAction(tr("&Previous match"), QKeySequence::FindPrevious, this, [this] { step_match(false); });
   go->addAction(tr("Next re&jection"), QKeySequence(Qt::Key_F7), this, [this] { step_rejection(true); });
-  go->addAction(tr("Previous rejec&tion"), QKeySequence(tr("Shift+F7")), this,
+  go->addAction(tr("Previous reje&ction"), QKeySequence(tr("Shift+F7")), this,
                 [this] { step_rejection(false); });
   go->addAction(tr("&Mark this time…"), QKeySequence(tr("Ctrl+M")), this, [this] {
     show_view(*timeline_);

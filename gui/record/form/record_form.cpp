@@ -56,7 +56,7 @@ RecordForm::RecordForm(QWidget* parent)
       weights_(new QComboBox),
       shadow_(new QCheckBox(tr("shadow toke&ns"))),
       chat_(new QCheckBox(tr("chat template"))),
-      skip_unfit_(new QCheckBox(tr("lea&ve out long prompts"))),
+      skip_unfit_(new QCheckBox(tr("leave out prompts &beyond the context"))),
       system_(new QLineEdit),
       template_arguments_(new QLineEdit),
       output_(new QLineEdit),
@@ -156,9 +156,10 @@ void RecordForm::make_numbers() {
   chat_->setToolTip(tr("Put the turns into the model's chat template"));
   auto* flags = new QHBoxLayout;
   skip_unfit_->setToolTip(tr(traces::record_help::skip_unfit));
-  for (QCheckBox* flag : {shadow_, chat_, skip_unfit_}) flags->addWidget(flag);
+  for (QCheckBox* flag : {shadow_, chat_}) flags->addWidget(flag);
   flags->addStretch();
   form_->addRow(QString(), flags);
+  form_->addRow(QString(), skip_unfit_);
   system_->setAccessibleName(tr("System prompt"));
   system_->setPlaceholderText(tr("none"));
   add_field(PlanField::system, tr("S&ystem prompt"), *system_, nullptr);
@@ -186,17 +187,16 @@ void RecordForm::make_device() {
   device_->addItem(cpu, cpu);
   device_->setToolTip(tr("What decodes: this computer's processor, or one of its GPUs"));
   device_->setAccessibleName(tr("Device"));
-  add_field(PlanField::device, tr("&Device"), *device_, nullptr);
+  add_field(PlanField::device, tr("Device"), *device_, nullptr);
   for (const char* word : traces::record_help::device_traces)
     device_trace_->addItem(QLatin1String(word), QString::fromLatin1(word));
   device_trace_->setAccessibleName(tr("Device trace"));
-  add_field(PlanField::device_trace, tr("Device tra&ce"), *device_trace_, nullptr);
+  add_field(PlanField::device_trace, tr("Device trace"), *device_trace_, nullptr);
   for (const std::string& name : record_weights())
     weights_->addItem(QString::fromStdString(name), QString::fromStdString(name));
   weights_->setToolTip(tr("How matrices are held: as they are stored, or rounded to fewer bits"));
   weights_->setAccessibleName(tr("Weights"));
   add_field(PlanField::weights, tr("&Weights"), *weights_, nullptr);
-  for (QComboBox* box : {device_trace_, weights_}) box->setMaximumWidth(110);
 }
 
 void RecordForm::set_gpus(const std::vector<GpuFacts>& gpus, const std::string& problem) {
