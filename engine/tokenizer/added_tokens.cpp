@@ -67,8 +67,13 @@ Result<std::vector<AddedToken>> parse_added_tokens(const JsonField& field) {
   return tokens;
 }
 
-void AddedTokenFinder::add(std::string_view spelling, const AddedToken& token) {
-  if (spelling.empty()) return;
+Result<void> AddedTokenFinder::add(std::string_view spelling, const AddedToken& token) {
+  // A node takes about 100 bytes of memory.
+  constexpr std::size_t max_nodes = std::size_t{8} << 20U;
+  if (spelling.size() > max_nodes - std::min(nodes_.size(), max_nodes))
+    return fail("added_tokens: found more than {} bytes of texts with normalized ones, expected at most {}",
+                max_nodes, max_nodes);
+  if (spelling.empty()) return {};
   std::uint32_t node = 0;
   for (const char character : spelling) {
     const auto byte = static_cast<unsigned char>(character);
@@ -83,13 +88,14 @@ void AddedTokenFinder::add(std::string_view spelling, const AddedToken& token) {
     nodes_.emplace_back();
     node = created;
   }
-  if (nodes_[node].entry >= 0) return;  // If two tokens normalize to the same text, the first is found.
+  if (nodes_[node].entry >= 0) return {};  // If two tokens normalize to the same text, the first is found.
   nodes_[node].entry = static_cast<std::int32_t>(entries_.size());
   entries_.push_back(token);
+  return {};
 }
 
 AddedTokenFinder::Match AddedTokenFinder::longest_match(std::string_view text) const {
-  Match longest{-1, 0};
+  Match longest{-1, 0, 0};
   std::uint32_t node = 0;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const auto byte = static_cast<unsigned char>(text[i]);
@@ -97,12 +103,14 @@ AddedTokenFinder::Match AddedTokenFinder::longest_match(std::string_view text) c
     const auto at = std::lower_bound(children.begin(), children.end(), std::pair(byte, 0U));
     if (at == children.end() || at->first != byte) break;
     node = at->second;
-    if (nodes_[node].entry >= 0) longest = {nodes_[node].entry, i + 1};
+    longest.read_bytes = i + 1;
+    if (nodes_[node].entry >= 0) longest = {nodes_[node].entry, i + 1, i + 1};
   }
   return longest;
 }
 
-std::vector<Segment> AddedTokenFinder::segments(std::string_view text, bool find_special) const {
+Result<std::vector<Segment>> AddedTokenFinder::segments(std::string_view text, bool find_special,
+                                                        StepBudget& budget) const {
   std::vector<Segment> found;
   std::size_t covered = 0;
   const auto cover_text_to = [&](std::size_t end) {
@@ -110,6 +118,7 @@ std::vector<Segment> AddedTokenFinder::segments(std::string_view text, bool find
   };
   for (std::size_t at = 0; at < text.size();) {
     const Match match = longest_match(text.substr(at));
+    DRAFTSCOPE_TRY(budget.spend(match.read_bytes + 1));
     if (match.entry < 0) {
       ++at;
       continue;
@@ -121,6 +130,7 @@ std::vector<Segment> AddedTokenFinder::segments(std::string_view text, bool find
     if (token.single_word && touches_word(text, range)) continue;
     if (token.lstrip) range.begin = skip_white_space_back(text, range.begin, covered);
     if (token.rstrip) range.end = skip_white_space(text, range.end);
+    DRAFTSCOPE_TRY(budget.spend(range.end - range.begin + sizeof(Segment)));
     cover_text_to(range.begin);
     found.push_back({range, token.id});
     covered = range.end;

@@ -12,6 +12,7 @@
 #include "tokenizer/read_json.h"
 #include "tokenizer/split/normalizer.h"
 #include "tokenizer/split/pattern.h"
+#include "tokenizer/step_budget.h"
 
 namespace draftscope::engine::tokenizer {
 
@@ -37,8 +38,11 @@ struct Segment {
 /// Finds strings in a text: the leftmost first, and at each place the longest.
 class AddedTokenFinder {
  public:
-  void add(std::string_view spelling, const AddedToken& token);
-  [[nodiscard]] std::vector<Segment> segments(std::string_view text, bool find_special) const;
+  /// Errors: more than 8 MiB of spellings.
+  [[nodiscard]] Result<void> add(std::string_view spelling, const AddedToken& token);
+  /// Errors: the budget is spent.
+  [[nodiscard]] Result<std::vector<Segment>> segments(std::string_view text, bool find_special,
+                                                      StepBudget& budget) const;
 
  private:
   struct Node {
@@ -48,6 +52,7 @@ class AddedTokenFinder {
   struct Match {
     std::int32_t entry;
     std::size_t length;
+    std::size_t read_bytes;
   };
 
   [[nodiscard]] Match longest_match(std::string_view text) const;

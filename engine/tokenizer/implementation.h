@@ -40,9 +40,13 @@ class Tokenizer::Implementation {
 
 namespace tokenizer {
 
-/// Makes the tokens searchable in a text. Their pieces must already have their numbers.
-[[nodiscard]] Result<void> index_added_tokens(const std::vector<AddedToken>& added,
+/// Makes the tokens searchable in a text. Their pieces must already have their numbers. `budget` is that of
+/// the whole file.
+[[nodiscard]] Result<void> index_added_tokens(const std::vector<AddedToken>& added, StepBudget& budget,
                                               Tokenizer::Implementation& implementation);
+
+/// Checks that no piece is longer than 64 KiB, or becomes longer when it is decoded.
+[[nodiscard]] Result<void> check_piece_lengths(std::string_view label, const Tokenizer::Implementation& it);
 
 /// Fills everything except the chat template. `label` names the file in errors.
 [[nodiscard]] Result<void> parse_tokenizer(std::string_view text, const std::string& label,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tokenizer/piece_decoder.h"
 
+#include <algorithm>
 #include <charconv>
 #include <optional>
 #include <utility>
@@ -33,6 +34,15 @@ std::optional<char> byte_of_fallback_piece(std::string_view piece) {
 }
 
 }  // namespace
+
+double decoded_growth(const std::vector<DecoderStep>& steps) {
+  double growth = 1;
+  for (const DecoderStep& step : steps)
+    if (const auto* replace = std::get_if<ReplaceText>(&step))
+      growth *=
+          std::max(1.0, static_cast<double>(replace->to.size()) / static_cast<double>(replace->from.size()));
+  return growth;
+}
 
 PieceDecoder::PieceDecoder(const std::vector<DecoderStep>& steps) : steps_(&steps), states_(steps.size()) {}
 

@@ -45,6 +45,9 @@ using DecoderStep =
 
 [[nodiscard]] Result<std::vector<DecoderStep>> parse_decoder(const JsonField& field);
 
+/// How many bytes a byte of a piece becomes at most (≥ 1).
+[[nodiscard]] double decoded_growth(const std::vector<DecoderStep>& steps);
+
 /// The state of one decoding. `steps` must outlive it.
 class PieceDecoder {
  public:

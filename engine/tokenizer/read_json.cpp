@@ -9,15 +9,19 @@ namespace {
 
 // Published files nest at most once; the limit protects the stack from a hostile one.
 constexpr int deepest_nesting = 16;
+// Published files have at most a dozen; each step makes a pattern, and goes over each text.
+constexpr std::size_t max_steps = 256;
 
-Result<void> visit_nested(const JsonField& field, std::string_view member, const VisitStep& visit,
-                          int depth) {
+Result<void> visit_nested(const JsonField& field, std::string_view member, const VisitStep& visit, int depth,
+                          std::size_t& visited) {
   DRAFTSCOPE_TRY(field.object());
   DRAFTSCOPE_TRY_ASSIGN(const auto type, field["type"].text());
+  if (++visited > max_steps)
+    return fail("{}: found more than {} steps, expected at most {}", field.name(), max_steps, max_steps);
   if (type != "Sequence") return visit(type, field);
   if (depth == deepest_nesting) return fail("{} is nested deeper than {}", field.name(), deepest_nesting);
   DRAFTSCOPE_TRY_ASSIGN(const auto steps, field[member].list());
-  for (const JsonField& step : steps) DRAFTSCOPE_TRY(visit_nested(step, member, visit, depth + 1));
+  for (const JsonField& step : steps) DRAFTSCOPE_TRY(visit_nested(step, member, visit, depth + 1, visited));
   return {};
 }
 
@@ -45,7 +49,8 @@ Result<std::string> one_character(const JsonField& field) {
 
 Result<void> for_each_in_sequence(const JsonField& field, std::string_view member, const VisitStep& visit) {
   if (field.value().is_null()) return {};
-  return visit_nested(field, member, visit, 0);
+  std::size_t visited = 0;
+  return visit_nested(field, member, visit, 0, visited);
 }
 
 }  // namespace draftscope::engine::tokenizer

@@ -21,7 +21,7 @@ using tokenizer::Segment;
 
 constexpr std::int32_t byte_values = 256;
 // The largest published tokenizer.json has 35 MB.
-constexpr std::size_t max_tokenizer_bytes = std::size_t{256} << 20U;
+constexpr std::size_t max_tokenizer_bytes = std::size_t{64} << 20U;
 
 std::string_view slice(std::string_view text, tokenizer::Range range) {
   return text.substr(range.begin, range.end - range.begin);
@@ -29,17 +29,26 @@ std::string_view slice(std::string_view text, tokenizer::Range range) {
 
 // Encodes text between two tokens that are found before normalization.
 Result<void> encode_text(const Tokenizer::Implementation& it, std::string_view text, bool starts_input,
-                         bool find_special, std::vector<std::int32_t>& tokens) {
-  DRAFTSCOPE_TRY_ASSIGN(const std::string normalized, it.normalizer.apply(std::string(text)));
-  for (const Segment& segment : it.normalized_tokens.segments(normalized, find_special)) {
+                         bool find_special, tokenizer::StepBudget& budget,
+                         std::vector<std::int32_t>& tokens) {
+  DRAFTSCOPE_TRY_ASSIGN(const std::string normalized, it.normalizer.apply(std::string(text), budget));
+  budget.at_stage("added_tokens");
+  DRAFTSCOPE_TRY_ASSIGN(const auto segments, it.normalized_tokens.segments(normalized, find_special, budget));
+  for (const Segment& segment : segments) {
     if (segment.token != Segment::text) {
       tokens.push_back(segment.token);
       continue;
     }
     DRAFTSCOPE_TRY_ASSIGN(const auto pieces,
                           it.pre_tokenizer.apply(std::string(slice(normalized, segment.range)),
-                                                 starts_input && segment.range.begin == 0));
-    for (const tokenizer::Range range : pieces.ranges) it.model.encode(pieces.piece(range), tokens);
+                                                 starts_input && segment.range.begin == 0, budget));
+    budget.at_stage("model");
+    for (const tokenizer::Range range : pieces.ranges) {
+      constexpr std::size_t merging_steps_per_byte = 16;
+      const std::string_view piece = pieces.piece(range);
+      DRAFTSCOPE_TRY(budget.spend(merging_steps_per_byte * piece.size()));
+      it.model.encode(piece, tokens);
+    }
   }
   return {};
 }
@@ -153,16 +162,19 @@ Result<std::vector<std::int32_t>> Tokenizer::encode(std::string_view text,
                 static_cast<unsigned char>(text[*offset]));
   if (it.raw_bytes) return encode_bytes(text, it.pieces.size());
   std::vector<std::int32_t> tokens;
-  for (const Segment& segment : it.unnormalized_tokens.segments(text, options.parse_special_tokens)) {
+  tokenizer::StepBudget budget("text", text.size());
+  DRAFTSCOPE_TRY_ASSIGN(const auto segments,
+                        it.unnormalized_tokens.segments(text, options.parse_special_tokens, budget));
+  for (const Segment& segment : segments) {
     if (segment.token != Segment::text) {
       tokens.push_back(segment.token);
     } else {
       DRAFTSCOPE_TRY(encode_text(it, slice(text, segment.range), segment.range.begin == 0,
-                                 options.parse_special_tokens, tokens));
+                                 options.parse_special_tokens, budget, tokens));
     }
   }
-  if (options.add_special_tokens) tokens = it.post_processor.apply(std::move(tokens));
-  return tokens;
+  if (!options.add_special_tokens) return tokens;
+  return it.post_processor.apply(std::move(tokens), budget);
 }
 
 std::string Tokenizer::decode(std::span<const std::int32_t> tokens, bool skip_special_tokens) const {

@@ -84,16 +84,28 @@ Result<void> number_tokens(const JsonField& root, std::vector<AddedToken>& added
 
 }  // namespace
 
-Result<void> index_added_tokens(const std::vector<AddedToken>& added, Tokenizer::Implementation& it) {
+Result<void> index_added_tokens(const std::vector<AddedToken>& added, StepBudget& budget,
+                                Tokenizer::Implementation& it) {
   for (const AddedToken& token : added) {
     if (token.special) it.special[static_cast<std::size_t>(token.id)] = true;
     if (!token.normalized) {
-      it.unnormalized_tokens.add(token.content, token);
+      DRAFTSCOPE_TRY(it.unnormalized_tokens.add(token.content, token));
       continue;
     }
-    DRAFTSCOPE_TRY_ASSIGN(const auto spelling, it.normalizer.apply(token.content));
-    it.normalized_tokens.add(spelling, token);
+    DRAFTSCOPE_TRY_ASSIGN(const auto spelling, it.normalizer.apply(token.content, budget));
+    DRAFTSCOPE_TRY(it.normalized_tokens.add(spelling, token));
   }
+  return {};
+}
+
+Result<void> check_piece_lengths(std::string_view label, const Tokenizer::Implementation& it) {
+  constexpr std::size_t max_bytes = std::size_t{64} << 10U;
+  std::size_t longest = 0;
+  for (const std::string& piece : it.pieces) longest = std::max(longest, piece.size());
+  const double decoded = static_cast<double>(longest) * decoded_growth(it.decoder);
+  if (decoded > static_cast<double>(max_bytes))
+    return fail("{}: a token of {} bytes becomes up to {:.3g} bytes by the decoder, expected at most {}",
+                label, longest, decoded, max_bytes);
   return {};
 }
 
@@ -108,11 +120,12 @@ Result<void> parse_tokenizer(std::string_view text, const std::string& label, To
   DRAFTSCOPE_TRY_ASSIGN(it.pre_tokenizer, PreTokenizer::parse(root["pre_tokenizer"]));
   DRAFTSCOPE_TRY_ASSIGN(it.model, BpeModel::parse(root["model"]));
   DRAFTSCOPE_TRY(number_tokens(root, added, it));
-  DRAFTSCOPE_TRY(index_added_tokens(added, it));
+  StepBudget budget(label, text.size());
+  DRAFTSCOPE_TRY(index_added_tokens(added, budget, it));
   DRAFTSCOPE_TRY_ASSIGN(it.post_processor, PostProcessor::parse(root["post_processor"],
                                                                 static_cast<std::int32_t>(it.pieces.size())));
   DRAFTSCOPE_TRY_ASSIGN(it.decoder, parse_decoder(root["decoder"]));
-  return {};
+  return check_piece_lengths(label, it);
 }
 
 }  // namespace draftscope::engine::tokenizer

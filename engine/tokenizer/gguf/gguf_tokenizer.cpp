@@ -173,7 +173,8 @@ Result<std::vector<BpeMerge>> listed_merges(const TokenIds& ids, const gguf::Met
 /// tokenizer.ggml.scores comes first, ties go to the leftmost. Errors: no scores or too few, a token of more
 /// than 512 bytes.
 Result<std::vector<BpeMerge>> scored_merges(const GgufVocabulary& vocabulary, const TokenIds& ids,
-                                            const gguf::Metadata& metadata) {
+                                            const gguf::Metadata& metadata, StepBudget& budget) {
+  budget.at_stage("list of scores");
   constexpr std::string_view key = "tokenizer.ggml.scores";
   DRAFTSCOPE_TRY_ASSIGN(const auto scores, metadata.numbers(key));
   const std::size_t count = vocabulary.tokens.size();
@@ -194,6 +195,8 @@ Result<std::vector<BpeMerge>> scored_merges(const GgufVocabulary& vocabulary, co
     if (text.size() > max_scored_bytes)
       return fail("{}: tokenizer.ggml.tokens[{}] has {} bytes, expected at most {}", metadata.file(), token,
                   text.size(), max_scored_bytes);
+    // Each division of the text is hashed.
+    DRAFTSCOPE_TRY(budget.spend(text.size() * text.size()));
     for (std::size_t cut = 0; cut < text.size();) {
       cut += scan_utf8(text.substr(cut)).length;
       if (cut == text.size()) break;
@@ -226,7 +229,7 @@ Result<void> read_byte_level(const GgufVocabulary&, const gguf::Metadata& metada
 /// Sets the stages of Llama 2's tokenizer.json: a space before each stretch of text, unknown characters as
 /// bytes.
 Result<void> read_sentence_pieces(const GgufVocabulary& vocabulary, const gguf::Metadata& metadata,
-                                  bool& add_bos, Tokenizer::Implementation& it) {
+                                  StepBudget& budget, bool& add_bos, Tokenizer::Implementation& it) {
   constexpr std::string_view whitespace_key = "tokenizer.ggml.remove_extra_whitespaces";
   DRAFTSCOPE_TRY_ASSIGN(const bool removes, metadata.boolean_or(whitespace_key, false));
   if (removes) return metadata.wrong(whitespace_key, "false");
@@ -240,7 +243,7 @@ Result<void> read_sentence_pieces(const GgufVocabulary& vocabulary, const gguf::
       .ids = it.token_ids, .unknown = vocabulary.unknown, .fuse_unknown = true, .byte_fallback = true};
   for (std::size_t token = 0; !rules.unknown && token < vocabulary.types.size(); ++token)
     if (vocabulary.types[token] == TokenType::unknown) rules.unknown = static_cast<std::int32_t>(token);
-  DRAFTSCOPE_TRY_ASSIGN(rules.merges, scored_merges(vocabulary, it.token_ids, metadata));
+  DRAFTSCOPE_TRY_ASSIGN(rules.merges, scored_merges(vocabulary, it.token_ids, metadata, budget));
   it.model = BpeModel(std::move(rules));
   it.decoder = {ReplaceText{std::string(space_mark), " "}, ByteFallback{}};
   if (prefix) it.decoder.emplace_back(StripStart{" ", 1, true});
@@ -284,14 +287,18 @@ Result<void> read_gguf_tokenizer(const gguf::Metadata& metadata, Tokenizer::Impl
   if (!byte_level && model != "llama") return metadata.wrong(key, "gpt2 or llama");
   DRAFTSCOPE_TRY_ASSIGN(const auto vocabulary, read_vocabulary(metadata));
   DRAFTSCOPE_TRY_ASSIGN(it.token_ids, index_tokens(vocabulary, metadata));
+  std::size_t vocabulary_bytes = 0;
+  for (const std::string_view token : vocabulary.tokens) vocabulary_bytes += token.size();
+  StepBudget budget(metadata.file(), vocabulary_bytes);
   for (std::size_t token = 0; token < vocabulary.tokens.size(); ++token) {
     it.pieces.emplace_back(vocabulary.tokens[token]);
     it.special.push_back(vocabulary.is_special(token));
   }
   bool add_bos = false;
   DRAFTSCOPE_TRY(byte_level ? read_byte_level(vocabulary, metadata, add_bos, it)
-                            : read_sentence_pieces(vocabulary, metadata, add_bos, it));
-  DRAFTSCOPE_TRY(index_added_tokens(vocabulary.added_tokens(), it));
+                            : read_sentence_pieces(vocabulary, metadata, budget, add_bos, it));
+  DRAFTSCOPE_TRY(index_added_tokens(vocabulary.added_tokens(), budget, it));
+  DRAFTSCOPE_TRY(check_piece_lengths(metadata.file(), it));
   DRAFTSCOPE_TRY_ASSIGN(it.post_processor, read_ends(vocabulary, metadata, add_bos));
   DRAFTSCOPE_TRY_ASSIGN(it.chat, read_chat(vocabulary, metadata));
   return {};

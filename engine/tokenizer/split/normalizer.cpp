@@ -31,15 +31,17 @@ Result<NormalizerStep> parse_step(const std::string& type, const JsonField& fiel
   return fail("{}: normalizer '{}' is not implemented", field.name(), type);
 }
 
-Result<std::string> apply_step(const Prepend& step, std::string text) {
+Result<std::string> apply_step(const Prepend& step, std::string text, StepBudget& budget) {
+  DRAFTSCOPE_TRY(budget.spend(step.text.size()));
   if (!text.empty()) text.insert(0, step.text);
   return text;
 }
 
-Result<std::string> apply_step(const ReplaceMatches& step, const std::string& text) {
+Result<std::string> apply_step(const ReplaceMatches& step, const std::string& text, StepBudget& budget) {
   std::string replaced;
   std::size_t copied = 0;
-  DRAFTSCOPE_TRY(step.pattern.for_each_match(text, [&](Range match) {
+  DRAFTSCOPE_TRY(step.pattern.for_each_match(text, budget, [&](Range match) {
+    if (!budget.take(step.content.size() + 1)) return;
     replaced.append(text, copied, match.begin - copied);
     replaced += step.content;
     copied = match.end;
@@ -61,7 +63,9 @@ void sort_marks(std::vector<utf8proc_int32_t>& code_points) {
   }
 }
 
-Result<std::string> apply_step(const UnicodeForm& step, const std::string& text) {
+Result<std::string> apply_step(const UnicodeForm& step, const std::string& text, StepBudget& budget) {
+  constexpr std::size_t steps_per_byte = 8;
+  DRAFTSCOPE_TRY(budget.spend(steps_per_byte * text.size()));
   if (std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; }))
     return text;
   constexpr std::size_t longest_decomposition = 18;  // length of U+FDFA under NFKD
@@ -104,10 +108,12 @@ Result<Normalizer> Normalizer::parse(const JsonField& field) {
   return normalizer;
 }
 
-Result<std::string> Normalizer::apply(std::string text) const {
+Result<std::string> Normalizer::apply(std::string text, StepBudget& budget) const {
+  budget.at_stage("normalizer");
   for (const NormalizerStep& step : steps_) {
-    DRAFTSCOPE_TRY_ASSIGN(text,
-                          std::visit([&](const auto& s) { return apply_step(s, std::move(text)); }, step));
+    DRAFTSCOPE_TRY(budget.spend(text.size() + 1));
+    DRAFTSCOPE_TRY_ASSIGN(
+        text, std::visit([&](const auto& s) { return apply_step(s, std::move(text), budget); }, step));
   }
   return text;
 }

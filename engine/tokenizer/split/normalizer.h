@@ -9,6 +9,7 @@
 
 #include "tokenizer/read_json.h"
 #include "tokenizer/split/pattern.h"
+#include "tokenizer/step_budget.h"
 
 namespace draftscope::engine::tokenizer {
 
@@ -32,7 +33,7 @@ class Normalizer {
   Normalizer() = default;
   explicit Normalizer(std::vector<NormalizerStep> steps) : steps_(std::move(steps)) {}
   [[nodiscard]] static Result<Normalizer> parse(const JsonField& field);
-  [[nodiscard]] Result<std::string> apply(std::string text) const;
+  [[nodiscard]] Result<std::string> apply(std::string text, StepBudget& budget) const;
 
  private:
   std::vector<NormalizerStep> steps_;

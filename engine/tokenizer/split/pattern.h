@@ -2,7 +2,8 @@
 #pragma once
 
 // The pattern of a tokenizer.json: {"String": "…"} or {"Regex": "…"}. Regular expressions there are written
-// for Oniguruma; they are translated and run by PCRE2 with its JIT.
+// for Oniguruma; they are translated and run by PCRE2 with its JIT. No other file compiles or runs a regular
+// expression.
 
 #include <draftscope/base/result.h>
 #include <cstddef>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "tokenizer/read_json.h"
+#include "tokenizer/step_budget.h"
 
 struct pcre2_real_code_8;
 
@@ -34,9 +36,11 @@ class Pattern {
   [[nodiscard]] const std::string& literal_text() const { return literal_; }
 
   using Visit = std::function<void(Range)>;
-  /// Visits all matches, left to right, without overlap. Lookarounds see only `text`. Fails if the expression
-  /// exceeds PCRE2's limits on this text.
-  [[nodiscard]] Result<void> for_each_match(std::string_view text, const Visit& visit) const;
+  /// Visits all matches, left to right, without overlap. Lookarounds see only `text`. What PCRE2 may do, also
+  /// by backtracking, comes from the budget, of which the visitor may take as well. Fails when it is spent,
+  /// and when one match needs more than 64 MiB.
+  [[nodiscard]] Result<void> for_each_match(std::string_view text, StepBudget& budget,
+                                            const Visit& visit) const;
 
  private:
   std::string literal_;

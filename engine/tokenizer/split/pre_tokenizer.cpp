@@ -72,10 +72,11 @@ Result<PreTokenizerStep> parse_split_step(const std::string& type, const JsonFie
 }
 
 Result<std::vector<TextStretch>> stretches_of_pattern(std::string_view text, const Pattern& pattern,
-                                                      bool invert) {
+                                                      bool invert, StepBudget& budget) {
   std::vector<TextStretch> stretches;
   std::size_t covered = 0;
-  DRAFTSCOPE_TRY(pattern.for_each_match(text, [&](Range match) {
+  DRAFTSCOPE_TRY(pattern.for_each_match(text, budget, [&](Range match) {
+    if (!budget.take(2 * sizeof(TextStretch))) return;
     if (covered != match.begin) stretches.push_back({{covered, match.begin}, invert});
     stretches.push_back({match, !invert});
     covered = match.end;
@@ -130,35 +131,35 @@ Pieces map_pieces(const Pieces& pieces, const Append& append) {
   return mapped;
 }
 
-Result<Pieces> apply_step(const Split& step, Pieces pieces) {
+Result<Pieces> apply_step(const Split& step, Pieces pieces, StepBudget& budget) {
   return split_pieces(std::move(pieces), step.behavior, [&](std::string_view text) {
-    return stretches_of_pattern(text, step.pattern, step.invert);
+    return stretches_of_pattern(text, step.pattern, step.invert, budget);
   });
 }
 
-Result<Pieces> apply_step(const Digits& step, Pieces pieces) {
+Result<Pieces> apply_step(const Digits& step, Pieces pieces, StepBudget& /*budget*/) {
   const auto behavior = step.individual ? SplitBehavior::isolated : SplitBehavior::contiguous;
   return split_pieces(std::move(pieces), behavior, [](std::string_view text) {
     return Result<std::vector<TextStretch>>(stretches_of_digits(text));
   });
 }
 
-Result<Pieces> apply_step(const ByteLevel& step, Pieces pieces) {
+Result<Pieces> apply_step(const ByteLevel& step, Pieces pieces, StepBudget& budget) {
   if (step.add_prefix_space)
     pieces = map_pieces(pieces, [](std::string_view piece, bool, std::string& output) {
       if (piece.front() != ' ') output += ' ';
       output += piece;
     });
   if (step.words) {
-    DRAFTSCOPE_TRY_ASSIGN(pieces,
-                          apply_step(Split{*step.words, SplitBehavior::isolated, false}, std::move(pieces)));
+    DRAFTSCOPE_TRY_ASSIGN(
+        pieces, apply_step(Split{*step.words, SplitBehavior::isolated, false}, std::move(pieces), budget));
   }
   return map_pieces(pieces, [](std::string_view piece, bool, std::string& output) {
     append_byte_characters(piece, output);
   });
 }
 
-Result<Pieces> apply_step(const Metaspace& step, const Pieces& pieces) {
+Result<Pieces> apply_step(const Metaspace& step, const Pieces& pieces, StepBudget& budget) {
   using Prepend = Metaspace::Prepend;
   Pieces mapped = map_pieces(pieces, [&](std::string_view piece, bool starts_input, std::string& output) {
     const bool prefixed =
@@ -175,7 +176,7 @@ Result<Pieces> apply_step(const Metaspace& step, const Pieces& pieces) {
   });
   if (!step.split) return mapped;
   return apply_step(Split{Pattern::literal(step.replacement), SplitBehavior::merged_with_next, false},
-                    std::move(mapped));
+                    std::move(mapped), budget);
 }
 
 }  // namespace
@@ -199,12 +200,15 @@ Result<PreTokenizer> PreTokenizer::parse(const JsonField& field) {
   return pre_tokenizer;
 }
 
-Result<Pieces> PreTokenizer::apply(std::string text, bool starts_input) const {
+Result<Pieces> PreTokenizer::apply(std::string text, bool starts_input, StepBudget& budget) const {
+  budget.at_stage("pre_tokenizer");
   Pieces pieces{std::move(text), {}, starts_input};
   if (!pieces.text.empty()) pieces.ranges.push_back({0, pieces.text.size()});
   for (const PreTokenizerStep& step : steps_) {
-    DRAFTSCOPE_TRY_ASSIGN(pieces,
-                          std::visit([&](const auto& s) { return apply_step(s, std::move(pieces)); }, step));
+    // A step may write each byte as two, and each space as a character of four bytes.
+    DRAFTSCOPE_TRY(budget.spend(4 * pieces.text.size() + 1));
+    DRAFTSCOPE_TRY_ASSIGN(
+        pieces, std::visit([&](const auto& s) { return apply_step(s, std::move(pieces), budget); }, step));
   }
   return pieces;
 }

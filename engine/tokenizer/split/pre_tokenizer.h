@@ -13,6 +13,7 @@
 
 #include "tokenizer/read_json.h"
 #include "tokenizer/split/pattern.h"
+#include "tokenizer/step_budget.h"
 
 namespace draftscope::engine::tokenizer {
 
@@ -60,7 +61,7 @@ class PreTokenizer {
   PreTokenizer() = default;
   explicit PreTokenizer(std::vector<PreTokenizerStep> steps) : steps_(std::move(steps)) {}
   [[nodiscard]] static Result<PreTokenizer> parse(const JsonField& field);
-  [[nodiscard]] Result<Pieces> apply(std::string text, bool starts_input) const;
+  [[nodiscard]] Result<Pieces> apply(std::string text, bool starts_input, StepBudget& budget) const;
 
  private:
   std::vector<PreTokenizerStep> steps_;
