@@ -12,11 +12,12 @@
 namespace draftscope::engine::tokenizer {
 
 /// Counts steps: a byte that is read or written, or a step of a pattern; a step takes a few nanoseconds.
-/// Published tokenizers take less than 64 for each byte of a text.
+/// Published
+/// tokenizers take less than 400 for each byte of a text.
 class StepBudget {
  public:
   static constexpr std::size_t steps_of_any_text = std::size_t{64} << 20U;
-  static constexpr std::size_t steps_per_byte = 256;
+  static constexpr std::size_t steps_per_byte = 1024;
 
   /// `subject` is the text or file, of this number of bytes, that errors name. Both views must outlive the
   /// budget.

@@ -67,6 +67,16 @@ Result<std::int64_t> lay_out(std::vector<ShardRecording>& shards) {
   return end_ns;
 }
 
+/// Refuses a shard that breaks a rule of the schema, before a number of its rows is believed.
+Result<void> expect_rules(const fs::path& path, const std::atomic<bool>& stopped) {
+  DRAFTSCOPE_TRY_ASSIGN(Reader reader, Reader::open(path, stopped));
+  DRAFTSCOPE_TRY_ASSIGN(const std::vector<Violation> violations, reader.validate(1));
+  if (violations.empty()) return {};
+  const Violation& first = violations.front();
+  return fail("{}: {} row {}: {}, expected a shard that keeps every rule (inspect --validate lists them)",
+              path.string(), first.table, first.row, first.rule);
+}
+
 Result<void> expect_other_files(const std::vector<fs::path>& files, const fs::path& target) {
   if (files.empty()) return fail("found no file, expected shards to merge");
   std::error_code error;
@@ -99,6 +109,10 @@ Result<MergeSummary> merge_shards(const std::vector<fs::path>& files, const Merg
     all_bytes += bytes.back();
   }
 
+  for (const ShardRecording& shard : shards) {
+    if (progress && !progress(0, all_bytes)) return fail("merge cancelled");
+    DRAFTSCOPE_TRY(expect_rules(shard.path, stopped));
+  }
   DRAFTSCOPE_TRY_ASSIGN(const std::int64_t end_ns, lay_out(shards));
   DRAFTSCOPE_TRY_ASSIGN(PacedTrace whole, PacedTrace::create(target, options.overwrite));
   for (auto& [key, text] : merged_meta(shards, end_ns)) whole.writer().set_meta(key, text);

@@ -12,7 +12,7 @@
 namespace draftscope::traces {
 namespace {
 
-constexpr std::int64_t rounds_per_part = 4096;
+constexpr std::size_t rounds_per_part = 4096;
 
 template <typename Id>
 Id id_in(const std::unordered_map<Id, Id>& ids, Id id) {
@@ -59,10 +59,9 @@ std::int64_t ShardCopy::shifted(std::int64_t ns) const {
 
 Result<void> ShardCopy::count_rows() {
   DRAFTSCOPE_TRY_ASSIGN(const auto ids, reader_.highest_ids());
-  for (const TableCount& table : ids) {
-    all_rows_ += table.rows;
-    if (table.table == "rounds") last_round_ = table.rows;
-  }
+  // Ids only estimate the rows, and a file may number them as it likes.
+  constexpr std::int64_t max_estimate = std::int64_t{1} << 56;
+  for (const TableCount& table : ids) all_rows_ += std::clamp<std::int64_t>(table.rows, 0, max_estimate);
   return {};
 }
 
@@ -127,28 +126,32 @@ std::size_t ShardCopy::run_place(RunId id) const {
   return static_cast<std::size_t>(std::ranges::find(runs, id, &Run::id) - runs.begin());
 }
 
+// Parts have a number of rounds, not of ids: ids may lie far apart.
 Result<void> ShardCopy::copy_rounds() {
+  DRAFTSCOPE_TRY_ASSIGN(Reader tokens_reader, Reader::open(shard_.path));
   std::vector<Round> rounds;
-  std::vector<DraftToken> tokens;
-  for (std::int64_t first = 1; first <= last_round_; first += rounds_per_part) {
-    const IdRange part{first, first + rounds_per_part - 1};
-    rounds.clear();
-    tokens.clear();
-    DRAFTSCOPE_TRY(reader_.rounds(part, [&](const Round& round) {
-      rounds.push_back(round);
-      return copied();
-    }));
-    DRAFTSCOPE_TRY(unless_cancelled());
-    DRAFTSCOPE_TRY(reader_.draft_tokens(part, [&](const DraftToken& token) {
-      tokens.push_back(token);
-      return true;
-    }));
-    add_rounds(rounds, tokens);
-  }
-  return {};
+  rounds.reserve(rounds_per_part);
+  Result<void> added;
+  DRAFTSCOPE_TRY(reader_.rounds({}, [&](const Round& round) {
+    rounds.push_back(round);
+    if (rounds.size() == rounds_per_part) {
+      added = add_rounds(rounds, tokens_reader);
+      rounds.clear();
+    }
+    return added && copied();
+  }));
+  DRAFTSCOPE_TRY(added);
+  DRAFTSCOPE_TRY(unless_cancelled());
+  return rounds.empty() ? Result<void>() : add_rounds(rounds, tokens_reader);
 }
 
-void ShardCopy::add_rounds(const std::vector<Round>& rounds, const std::vector<DraftToken>& tokens) {
+Result<void> ShardCopy::add_rounds(const std::vector<Round>& rounds, Reader& tokens_reader) {
+  std::vector<DraftToken> tokens;
+  const IdRange ids{rounds.front().id.value(), rounds.back().id.value()};
+  DRAFTSCOPE_TRY(tokens_reader.draft_tokens(ids, [&](const DraftToken& token) {
+    tokens.push_back(token);
+    return true;
+  }));
   auto token = tokens.begin();
   for (Round round : rounds) {
     const auto begin =
@@ -164,6 +167,7 @@ void ShardCopy::add_rounds(const std::vector<Round>& rounds, const std::vector<D
     target_.add(round, std::span(begin, token));
     ++summary_.rounds;
   }
+  return {};
 }
 
 Result<void> ShardCopy::copy_decisions() {

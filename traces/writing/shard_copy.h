@@ -69,7 +69,7 @@ class ShardCopy {
   void add_prompts_and_tracks();
   [[nodiscard]] Result<void> copy_requests();
   [[nodiscard]] Result<void> copy_rounds();
-  void add_rounds(const std::vector<Round>& rounds, const std::vector<DraftToken>& tokens);
+  [[nodiscard]] Result<void> add_rounds(const std::vector<Round>& rounds, Reader& tokens_reader);
   [[nodiscard]] Result<void> copy_decisions();
   [[nodiscard]] Result<void> copy_shadow_tokens();
   [[nodiscard]] Result<void> copy_spans();
@@ -91,7 +91,6 @@ class ShardCopy {
   RenumberedIds<RequestId> requests_;
   RenumberedIds<RoundId> rounds_;
   RenumberedIds<SpanId> spans_;
-  std::int64_t last_round_ = 0;
   std::int64_t all_rows_ = 0;
   std::int64_t copied_rows_ = 0;
   bool is_cancelled_ = false;

@@ -108,8 +108,8 @@ class Matcher {
 
     /// Steps that the budget pays: the worst case, once a search has failed.
     [[nodiscard]] std::size_t steps() const {
-      constexpr std::size_t call = 64;
-      return is_wide ? (places + 1) * (bytes + max_steps) : call + call * places / 16;
+      constexpr std::size_t call = 16;
+      return is_wide ? (places + 1) * (bytes + max_steps) : call + places;
     }
   };
 
@@ -167,7 +167,8 @@ Result<Pattern> Pattern::regex(std::string_view expression, std::string_view pat
       // PCRE2 takes bytes as unsigned char; the view outlives the call.
       pcre2_compile(reinterpret_cast<PCRE2_SPTR>(translated.data()), translated.size(),
                     PCRE2_UTF | PCRE2_UCP | PCRE2_USE_OFFSET_LIMIT, &code, &offset, context.get());
-  if (compiled == nullptr) return fail("{}: bad expression: {}", path, error_text(code));
+  if (compiled == nullptr)
+    return fail("{}: bad expression: {}, expected one that PCRE2 takes", path, error_text(code));
   Pattern pattern;
   pattern.code_.reset(compiled, [](const pcre2_code* c) { pcre2_code_free(const_cast<pcre2_code*>(c)); });
   // If PCRE2 was built without its JIT, the interpreter gives the same matches.

@@ -76,7 +76,7 @@ Result<std::vector<TextStretch>> stretches_of_pattern(std::string_view text, con
   std::vector<TextStretch> stretches;
   std::size_t covered = 0;
   DRAFTSCOPE_TRY(pattern.for_each_match(text, budget, [&](Range match) {
-    if (!budget.take(2 * sizeof(TextStretch))) return;
+    if (!budget.take(sizeof(TextStretch))) return;
     if (covered != match.begin) stretches.push_back({{covered, match.begin}, invert});
     stretches.push_back({match, !invert});
     covered = match.end;

@@ -71,7 +71,7 @@ std::vector<Bomb> bombs() {
   json with_added = file_with("normalizer", repeated("normalizers", doubling, 40));
   with_added["added_tokens"] = added("a", true);
   json deep = file_with("normalizer", nullptr);
-  deep["added_tokens"] = added(std::string(100'000, 'a') + "b", false);
+  deep["added_tokens"] = added(std::string(60'000, 'a') + "b", false);
   return {
       {file_with("normalizer", repeated("normalizers", doubling, 28)), "a",
        "text: the tokenizer's normalizer"},
@@ -84,7 +84,7 @@ std::vector<Bomb> bombs() {
       {file_with("normalizer", {{"type", "Prepend"}, {"prepend", std::string(8'000'000, 'a')}}), "b",
        "model"},
       {with_added, "", "tokenizer.json: the tokenizer's normalizer needs more than"},
-      {deep, std::string(99'000, 'a'), "text: the tokenizer's added_tokens needs more than"},
+      {deep, std::string(200'000, 'a'), "text: the tokenizer's added_tokens needs more than"},
       {file_with("pre_tokenizer", repeated("pretokenizers", prefix, 40)), many, "pre_tokenizer"},
       {file_with("pre_tokenizer", split("(?:a|a)*[bc]")), many, "text: the tokenizer's pre_tokenizer"},
       {file_with("pre_tokenizer", split("(?:a+)+[bc]")), many, "text: the tokenizer's pre_tokenizer"},

@@ -9,8 +9,8 @@
 // machines would collide on one axis. `meta.merged_shards` records each one's name, machine, clock pairs and
 // the shift of its times.
 //
-// Inputs are untrusted. Rows are streamed: memory holds requests with their texts, layer sets, and some
-// thousand rows of each kind.
+// Inputs are untrusted: each must keep the rules of Reader::validate(), so that the whole keeps them. Rows
+// are streamed: memory holds requests with their texts, layer sets, and some thousand rows of each kind.
 //
 // Thread-safety: independent calls may run at the same time on different targets.
 
@@ -40,8 +40,8 @@ struct MergeSummary {
 
 /// Writes the shards' recording, whole or not at all, whatever their order. Progress is in bytes of input.
 /// Errors name the file: not a shard's recording, or one of another experiment (the key of `meta` that
-/// differs, a strategy, a prompt in two shards); a shard that was not closed; a shard twice; shards missing;
-/// "merge cancelled" if `progress` requested it.
+/// differs, a strategy, a prompt in two shards); a shard that was not closed, or that breaks a rule; a shard
+/// twice; shards missing; "merge cancelled" if `progress` requested it.
 [[nodiscard]] Result<MergeSummary> merge_shards(const std::vector<std::filesystem::path>& files,
                                                 const MergeOptions& options,
                                                 const std::filesystem::path& target,
