@@ -150,7 +150,7 @@ std::optional<std::string> make_inputs(const fs::path& folder) {
 }
 
 FaultedRun::FaultedRun(const FaultedCommand& command, const fs::path& inputs, fs::path folder,
-                       const std::vector<std::string>& environment)
+                       const std::vector<std::string>& environment, std::int64_t max_file_bytes)
     : kind_(command.output), folder_(std::move(folder)), inputs_(inputs), inputs_before_(files_in(inputs)) {
   fs::create_directories(folder_ / "out");
   fs::create_directories(folder_ / "tmp");
@@ -162,9 +162,11 @@ FaultedRun::FaultedRun(const FaultedCommand& command, const fs::path& inputs, fs
   variables.push_back("TMPDIR=" + (folder_ / "tmp").string());
   ended_ = cli::run_process(
       arguments,
-      [] {
+      [max_file_bytes] {
         const rlimit no_core{0, 0};
         ::setrlimit(RLIMIT_CORE, &no_core);
+        const rlimit file{static_cast<rlim_t>(max_file_bytes), static_cast<rlim_t>(max_file_bytes)};
+        if (max_file_bytes >= 0) ::setrlimit(RLIMIT_FSIZE, &file);
         cli::redirect(STDIN_FILENO, "/dev/null", O_RDONLY);
       },
       variables);

@@ -3,6 +3,7 @@
 
 // Commands that run while something fails, and what must be true after each of them.
 
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -40,9 +41,9 @@ struct FaultedCommand {
 class FaultedRun {
  public:
   /// `folder` must not exist yet. The folder names of one command must have the same length, because an
-  /// allocation is identified by its size.
+  /// allocation is identified by its size. No file may grow beyond `max_file_bytes`; −1 = any size.
   FaultedRun(const FaultedCommand& command, const std::filesystem::path& inputs, std::filesystem::path folder,
-             const std::vector<std::string>& environment);
+             const std::vector<std::string>& environment, std::int64_t max_file_bytes = -1);
 
   [[nodiscard]] const cli::ProcessResult& ended() const { return ended_; }
   [[nodiscard]] std::filesystem::path output() const { return folder_ / "out"; }

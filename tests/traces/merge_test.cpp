@@ -5,12 +5,12 @@
 #include <sqlite3.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <fstream>
 #include <map>
 #include <random>
 
 #include "../value_of.h"
+#include "../walks.h"
 #include "read_everything.h"
 #include "sample.h"
 #include "writing/shard_copy.h"
@@ -275,9 +275,8 @@ TEST(MergedShards, AreTakenExactlyWhenTheyKeepEveryRuleAndSoDoesTheWhole) {
   const fs::path whole = make_shard(folder, 1, 1);
   const fs::path shard = folder / "changed.dstrace";
   const fs::path merged = folder / "run.dstrace";
-  const char* const walks = std::getenv("DRAFTSCOPE_WALKS");
-  const unsigned last = walks == nullptr ? 120U : static_cast<unsigned>(std::atoi(walks));
-  for (unsigned seed = 1; seed <= last; ++seed) {
+  const test::Walks seeds = test::walks(120);
+  for (std::uint32_t seed = seeds.first; seed <= seeds.last; ++seed) {
     std::mt19937 random(seed);
     fs::copy_file(whole, shard, fs::copy_options::overwrite_existing);
     const std::string sql = random_change(shard, random);

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// One strategy decodes requests of any length, one after another, and the text of each is vanilla's: what it
+// keeps from request to request never asks for more than the request at hand has. A walk draws a model, its
+// format, threads, a context that texts may fill, a strategy of the catalogue with any parameters, samplings
+// and ends.
+
+#include <draftscope/speculation/catalogue/strategy_specification.h>
+#include <draftscope/speculation/strategy_text.h>
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <array>
+
+#include "../../walks.h"
+#include "decoded.h"
+
+namespace draftscope::engine {
+namespace {
+
+using speculation::ParameterRow;
+using speculation::ParameterType;
+using speculation::StrategyRow;
+
+template <typename Values>
+auto one_of(const Values& values, std::mt19937& random) {
+  return values[random() % values.size()];
+}
+
+/// A value of any size; the catalogue refuses what is out of bounds.
+std::string random_value(const ParameterRow& parameter, std::mt19937& random) {
+  if (!parameter.choices.empty()) return one_of(parameter.choices, random);
+  static const std::vector<std::string> numbers{"0", "1e-9", "0.05", "0.2", "0.5", "0.9", "1", "4"};
+  static const std::vector<std::string> sets{"every-2", "uniform", "random-1-3", "1", "0+1"};
+  if (parameter.type == ParameterType::number) return one_of(numbers, random);
+  if (parameter.type != ParameterType::integer) return one_of(sets, random);
+  const auto pick = random() % 8;
+  if (pick < 2) return pick == 0 ? parameter.min : parameter.max;
+  return std::to_string(random() % (pick < 6 ? 8 : 200));
+}
+
+/// Adds random values of some parameters, as far as the catalogue takes them.
+std::string with_random_values(std::string specification, std::int32_t n_layers,
+                               std::span<const ParameterRow> parameters, std::mt19937& random) {
+  for (const ParameterRow& parameter : parameters) {
+    if (random() % 2 == 0 || speculation::has_parameter(specification, parameter.name)) continue;
+    const std::string more =
+        speculation::with_parameter(specification, parameter.name, random_value(parameter, random));
+    if (speculation::parse_strategy(more, n_layers)) specification = more;
+  }
+  return specification;
+}
+
+std::string random_strategy(std::int32_t n_layers, std::mt19937& random) {
+  const speculation::StrategyCatalogue& catalogue = speculation::strategy_catalogue();
+  const StrategyRow& row = catalogue.strategies()[random() % catalogue.strategies().size()];
+  std::string text = row.name;
+  if (row.chooses_parts)
+    for (std::size_t kind = 0; kind < speculation::part_kind_count; ++kind) {
+      const auto of_kind = static_cast<speculation::PartKind>(kind);
+      const auto names = catalogue.part_names(of_kind);
+      const std::string more =
+          speculation::with_parameter(text, speculation::part_kind_name(of_kind), one_of(names, random));
+      if (speculation::parse_strategy(more, n_layers)) text = more;
+    }
+  for (const ParameterRow& parameter : row.parameters) {
+    if (parameter.name == "policy") return "vanilla";  // It names another strategy, which has its own walks.
+    if (parameter.name == "model") text = speculation::with_parameter(text, "model", "draft");
+  }
+  const auto complete = speculation::parse_strategy(text, n_layers);
+  if (!complete) text = speculation::with_parameter(text, "skip-attention", "every-2");
+  text = with_random_values(std::move(text), n_layers, row.parameters, random);
+  return row.chooses_parts
+             ? with_random_values(std::move(text), n_layers, catalogue.parameters_of(row.parts), random)
+             : text;
+}
+
+SamplingOptions random_sampling(std::int32_t vocab, std::mt19937& random) {
+  SamplingOptions sampling;
+  if (random() % 2 == 0) {
+    sampling.temperature = one_of(std::array{1e-30, 0.3, 1.0, 5.0}, random);
+    sampling.coupled = true;
+    sampling.top_k = one_of(std::array{0, 1, 5}, random);
+    sampling.top_p = one_of(std::array{1.0, 0.9, 1e-6}, random);
+    sampling.min_p = one_of(std::array{0.0, 0.0, 0.1}, random);
+  }
+  sampling.repetition_penalty = one_of(std::array{1.0, 1.0, min_repetition_penalty, 1.3}, random);
+  sampling.frequency_penalty = one_of(std::array{0.0, 0.0, 0.5, -2.0}, random);
+  if (random() % 4 == 0)
+    sampling.logit_bias = {{static_cast<std::int32_t>(random() % static_cast<std::uint32_t>(vocab)), 3.0}};
+  return sampling;
+}
+
+class Silent final : public DecodeListener {};
+
+/// The tokens of a request, or the error.
+Result<std::vector<std::int32_t>> decoded(Backend& backend, Strategy& strategy, const DecodeRequest& request,
+                                          std::uint64_t seed) {
+  SeededChooser chooser(seed, 1);
+  Silent silent;
+  DRAFTSCOPE_TRY_ASSIGN(DecodeResult result, decode(backend, strategy, request, chooser, silent));
+  return std::move(result.tokens);
+}
+
+Checkpoint walk_checkpoint(std::mt19937& random) {
+  const auto families = speculation::model_families();
+  Checkpoint checkpoint = random() % 2 == 0 ? random_checkpoint(random)
+                                            : random_checkpoint(random, families[random() % families.size()]);
+  while (checkpoint.shape.n_layers < 3) checkpoint = random_checkpoint(random);
+  return checkpoint;
+}
+
+/// A draft model of another size, which knows only some of the target's tokens where its vocabulary differs.
+StrategyResources with_draft_model(const Checkpoint& target, std::mt19937& random) {
+  const std::uint32_t seed = random();
+  return {.open_draft_model = [&target, seed](const std::string& /*model*/) -> Result<OpenedDraftModel> {
+    std::mt19937 own(seed);
+    const Checkpoint checkpoint = own() % 3 == 0 ? target : random_checkpoint(own);
+    DRAFTSCOPE_TRY_ASSIGN(std::shared_ptr<Backend> backend,
+                          make_cpu_backend(checkpoint, {.threads = 1, .cache_rows = 160}));
+    const auto vocab = static_cast<std::size_t>(std::min(checkpoint.shape.vocab, target.shape.vocab));
+    if (checkpoint.shape.vocab == target.shape.vocab) return OpenedDraftModel(std::move(backend));
+    auto shared = std::make_shared<std::vector<bool>>(vocab);
+    for (std::size_t token = 0; token < vocab; ++token) (*shared)[token] = own() % 4 != 0;
+    return OpenedDraftModel(std::move(backend), std::move(shared));
+  }};
+}
+
+void walk(std::uint32_t seed) {
+  std::mt19937 random(seed);
+  const Checkpoint checkpoint = walk_checkpoint(random);
+  const speculation::ModelShape& shape = checkpoint.shape;
+  using speculation::WeightFormat;
+  static constexpr std::array formats{WeightFormat::bf16, WeightFormat::bf16, WeightFormat::q8_0,
+                                      WeightFormat::q5_0, WeightFormat::q4_1, WeightFormat::q3_0};
+  CpuOptions options{.threads = static_cast<std::int32_t>(1 + random() % 3),
+                            .cache_rows = static_cast<std::int32_t>(40 + random() % 120)};
+  if (const auto format = one_of(formats, random); format != WeightFormat::bf16) options.weights = format;
+  const auto backend = make_cpu_backend(checkpoint, options);
+  ASSERT_TRUE(backend) << backend.error().message;
+  const std::string specification = random_strategy(shape.n_layers, random);
+  SCOPED_TRACE(specification);
+  const StrategyResources resources = with_draft_model(checkpoint, random);
+  const auto strategy = make_strategy(specification, shape, resources);
+  // What a part cannot do, or this target has no layer for, is refused before it decodes.
+  if (!strategy) return;
+  for (std::uint32_t request_number = 0; request_number < 2 + seed % 3; ++request_number) {
+    const auto rows = static_cast<std::uint32_t>((*backend)->cache_rows());
+    const std::size_t prompt_tokens = 1 + random() % (random() % 2 == 0 ? 4 : rows);
+    const auto prompt = random_tokens(random, prompt_tokens, shape.vocab);
+    const auto eos = random_tokens(random, random() % 2, shape.vocab);
+    const DecodeRequest request{.prompt = prompt,
+                                .max_new_tokens = static_cast<std::int32_t>(1 + random() % 70),
+                                .sampling = random_sampling(shape.vocab, random),
+                                .eos_tokens = eos};
+    const std::uint64_t request_seed = random();
+    const auto vanilla = make_strategy("vanilla", shape);
+    ASSERT_TRUE(vanilla);
+    const auto expected = decoded(**backend, *vanilla->strategy, request, request_seed);
+    const auto found = decoded(**backend, *strategy->strategy, request, request_seed);
+    const auto what = fmt::format("request {} of {} tokens and {} more", request_number, prompt_tokens,
+                                  request.max_new_tokens);
+    ASSERT_TRUE(expected) << what << ": " << expected.error().message;
+    ASSERT_TRUE(found) << what << ": " << found.error().message;
+    ASSERT_EQ(*found, *expected) << what;
+  }
+}
+
+TEST(LosslessWalk, HasTheTextOfVanillaInEveryRequestOfASequence) {
+  const test::Walks seeds = test::walks(150);
+  for (std::uint32_t seed = seeds.first; seed <= seeds.last; ++seed) {
+    SCOPED_TRACE(fmt::format("seed {}", seed));
+    walk(seed);
+    if (testing::Test::HasFatalFailure()) return;
+  }
+}
+
+}  // namespace
+}  // namespace draftscope::engine
