@@ -11,6 +11,7 @@
 #include <cmath>
 
 #include "strategies/engine.h"
+#include "strategies/engine_window.h"
 
 namespace draftscope::engine {
 
@@ -85,10 +86,10 @@ Result<void> ConfLayersMask::read_confidences(std::span<const std::int32_t> text
 
 Result<void> ConfLayersMask::optimise(const RoundView& view, Probe& probe, DecisionLog* log) {
   due_ = false;
-  if (probe.room() < options_.window) return {};
+  const auto from = window_before_root(view, options_.window);
+  if (!from || probe.room() < options_.window) return {};
   const std::int64_t start_ns = now_ns();
-  const std::int32_t from = static_cast<std::int32_t>(view.text.size()) - 1 - options_.window;
-  DRAFTSCOPE_TRY(read_confidences(view.text, from, probe));
+  DRAFTSCOPE_TRY(read_confidences(view.text, *from, probe));
   // Layers whose outputs are not finite have no confidence, so the set stays.
   if (std::all_of(confidences_.begin(), confidences_.end(), [](double c) { return std::isfinite(c); })) {
     left_out_ = speculation::low_confidences(confidences_, searches_.lambda(), options_.n_layers);

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "strategies/engine.h"
+#include "strategies/engine_window.h"
 #include "strategies/swift/rule.h"
 
 namespace draftscope::engine {
@@ -95,11 +96,11 @@ bool SwiftMask::wants_to_optimise() const {
 }
 
 Result<void> SwiftMask::optimise(const RoundView& view, Probe& probe, DecisionLog* log) {
+  const auto latest = window_before_root(view, options_.window);
+  if (!latest) return {};
   const std::int64_t start_ns = now_ns();
   search_.propose(candidate_);
-  const std::int32_t from = options_.scores_first
-                                ? prompt_size_
-                                : static_cast<std::int32_t>(view.text.size()) - 1 - options_.window;
+  const std::int32_t from = options_.scores_first ? std::min(prompt_size_, *latest) : *latest;
   DRAFTSCOPE_TRY_ASSIGN(
       const std::optional<double> score,
       matchness(probe, candidate_.mask, view.text, from, options_.window, rows_, outputs_, hits_));
