@@ -61,9 +61,8 @@ std::string device_chart(const simulator::DeviceTime& device, const Glyphs& glyp
     if (device.busy_by_phase[phase] > 0)
       add(fmt::format("busy, {}", traces::phase_name(static_cast<traces::Phase>(phase))),
           device.busy_by_phase[phase]);
-  for (std::size_t kind = 0; kind < device.gap_by_kind.size(); ++kind)
-    if (device.gap_by_kind[kind] > 0)
-      add(fmt::format("gaps, {}", simulator::gap_kind_names[kind]), device.gap_by_kind[kind]);
+  add("gaps before launches", device.gap_launch_ns);
+  add("gaps between kernels", device.gap_ns - device.gap_launch_ns);
   add("host alone", device.host_ns);
   return fmt::format(
       "  the device in {} rounds with {} activities; {} of their time lies outside their round\n{}",

@@ -260,12 +260,6 @@ void add_breakdown(Measured& list) {
   }
 }
 
-/// Names of GapKind in keys.
-constexpr std::array<std::string_view, gap_kind_names.size()> gap_keys{"launch", "between_kernels",
-                                                                       "before_copies"};
-constexpr std::array<std::string_view, gap_kind_names.size()> gap_meanings{
-    "that a launch's first kernel ends", "within a launch", "that a copy ends"};
-
 void add_device(Measured& list) {
   const auto add = [&list](std::string key, std::string title, std::string unit, std::string explanation,
                            std::int64_t DeviceTime::*part) {
@@ -281,11 +275,8 @@ void add_device(Measured& list) {
   add("busy_ns", "device busy", "ns", "Time in which some activity of the round ran", &DeviceTime::busy_ns);
   add("gap_ns", "device gaps", "ns", "Idle time between a round's first and last activity",
       &DeviceTime::gap_ns);
-  for (std::size_t i = 0; i < gap_kind_names.size(); ++i)
-    list.push_back({fmt::format("device.gap_{}_ns", gap_keys[i]),
-                    fmt::format("device gaps, {}", gap_kind_names[i]), "ns",
-                    fmt::format("Gaps {}", gap_meanings[i]), Format::duration,
-                    [i](const Figures& of) { return of.device.gap_by_kind[i]; }});
+  add("gap_launch_ns", "device gaps before launches", "ns",
+      "Gaps that the begin of a launch ends; the rest lies between its kernels", &DeviceTime::gap_launch_ns);
   add("host_ns", "host alone", "ns", "Time before a round's first and after its last activity",
       &DeviceTime::host_ns);
   add("outside_ns", "device outside", "ns",

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "lane_builder.h"
 
+#include <draftscope/simulator/analysis/device_timeline.h>
+
 #include <algorithm>
 #include <numeric>
-
-#include "readable_name.h"
 
 namespace draftscope::gui {
 
@@ -79,7 +79,7 @@ LaneNames::LaneNames(const std::unordered_map<traces::StringId, std::string>& st
   whole_ = names_;
   name_of_.reserve(rows.size());
   for (const auto& [id, text] : rows) {
-    std::string name = readable_name(*text);
+    std::string name = simulator::short_kernel_name(*text);
     const auto [found, is_new] = known.try_emplace(name, static_cast<std::uint32_t>(names_.size()));
     if (is_new) {
       names_.push_back(std::move(name));

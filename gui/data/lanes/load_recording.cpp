@@ -108,10 +108,8 @@ class RowGatherer {
                         .phase = kernel.phase});
       if (kernel.span_id != 0) into.lanes.launch(kernel.id, kernel.span_id);
       if (kernel.round_id != 0)
-        tracks_[kernel.track_id].push_back(
-            {kernel.round_id, kernel.start_ns, kernel.end_ns, kernel.phase,
-             simulator::is_copy_name(names_.all()[names_.of(kernel.short_name_id)]),
-             simulator::launch_number(kernel)});
+        tracks_[kernel.track_id].push_back({kernel.round_id, kernel.start_ns, kernel.end_ns, kernel.phase,
+                                            simulator::launch_number(kernel)});
       return count();
     }));
     for (auto& [track_id, slices] : prefills) add_prefill({LaneKind::track, track_id.value()}, slices, into);

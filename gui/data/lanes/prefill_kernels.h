@@ -13,7 +13,7 @@
 namespace draftscope::gui {
 
 struct PrefillKernel {
-  std::string name;         ///< As readable_name() gives it; in the result, with its operation.
+  std::string name;         ///< As short_kernel_name() gives it; in the result, with its operation.
   std::int32_t layer = -1;  ///< -1 = none, or not known.
 };
 

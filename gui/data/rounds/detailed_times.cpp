@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "detailed_times.h"
 
+#include <draftscope/simulator/analysis/device_timeline.h>
 #include <draftscope/simulator/analysis/operations.h>
 
 #include <algorithm>
@@ -9,8 +10,6 @@
 #include <string_view>
 #include <tuple>
 #include <utility>
-
-#include "data/lanes/readable_name.h"
 
 namespace draftscope::gui {
 
@@ -21,7 +20,7 @@ constexpr std::size_t max_operations = 14;
 constexpr std::int64_t rows_per_question = 1 << 14;
 
 /// Kinds of time in a round apart from layers and operations.
-enum class Rest : std::uint8_t { unnamed, idle, launch, between_kernels, before_copies, host, not_recorded };
+enum class Rest : std::uint8_t { unnamed, idle, launch, between_kernels, host, not_recorded };
 
 constexpr Rest rest_of(simulator::GapKind kind) {
   return static_cast<Rest>(static_cast<int>(Rest::launch) + static_cast<int>(kind));
@@ -56,7 +55,6 @@ class GatheredTimes {
     names.emplace_back(unnamed);
     names.emplace_back("idle");
     for (const std::string_view gap : simulator::gap_kind_names) names.emplace_back(gap);
-    names.emplace_back("host");
     names.emplace_back("not recorded");
     side.times = PartedTimes(std::move(names), rounds, std::move(named_));
     return side;
@@ -170,17 +168,13 @@ class Operations {
     if (!is_new) return known->second;
     const auto text = strings_.find(name_id);
     if (text == strings_.end()) return no_part;
-    std::string name = readable_name(text->second);
+    std::string name = simulator::short_kernel_name(text->second);
     name.resize(std::min(name.find(": "), name.size()));
     if (name == "layer" || name == "draft step") return no_part;
     auto found = std::find(names_.begin(), names_.end(), name);
     if (found == names_.end() && names_.size() >= max_names) return no_part;
     if (found == names_.end()) found = names_.insert(names_.end(), name);
     return known->second = static_cast<std::int32_t>(found - names_.begin());
-  }
-  [[nodiscard]] bool is_copy(traces::StringId name_id) const {
-    const auto text = strings_.find(name_id);
-    return text != strings_.end() && simulator::is_copy_name(text->second);
   }
   [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
 
@@ -279,7 +273,6 @@ struct KernelTime {
   std::int64_t end_ns = 0;
   std::int32_t layer = no_part;
   std::int32_t operation = no_part;
-  bool is_copy = false;
   std::uint32_t launch = 0;  ///< As simulator::launch_number().
   traces::SpanId span;
 };
@@ -294,10 +287,8 @@ void add_round(std::span<const KernelTime> kernels, bool timed_by_device, Gather
   simulator::OperationClock clock(timed_by_device);
   for (const KernelTime& kernel : kernels) {
     const simulator::AttributedTime time = clock.attribute(kernel.start_ns, kernel.end_ns, kernel.span);
-    into.add_rest(
-        place,
-        rest_of(simulator::gap_kind(kernel.is_copy, std::exchange(launch, kernel.launch), kernel.launch)),
-        clipped(time.start_ns) - last_ns);
+    into.add_rest(place, rest_of(simulator::gap_kind(std::exchange(launch, kernel.launch), kernel.launch)),
+                  clipped(time.start_ns) - last_ns);
     if (const std::int64_t ns = time.ns_within(round.start_ns, round.end_ns); ns > 0)
       into.add(place, std::max(kernel.layer, no_part), kernel.operation, ns);
     last_ns = std::max(last_ns, clipped(kernel.end_ns));
@@ -318,8 +309,8 @@ Result<DetailedTimes> times_of_kernels(traces::Reader& reader, const traces::Rec
     const std::uint32_t place = gatherer.place_of(kernel.round_id);
     if (place != no_index && tracks.ids.contains(kernel.track_id))
       kernels.push_back({place, kernel.start_ns, kernel.end_ns, kernel.layer,
-                         operations.of(kernel.short_name_id), operations.is_copy(kernel.short_name_id),
-                         simulator::launch_number(kernel), kernel.span_id});
+                         operations.of(kernel.short_name_id), simulator::launch_number(kernel),
+                         kernel.span_id});
     return !cancelled;
   }));
   if (cancelled) return fail("cancelled");

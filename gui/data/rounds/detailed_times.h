@@ -8,7 +8,7 @@
 // Time that no layer or operation covers:
 //   no layer, no operation   inside a phase, or in a kernel, without one
 //   idle                     no phase (host spans)
-//   launch, between kernels, before copies   no kernel, between the round's first and last, by GapKind
+//   launch, between kernels   no kernel, between the round's first and last, by GapKind
 //   host                     no kernel: before the round's first and after its last
 //   not recorded             rounds without spans or kernels
 //

@@ -13,9 +13,7 @@ GapKind kind_of(const DeviceWork* before, const DeviceWork* after) {
   if (before == nullptr || after == nullptr || before->run != after->run ||
       before->round_id != after->round_id)
     return GapKind::host;
-  if (before->is_copy || after->is_copy) return GapKind::launch;
-  const bool launches_differ = before->launch != after->launch;
-  return launches_differ ? GapKind::launch : GapKind::between;
+  return gap_kind(before->launch, after->launch);
 }
 
 /// Edges of 1, 2, 5, 10, … that hold the interval.

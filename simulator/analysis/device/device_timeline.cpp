@@ -64,16 +64,17 @@ class BytesBySizes {
 
   /// -1 where the bytes are not known, and 0 for a second kernel of one operation.
   [[nodiscard]] std::int64_t of_row(std::optional<speculation::Operation> operation, const DeviceWork& row,
-                                    traces::SpanId span) {
+                                    traces::SpanId span, bool is_of_graph) {
     using speculation::Operation;
     if (!is_known_ || !operation || *operation == Operation::small) return -1;
     if (row.phase == traces::Phase::draft && own_drafts_.contains(row.run)) return -1;
     // An operation may take several kernels, of which the first reads; the head has no layer to tell passes
     // by.
     Last& last = last_[static_cast<std::size_t>(*operation)];
-    const bool is_same_launch = last.span == span && last.launch == row.launch && last.layer == row.layer;
+    const std::uint32_t launch = is_of_graph ? row.launch : 0;
+    const bool is_same_launch = last.span == span && last.launch == launch && last.layer == row.layer;
     if (is_same_launch && (row.layer >= 0 || last.kernel != row.kernel)) return 0;
-    last = {span, row.launch, row.kernel, row.layer};
+    last = {span, launch, row.kernel, row.layer};
     if (*operation != Operation::attention) return static_cast<std::int64_t>(of(*operation));
     const auto position = positions_.find(row.round_id);
     if (position == positions_.end() || row_bytes_ <= 0.0) return -1;
@@ -107,24 +108,18 @@ class BytesBySizes {
 struct ReadRow {
   DeviceWork work;
   traces::SpanId span_id;
+  std::uint32_t graph_id = 0;  ///< 0 = launched by itself.
   bool is_operation = false;
 };
 
-/// Parts of operations: each begins where its launch's operation before ended, and yields to what began
-/// first.
+/// Parts of operations, as OperationClock gives them.
 std::vector<OwnTime> own_of_operations(const std::vector<ReadRow>& rows) {
   std::vector<OwnTime> own;
-  std::int64_t until_ns = std::numeric_limits<std::int64_t>::min();
-  traces::SpanId span;
+  OperationClock clock(true);
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    const ReadRow& row = rows[i];
-    if (!row.is_operation) continue;
-    const bool follows = !row.span_id.is_none() && row.span_id == span;
-    const std::int64_t from_ns = follows ? until_ns : std::max(row.work.start_ns, until_ns);
-    span = row.span_id;
-    if (row.work.end_ns <= from_ns) continue;
-    own.push_back({from_ns, row.work.end_ns, static_cast<std::uint32_t>(i)});
-    until_ns = row.work.end_ns;
+    if (!rows[i].is_operation) continue;
+    const AttributedTime time = clock.attribute(rows[i].work.start_ns, rows[i].work.end_ns, rows[i].span_id);
+    if (time.ns() > 0) own.push_back({time.start_ns, time.end_ns, static_cast<std::uint32_t>(i)});
   }
   return own;
 }
@@ -133,12 +128,10 @@ std::vector<OwnTime> own_of_operations(const std::vector<ReadRow>& rows) {
 void add_own_of_streams(const std::vector<ReadRow>& rows, std::vector<OwnTime>& own) {
   const std::size_t operations = own.size();
   std::size_t next = 0;
-  std::int64_t until_ns = std::numeric_limits<std::int64_t>::min();
+  Attribution attribution;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (rows[i].is_operation) continue;
-    std::int64_t from_ns = std::max(rows[i].work.start_ns, until_ns);
-    const std::int64_t end_ns = rows[i].work.end_ns;
-    until_ns = std::max(until_ns, end_ns);
+    auto [from_ns, end_ns] = attribution.add(rows[i].work.start_ns, rows[i].work.end_ns);
     while (from_ns < end_ns) {
       while (next < operations && own[next].end_ns <= from_ns) ++next;
       const std::int64_t to_ns = next < operations ? std::min(end_ns, own[next].start_ns) : end_ns;
@@ -181,11 +174,10 @@ class RowReader {
     work.operation = names.operation;
     work.kernel = names.kernel;
     if (const auto run = run_of_.find(kernel.request_id); run != run_of_.end()) work.run = run->second;
-    work.launch = kernel.graph_id != 0 ? kernel.correlation_id : 0;
+    work.launch = launch_number(kernel);
     work.layer = kernel.layer;
     work.phase = kernel.phase;
-    work.is_copy = names.is_copy;
-    rows_.push_back({work, kernel.span_id, is_operation});
+    rows_.push_back({work, kernel.span_id, kernel.graph_id, is_operation});
   }
 
   [[nodiscard]] std::vector<ReadRow>& rows() { return rows_; }
@@ -196,14 +188,13 @@ class RowReader {
   struct Names {
     std::uint32_t operation = 0;
     std::uint32_t kernel = 0;
-    bool is_copy = false;
   };
   const Names& names_of(traces::StringId id) {
     const auto [known, is_new] = known_.try_emplace(id);
     if (!is_new) return known->second;
     const auto text = strings_.find(id);
     const std::string name = text == strings_.end() ? "?" : short_kernel_name(text->second);
-    known->second = {names_.add(operation_of_kernel(name)), names_.add(name), name.starts_with("[mem")};
+    known->second = {names_.add(operation_of_kernel(name)), names_.add(name)};
     return known->second;
   }
 
@@ -224,7 +215,7 @@ BytesSource add_bytes(const traces::Recording& recording, RowReader& rows) {
   for (ReadRow& row : rows.rows()) {
     const auto [known, is_new] = operation_of.try_emplace(row.work.operation);
     if (is_new) known->second = speculation::operation_of_span(rows.names().at(row.work.operation));
-    row.work.bytes = sizes.of_row(known->second, row.work, row.span_id);
+    row.work.bytes = sizes.of_row(known->second, row.work, row.span_id, row.graph_id != 0);
   }
   return BytesSource::sizes;
 }

@@ -26,8 +26,8 @@ void add_round(const traces::Round& round, std::span<const DeviceInterval> inter
     const std::int64_t added_ns = attribution.add(from, to).ns();
     busy_ns += added_ns;
     time.busy_by_phase[static_cast<std::size_t>(interval.phase)] += added_ns;
-    const GapKind kind = gap_kind(interval.is_copy, std::exchange(launch, interval.launch), interval.launch);
-    time.gap_by_kind[static_cast<std::size_t>(kind)] += std::max<std::int64_t>(from - last_ns, 0);
+    if (gap_kind(std::exchange(launch, interval.launch), interval.launch) == GapKind::launch)
+      time.gap_launch_ns += std::max<std::int64_t>(from - last_ns, 0);
     last_ns = std::max(last_ns, to);
   }
   const std::int64_t wall_ns = round.end_ns - round.start_ns;
@@ -46,15 +46,11 @@ Result<std::vector<DeviceInterval>> read_device_intervals(traces::Reader& reader
   std::unordered_set<traces::TrackId> streams;
   for (const traces::Track& track : recording.tracks)
     if (track.kind == "stream") streams.insert(track.id);
-  DRAFTSCOPE_TRY_ASSIGN(const auto strings, reader.strings());
-  std::unordered_set<traces::StringId> copies;
-  for (const auto& [id, name] : strings)
-    if (is_copy_name(name)) copies.insert(id);
   std::vector<DeviceInterval> intervals;
   DRAFTSCOPE_TRY(reader.kernels([&](const traces::Kernel& kernel) {
     if (kernel.round_id != 0 && streams.contains(kernel.track_id))
-      intervals.push_back({kernel.round_id, kernel.start_ns, kernel.end_ns, kernel.phase,
-                           copies.contains(kernel.short_name_id), launch_number(kernel)});
+      intervals.push_back(
+          {kernel.round_id, kernel.start_ns, kernel.end_ns, kernel.phase, launch_number(kernel)});
     return true;
   }));
   std::sort(intervals.begin(), intervals.end(), [](const DeviceInterval& a, const DeviceInterval& b) {

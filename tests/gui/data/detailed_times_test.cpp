@@ -59,21 +59,16 @@ void add_by_spans(const traces::Round& round, const traces::Sample& sample, Sums
 }
 
 /// Kind of the gap at the end of which a kernel begins, or a later one after gaps and moments.
-std::string gap_at(std::vector<const traces::Kernel*> kernels, const traces::Round& round,
-                   const traces::Sample& sample, std::int64_t at) {
+std::string gap_at(std::vector<const traces::Kernel*> kernels, const traces::Round& round, std::int64_t at) {
   std::stable_sort(kernels.begin(), kernels.end(), [](const traces::Kernel* a, const traces::Kernel* b) {
     return std::pair(a->start_ns, a->end_ns) < std::pair(b->start_ns, b->end_ns);
   });
   const auto next = std::find_if(kernels.begin(), kernels.end(), [&](const traces::Kernel* kernel) {
     return std::clamp(kernel->start_ns, round.start_ns, round.end_ns) >= at;
   });
-  const auto name_of = [&](const traces::Kernel& kernel) {
-    return sample.strings[static_cast<std::size_t>(kernel.short_name_id.value() - 1)];
-  };
   const auto launch_of = [](const traces::Kernel& kernel) {
     return kernel.correlation_id != 0 ? std::int64_t{kernel.correlation_id} : kernel.span_id.value();
   };
-  if (name_of(**next).starts_with("[mem")) return "before copies";
   return launch_of(**std::prev(next)) == launch_of(**next) ? "between kernels" : "launch";
 }
 
@@ -102,7 +97,7 @@ void add_by_kernels(const traces::Round& round, const traces::Sample& sample, Su
     std::string part = kernels.empty()                            ? "not recorded"
                        : running != nullptr && running->layer < 0 ? "no layer"
                        : running != nullptr                       ? "layer " + std::to_string(running->layer)
-                       : from >= first_ns && to <= last_ns        ? gap_at(kernels, round, sample, to)
+                       : from >= first_ns && to <= last_ns        ? gap_at(kernels, round, to)
                                                                   : "host";
     layers[part] += to - from;
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Tests how the app reads the shipped GPU recordings: names of kernels, overlaps, and which part the time
 // belongs to.
+#include <draftscope/simulator/analysis/device_timeline.h>
 #include <draftscope/simulator/analysis/measured_recording.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,7 +14,6 @@
 #include "data/details/slice_details.h"
 #include "data/lanes/load_recording.h"
 #include "data/lanes/prefill_kernels.h"
-#include "data/lanes/readable_name.h"
 #include "data/rounds/detailed_times.h"
 #include "sample.h"
 
@@ -30,24 +30,25 @@ std::filesystem::path sample(const std::string& name) {
 TEST(ReadableName, LeavesOutWhatAllKernelsShare) {
   const std::string engine = "draftscope::engine::cuda::";
   const std::string entry = engine + "(anonymous namespace)::entry<";
-  EXPECT_EQ(readable_name("qkv: " + entry + engine + "ProductKernel<" + engine + "PlainWeights<" + engine +
-                          "Bf16>, 8, 8, " + engine + "QkvOp> >"),
+  EXPECT_EQ(simulator::short_kernel_name("qkv: " + entry + engine + "ProductKernel<" + engine +
+                                         "PlainWeights<" + engine + "Bf16>, 8, 8, " + engine + "QkvOp> >"),
             "qkv: ProductKernel<PlainWeights<Bf16>, 8, 8, QkvOp>");
-  EXPECT_EQ(readable_name(entry + engine + "SelectTop>"), "SelectTop");
-  EXPECT_EQ(readable_name(engine + "entry<" + engine + "ProductKernel<" + engine + "Bf16, " + engine +
-                          "GateUpOp> >"),
+  EXPECT_EQ(simulator::short_kernel_name(entry + engine + "SelectTop>"), "SelectTop");
+  EXPECT_EQ(simulator::short_kernel_name(engine + "entry<" + engine + "ProductKernel<" + engine + "Bf16, " +
+                                         engine + "GateUpOp> >"),
             "gate up: ProductKernel<Bf16, GateUpOp>");
-  EXPECT_EQ(readable_name("void at::f<4, at::(anonymous namespace)::g<float> >(int, at::h<float>)"),
-            "f<4, g<float>>");
-  EXPECT_EQ(readable_name("cublasLt::splitKreduce_kernel<32, 16, int, float>"),
+  EXPECT_EQ(
+      simulator::short_kernel_name("void at::f<4, at::(anonymous namespace)::g<float> >(int, at::h<float>)"),
+      "f<4, g<float>>");
+  EXPECT_EQ(simulator::short_kernel_name("cublasLt::splitKreduce_kernel<32, 16, int, float>"),
             "splitKreduce_kernel<32, 16, int, float>");
-  EXPECT_EQ(readable_name("a::b<c::d<int>, e::(anonymous namespace)::f>"), "b<d<int>, f>");
+  EXPECT_EQ(simulator::short_kernel_name("a::b<c::d<int>, e::(anonymous namespace)::f>"), "b<d<int>, f>");
 }
 
 TEST(ReadableName, IsTheNameItselfElsewhere) {
   for (const char* name : {"", ":", "aten::mm", "nvjet_sm90_tss_64x96_64x10_2x1_v_bz_TNT", "[memcpy HtoD]",
                            "forward: [graph]", "draft step", "<lambda>", "a < b", "x > y < z"})
-    EXPECT_EQ(readable_name(name), name);
+    EXPECT_EQ(simulator::short_kernel_name(name), name);
 }
 
 class GpuSample : public testing::TestWithParam<const char*> {

@@ -177,7 +177,7 @@ DeviceTimeline timeline_of(const std::vector<DeviceWork>& work, std::vector<OwnT
 }
 
 TEST(DeviceGaps, SayWhatTheyAre) {
-  DeviceWork copy{.start_ns = 10, .end_ns = 20, .round_id = 1, .is_copy = true};
+  DeviceWork copy{.start_ns = 10, .end_ns = 20, .round_id = 1, .launch = 4};
   DeviceWork first{.start_ns = 30, .end_ns = 40, .round_id = 1, .launch = 5};
   DeviceWork second{.start_ns = 45, .end_ns = 50, .round_id = 1, .launch = 5};
   DeviceWork relaunched{.start_ns = 60, .end_ns = 70, .round_id = 1, .launch = 6};
@@ -192,7 +192,7 @@ TEST(DeviceGaps, SayWhatTheyAre) {
     kinds.push_back(gap.kind);
     times.push_back(gap.ns());
   }
-  EXPECT_THAT(kinds, ElementsAre(GapKind::host, GapKind::launch, GapKind::between, GapKind::launch,
+  EXPECT_THAT(kinds, ElementsAre(GapKind::host, GapKind::launch, GapKind::between_kernels, GapKind::launch,
                                  GapKind::host, GapKind::host));
   EXPECT_THAT(times, ElementsAre(10, 10, 5, 10, 10, 10));
   EXPECT_EQ(gaps.front().before, no_work);

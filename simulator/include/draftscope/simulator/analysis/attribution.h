@@ -45,18 +45,13 @@ class Attribution {
   std::int64_t until_ns_ = std::numeric_limits<std::int64_t>::min();
 };
 
-/// Kind of a gap, a time in which nothing ran, by what ended it.
+/// Kind of a gap, a time in which a device did nothing.
 enum class GapKind : std::uint8_t {
-  launch,           ///< Ended by the first kernel of a launch: of a graph, a program or a single kernel.
-  between_kernels,  ///< Ended by a later kernel of a launch.
-  before_copies,    ///< Ended by a copy or a memory set, which the host asked for.
+  launch,  ///< In a round; the begin of a launch ended it: of a graph, a program, a kernel or a copy.
+  between_kernels,  ///< In a round; a later kernel of the launch before it ended it.
+  host,             ///< Outside rounds, or before a round's first and after its last work.
 };
-inline constexpr std::array<std::string_view, 3> gap_kind_names{"launch", "between kernels", "before copies"};
-
-/// Whether an activity of this name is a copy or a memory set.
-[[nodiscard]] constexpr bool is_copy_name(std::string_view name) {
-  return name.starts_with("[mem");
-}
+inline constexpr std::array<std::string_view, 3> gap_kind_names{"launch", "between kernels", "host"};
 
 /// Number of the call that launched an activity, or of the span whose kernel timed it; 0 if neither is known.
 [[nodiscard]] inline std::uint32_t launch_number(const traces::Kernel& kernel) {
@@ -64,11 +59,14 @@ inline constexpr std::array<std::string_view, 3> gap_kind_names{"launch", "betwe
                                     : static_cast<std::uint32_t>(kernel.span_id.value());
 }
 
-/// Kind of the gap between two activities of the given launches.
-[[nodiscard]] constexpr GapKind gap_kind(bool is_before_copy, std::uint32_t launch_before,
-                                         std::uint32_t launch_after) {
-  if (is_before_copy) return GapKind::before_copies;
+/// Kind of the gap between two activities of a round, by their launch numbers.
+[[nodiscard]] constexpr GapKind gap_kind(std::uint32_t launch_before, std::uint32_t launch_after) {
   return launch_before == launch_after ? GapKind::between_kernels : GapKind::launch;
+}
+
+/// Whether an activity of this name is a copy or a memory set.
+[[nodiscard]] constexpr bool is_copy_name(std::string_view name) {
+  return name.starts_with("[mem");
 }
 
 }  // namespace draftscope::simulator

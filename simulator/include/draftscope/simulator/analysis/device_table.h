@@ -6,6 +6,7 @@
 //
 // Pure functions, safe from any thread; each is one pass over the timeline.
 
+#include <draftscope/simulator/analysis/attribution.h>
 #include <draftscope/simulator/analysis/device_timeline.h>
 #include <array>
 #include <cstddef>
@@ -66,12 +67,6 @@ struct DeviceTable {
 [[nodiscard]] DeviceTable device_table(const DeviceTimeline& timeline, const DeviceSelection& selection,
                                        DeviceNames by);
 
-enum class GapKind : std::uint8_t {
-  launch,   ///< Within a round, beside a copy or between two launches of graphs.
-  between,  ///< Within a round, between two kernels of one launch, or launched one by one.
-  host,     ///< Between rounds and around them: the host decides, or prepares.
-};
-inline constexpr std::array<std::string_view, 3> gap_kind_names{"launch", "between kernels", "host"};
 inline constexpr std::uint32_t no_work = std::numeric_limits<std::uint32_t>::max();
 
 /// A time in which the device did nothing.

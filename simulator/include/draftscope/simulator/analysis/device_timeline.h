@@ -34,10 +34,9 @@ struct DeviceWork {
   std::uint32_t operation = 0;  ///< Index into DeviceTimeline::names, as is `kernel`.
   std::uint32_t kernel = 0;
   std::uint32_t run = no_run;  ///< Index into Recording::runs.
-  std::uint32_t launch = 0;    ///< Number of the graph's launch; 0 = launched by itself.
+  std::uint32_t launch = 0;    ///< As launch_number().
   std::int32_t layer = -1;
   traces::Phase phase = traces::Phase::control;
-  bool is_copy = false;  ///< Whether it copies or sets memory, and computes nothing.
 
   [[nodiscard]] std::int64_t open_ns() const { return end_ns - start_ns; }
 };
@@ -76,8 +75,11 @@ using DeviceProgress = std::function<bool(std::int64_t rows)>;
                                                           const traces::Recording& recording,
                                                           const DeviceProgress& progress = {});
 
-/// Kernel's name without namespaces and the engine's entry: "qkv: a::(anonymous namespace)::entry<b::G<b::T>
-/// >" is "qkv: G<T>". A name that is no template and has no such namespace stays as it is ("aten::mm").
+/// Kernel's name without the parts that all kernels share: namespaces, the engine's entry around a kernel's
+/// body, the type "void" and the parameters. "qkv: void a::(anonymous namespace)::f<b::G<b::T>, 8>(int)" is
+/// "qkv: f<G<T>, 8>". The engine's kernels that compute one operation have its name first: "gate up:
+/// ProductKernel<Bf16, GateUpOp>". A name that is no template instance and has no such namespace stays as it
+/// is ("aten::mm").
 [[nodiscard]] std::string short_kernel_name(std::string_view name);
 
 /// The operation of a short name: the text before its colon, or else the kernel without template arguments.

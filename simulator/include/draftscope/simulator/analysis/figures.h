@@ -176,7 +176,7 @@ using Breakdown = std::array<std::int64_t, traces::phase_count>;
 // Breakdown of the wall time of rounds from the device's view. A round that launched work on the device is
 // divided into
 //   busy   some kernel, copy, memory set or graph of the round ran
-//   gap    none ran, between the round's first and its last; by what ended it (attribution.h)
+//   gap    none ran, between the round's first and its last; by GapKind (attribution.h)
 //   host   before the first and after the last, when only the host worked
 // so that busy + gap + host = wall time, exactly, in integers. Contradictions are reported separately:
 // `outside` is device time of the round's work beyond the round's own times. It is 0 where the clocks agree
@@ -188,7 +188,6 @@ struct DeviceInterval {
   std::int64_t start_ns = 0;
   std::int64_t end_ns = 0;
   traces::Phase phase = traces::Phase::control;
-  bool is_copy = false;      ///< A copy or a memory set.
   std::uint32_t launch = 0;  ///< As launch_number().
 };
 
@@ -202,7 +201,7 @@ struct DeviceTime {
   std::int64_t outside_ns = 0;
   /// busy_ns by phase; where activities of two phases overlap, the one that began first counts.
   std::array<std::int64_t, traces::phase_count> busy_by_phase{};
-  std::array<std::int64_t, gap_kind_names.size()> gap_by_kind{};  ///< gap_ns by GapKind.
+  std::int64_t gap_launch_ns = 0;  ///< Part of gap_ns whose GapKind is launch; the rest is between kernels.
 };
 
 /// Activities on tracks of kind "stream" that belong to a round, ordered by round and start.
