@@ -112,17 +112,22 @@ Checkpoint walk_checkpoint(std::mt19937& random) {
 /// A draft model of another size, which knows only some of the target's tokens where its vocabulary differs.
 StrategyResources with_draft_model(const Checkpoint& target, std::mt19937& random) {
   const std::uint32_t seed = random();
-  return {.open_draft_model = [&target, seed](const std::string& /*model*/) -> Result<OpenedDraftModel> {
+  StrategyResources resources;
+  resources.open_draft_model = [&target, seed](const std::string& /*model*/) -> Result<OpenedDraftModel> {
     std::mt19937 own(seed);
-    const Checkpoint checkpoint = own() % 3 == 0 ? target : random_checkpoint(own);
-    DRAFTSCOPE_TRY_ASSIGN(std::shared_ptr<Backend> backend,
-                          make_cpu_backend(checkpoint, {.threads = 1, .cache_rows = 160}));
-    const auto vocab = static_cast<std::size_t>(std::min(checkpoint.shape.vocab, target.shape.vocab));
-    if (checkpoint.shape.vocab == target.shape.vocab) return OpenedDraftModel(std::move(backend));
+    const auto checkpoint =
+        std::make_shared<const Checkpoint>(own() % 3 == 0 ? target : random_checkpoint(own));
+    DRAFTSCOPE_TRY_ASSIGN(auto made, make_cpu_backend(*checkpoint, {.threads = 1, .cache_rows = 160}));
+    // The backend reads the checkpoint's weights where they lie.
+    std::shared_ptr<Backend> backend(made.release(),
+                                     [checkpoint](Backend* of_checkpoint) { delete of_checkpoint; });
+    const auto vocab = static_cast<std::size_t>(std::min(checkpoint->shape.vocab, target.shape.vocab));
+    if (checkpoint->shape.vocab == target.shape.vocab) return OpenedDraftModel(std::move(backend));
     auto shared = std::make_shared<std::vector<bool>>(vocab);
     for (std::size_t token = 0; token < vocab; ++token) (*shared)[token] = own() % 4 != 0;
     return OpenedDraftModel(std::move(backend), std::move(shared));
-  }};
+  };
+  return resources;
 }
 
 void walk(std::uint32_t seed) {
@@ -133,7 +138,7 @@ void walk(std::uint32_t seed) {
   static constexpr std::array formats{WeightFormat::bf16, WeightFormat::bf16, WeightFormat::q8_0,
                                       WeightFormat::q5_0, WeightFormat::q4_1, WeightFormat::q3_0};
   CpuOptions options{.threads = static_cast<std::int32_t>(1 + random() % 3),
-                            .cache_rows = static_cast<std::int32_t>(40 + random() % 120)};
+                     .cache_rows = static_cast<std::int32_t>(40 + random() % 120)};
   if (const auto format = one_of(formats, random); format != WeightFormat::bf16) options.weights = format;
   const auto backend = make_cpu_backend(checkpoint, options);
   ASSERT_TRUE(backend) << backend.error().message;
