@@ -222,24 +222,31 @@ TEST(MergedShards, AreSoundWhateverTheirClocksSay) {
   }
 }
 
-/// Names of the columns of a table, or of all tables.
-std::vector<std::string> names(const fs::path& path, const std::string& table) {
-  const std::string sql =
-      table.empty()
-          ? std::string("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%'")
-          : fmt::format("SELECT name FROM pragma_table_info('{}')", table);
+/// The first column of a query's rows.
+std::vector<std::string> first_column(const fs::path& path, const std::string& sql) {
   std::vector<std::string> found;
   for (const auto& row : query(path, sql)) found.push_back(row.front());
   return found;
 }
 
-/// A statement that changes, removes or repeats one row of any table.
+/// Runs SQL that a table may refuse, such as a text for a number.
+void try_sql(const fs::path& path, const std::string& sql) {
+  sqlite3* database = nullptr;
+  ASSERT_EQ(sqlite3_open(path.c_str(), &database), SQLITE_OK);
+  sqlite3_exec(database, sql.c_str(), nullptr, nullptr, nullptr);
+  sqlite3_close(database);
+}
+
+/// A statement that changes or removes one row of any table.
 std::string random_change(const fs::path& path, std::mt19937& random) {
-  const auto pick = [&](const auto& from) { return from[random() % from.size()]; };
-  const std::string table = pick(names(path, ""));
-  const std::string where = fmt::format(
-      "WHERE rowid = (SELECT rowid FROM {} LIMIT 1 OFFSET {} % (SELECT max(count(*), 1) FROM {}))", table,
-      random() % 1000, table);
+  const auto pick = [&](const std::vector<std::string>& from) { return from[random() % from.size()]; };
+  const std::string table = pick(first_column(path, "SELECT name FROM sqlite_schema WHERE type = 'table'"));
+  const std::string columns_of = fmt::format("SELECT name FROM pragma_table_info('{}')", table);
+  const std::string key =
+      fmt::format("\"{}\"", fmt::join(first_column(path, columns_of + " WHERE pk > 0"), "\", \""));
+  const auto rows = std::stoul(first_column(path, fmt::format("SELECT count(*) FROM {}", table)).front());
+  const std::string where = fmt::format("WHERE ({}) IN (SELECT {} FROM {} LIMIT 1 OFFSET {})", key, key,
+                                        table, random() % std::max(rows, 1UL));
   static const std::vector<std::string> values{"NULL",
                                                "-1",
                                                "0",
@@ -257,7 +264,7 @@ std::string random_change(const fs::path& path, std::mt19937& random) {
                                                "x''",
                                                "x'00ff00ff'",
                                                "zeroblob(5000)"};
-  const std::string column = pick(names(path, table));
+  const std::string column = pick(first_column(path, columns_of));
   switch (random() % 8) {
     case 0:
       return fmt::format("DELETE FROM {} {}", table, where);
@@ -280,7 +287,7 @@ TEST(MergedShards, AreTakenExactlyWhenTheyKeepEveryRuleAndSoDoesTheWhole) {
     std::mt19937 random(seed);
     fs::copy_file(whole, shard, fs::copy_options::overwrite_existing);
     const std::string sql = random_change(shard, random);
-    change(shard, "PRAGMA ignore_check_constraints = 1; PRAGMA foreign_keys = 0; " + sql);
+    try_sql(shard, "PRAGMA ignore_check_constraints = 1; " + sql);
     SCOPED_TRACE(fmt::format("seed {}: {}", seed, sql));
     auto reader = Reader::open(shard);
     const auto violations = reader ? reader->validate(1) : tl::unexpected<Error>(reader.error());
@@ -291,8 +298,8 @@ TEST(MergedShards, AreTakenExactlyWhenTheyKeepEveryRuleAndSoDoesTheWhole) {
       EXPECT_EQ(read_everything(merged), "");
     } else if (is_valid && sql.find(" meta ") == std::string::npos) {
       ADD_FAILURE() << summary.error().message;
-    } else if (violations && !is_valid) {
-      EXPECT_NE(summary.error().message.find("expected"), std::string::npos) << summary.error().message;
+    } else {
+      EXPECT_EQ(summary.error().message.find('\n'), std::string::npos) << summary.error().message;
     }
   }
 }

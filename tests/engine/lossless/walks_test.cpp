@@ -109,20 +109,26 @@ Checkpoint walk_checkpoint(std::mt19937& random) {
   return checkpoint;
 }
 
+/// A backend reads the weights where its checkpoint holds them.
+struct DraftModelOfWalk {
+  Checkpoint checkpoint;
+  std::unique_ptr<Backend> backend;
+};
+
 /// A draft model of another size, which knows only some of the target's tokens where its vocabulary differs.
 StrategyResources with_draft_model(const Checkpoint& target, std::mt19937& random) {
-  const std::uint32_t seed = random();
+  const auto seed = static_cast<std::uint32_t>(random());
   StrategyResources resources;
   resources.open_draft_model = [&target, seed](const std::string& /*model*/) -> Result<OpenedDraftModel> {
     std::mt19937 own(seed);
-    const auto checkpoint =
-        std::make_shared<const Checkpoint>(own() % 3 == 0 ? target : random_checkpoint(own));
-    DRAFTSCOPE_TRY_ASSIGN(auto made, make_cpu_backend(*checkpoint, {.threads = 1, .cache_rows = 160}));
-    // The backend reads the checkpoint's weights where they lie.
-    std::shared_ptr<Backend> backend(made.release(),
-                                     [checkpoint](Backend* of_checkpoint) { delete of_checkpoint; });
-    const auto vocab = static_cast<std::size_t>(std::min(checkpoint->shape.vocab, target.shape.vocab));
-    if (checkpoint->shape.vocab == target.shape.vocab) return OpenedDraftModel(std::move(backend));
+    auto held = std::make_shared<DraftModelOfWalk>();
+    held->checkpoint = own() % 3 == 0 ? target : random_checkpoint(own);
+    DRAFTSCOPE_TRY_ASSIGN(held->backend,
+                          make_cpu_backend(held->checkpoint, {.threads = 1, .cache_rows = 160}));
+    std::shared_ptr<Backend> backend(held, held->backend.get());
+    const std::int32_t vocab_size = held->checkpoint.shape.vocab;
+    const auto vocab = static_cast<std::size_t>(std::min(vocab_size, target.shape.vocab));
+    if (vocab_size == target.shape.vocab) return OpenedDraftModel(std::move(backend));
     auto shared = std::make_shared<std::vector<bool>>(vocab);
     for (std::size_t token = 0; token < vocab; ++token) (*shared)[token] = own() % 4 != 0;
     return OpenedDraftModel(std::move(backend), std::move(shared));
