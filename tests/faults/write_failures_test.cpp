@@ -33,9 +33,10 @@ TEST_P(FailedWrite, EndsInOneLineAndLeavesNothing) {
   for (const auto& file : fs::recursive_directory_iterator(whole.output()))
     if (file.is_regular_file()) longest = std::max(longest, file.file_size());
   if (longest == 0) GTEST_SKIP() << "this command writes no file";
-  std::set<std::uintmax_t> limits{1, longest / 2, longest - 1};
-  const Walks seeds = walks(1);
-  for (std::uint32_t seed = seeds.first; seed <= std::min(seeds.last, 50U); ++seed)
+  std::set<std::uintmax_t> limits{longest / 2};
+  const Walks seeds = walks(0);
+  if (seeds.last > 0) limits.insert({1, longest - 1});
+  for (std::uint32_t seed = seeds.first; seed <= seeds.last; ++seed)
     limits.insert(std::mt19937_64(seed)() % longest);
   for (const std::uintmax_t limit : limits) {
     const fs::path place = folder / fmt::format("r{:05}", 1 + limit % 90'000);
