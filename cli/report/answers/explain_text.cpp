@@ -36,6 +36,15 @@ std::string wrapped_header(const simulator::MeasuredRecording& measured, const G
   return text;
 }
 
+/// Line of the header about the basis of all speedups; empty without one.
+std::string basis_line(const std::vector<simulator::Diagnosis>& diagnoses) {
+  const auto first =
+      std::ranges::find_if(diagnoses, [](const auto& of) { return of.round.speedup.has_value(); });
+  if (first == diagnoses.end()) return {};
+  return fmt::format("speedups   {}, over vanilla decoding\n",
+                     first->round.has_prefill ? "with the prefill" : "after the first token");
+}
+
 std::string finding_text(std::size_t number, const simulator::Finding& finding, bool quiet,
                          std::size_t columns) {
   const std::string head = fmt::format("  {}. ", number);
@@ -104,7 +113,8 @@ std::string explain_text(const std::vector<ExplainedRecording>& recordings, bool
                          const Glyphs& glyphs) {
   std::string text;
   for (const ExplainedRecording& recording : recordings) {
-    text += (text.empty() ? "" : "\n") + wrapped_header(*recording.measured, glyphs);
+    text += (text.empty() ? "" : "\n") + wrapped_header(*recording.measured, glyphs) +
+            basis_line(recording.diagnoses);
     if (recording.measured->timeline) text += '\n' + timeline_text(*recording.measured->timeline, glyphs);
     for (const simulator::Diagnosis& diagnosis : recording.diagnoses)
       text += '\n' + diagnosis_text(diagnosis, quiet, glyphs);
