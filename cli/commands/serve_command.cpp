@@ -9,6 +9,7 @@
 #include "commands/record_command.h"
 #include "options/numbers.h"
 #include "options/output_options.h"
+#include "serve/host_names.h"
 #include "terminal/messages.h"
 
 namespace draftscope::cli {
@@ -18,12 +19,6 @@ namespace {
 constexpr std::int32_t tokens_of_a_completion = 512;
 constexpr std::int32_t max_port = 65535;
 constexpr std::int32_t max_queue = 256;
-
-/// Whether only programs of this machine reach the address.
-bool is_loopback(const std::string& host) {
-  return host == "localhost" || host == "::1" ||
-         (host.starts_with("127.") && host.find_first_not_of("0123456789.") == std::string::npos);
-}
 
 Result<int> serve_and_say_where(const ServeOptions& options) {
   if (!is_loopback(options.host))
@@ -53,6 +48,9 @@ void add_serve_command(CLI::App& app, Outcome& outcome, const std::string& comma
       ->capture_default_str();
   add_decoding_options(*command, options->decoding);
   command->add_option("--host", options->host, "The address to listen on")->capture_default_str();
+  command->add_option(
+      "--allow-host", options->further_names,
+      "A name by which clients call the server, beside loopback's and --host; others are refused");
   add_number(*command, "--port", options->port, "The port; 0 = any that is free", {0, max_port})
       ->capture_default_str();
   add_number(*command, "--queue", options->queue, "Requests that may wait while one is decoded",

@@ -17,6 +17,8 @@
 
 #include "chat/conversation.h"
 #include "serve/completion_request.h"
+#include "serve/host_names.h"
+#include "serve/listener.h"
 #include "serve/reply.h"
 
 namespace draftscope::cli {
@@ -25,8 +27,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Time after which a client that neither sends nor takes a byte is given up.
-constexpr std::chrono::seconds max_silence{10};
 /// Interval between looks at whether a client is still there.
 constexpr std::chrono::milliseconds presence_poll{100};
 constexpr const char* json_type = "application/json";
@@ -54,11 +54,12 @@ class Client {
   Client& operator=(const Client&) = delete;
   ~Client() { exchange_.leave(completion_); }
 
-  /// Answers with the whole text once it has ended.
+  /// Answers with the whole text once it has ended, or with nothing to a client that left.
   void answer(httplib::Response& response) {
     Exchange::Piece piece;
     std::string text;
     while (!piece.result) {
+      if (Listener::client_has_left()) return;
       piece = exchange_.take(*completion_, presence_poll);
       text += piece.text;
     }
@@ -130,7 +131,6 @@ class Endpoint::Implementation {
  public:
   Implementation(Exchange& exchange, ServedModel served) : exchange_(exchange), served_(std::move(served)) {
     server_.new_task_queue = [threads = served_.max_connections] { return new httplib::ThreadPool(threads); };
-    server_.set_keep_alive_max_count(1);  // What is left of a refused body is no next request.
     server_.set_read_timeout(max_silence);
     server_.set_write_timeout(max_silence);
     server_.set_tcp_nodelay(true);
@@ -151,8 +151,9 @@ class Endpoint::Implementation {
     server_.Get(any_path, without_body).Options(any_path, without_body);
     server_.Post(any_path, with_body).Put(any_path, with_body);
     server_.Patch(any_path, with_body).Delete(any_path, with_body);
-    server_.set_pre_routing_handler([](const httplib::Request& request, httplib::Response& response) {
+    server_.set_pre_routing_handler([this](const httplib::Request& request, httplib::Response& response) {
       using enum httplib::Server::HandlerResponse;
+      if (comes_from_elsewhere(request, response)) return Handled;
       // Long paths would take the library's regular expressions deep into the stack.
       constexpr std::size_t max_path_bytes = 256;
       if (request.path.size() > max_path_bytes) {
@@ -167,7 +168,8 @@ class Endpoint::Implementation {
     });
     server_.set_error_handler([](const httplib::Request&, httplib::Response& response) {
       if (response.body.empty())
-        refuse(response, response.status, "the request is not valid HTTP, expected version 1.1");
+        refuse(response, response.status,
+               "the request is not valid HTTP, expected version 1.1 and lines of less than 8192 bytes");
     });
     server_.set_exception_handler(
         [](const httplib::Request&, httplib::Response& response, const std::exception_ptr&) {
@@ -210,6 +212,23 @@ class Endpoint::Implementation {
     std::string_view method;
     Answer answer;
   };
+
+  /// Refuses what a web page may have sent: a request from or to a name that is none of this server's.
+  bool comes_from_elsewhere(const httplib::Request& request, httplib::Response& response) const {
+    const auto is_foreign = [&](const char* header, std::string (*host_of)(std::string_view)) {
+      const auto [begin, end] = request.headers.equal_range(header);
+      for (auto at = begin; at != end; ++at) {
+        if (is_known_host(host_of(at->second), served_.host_names)) continue;
+        refuse(response, 403,
+               fmt::format("{} is {}, expected localhost, a loopback address or a name given with --host or "
+                           "--allow-host",
+                           header, quote(at->second)));
+        return true;
+      }
+      return false;
+    };
+    return is_foreign("Host", host_of_authority) || is_foreign("Origin", host_of_origin);
+  }
 
   /// Reads a body up to its limit. What is beyond is taken and forgotten for a while, so that the client
   /// reads the answer.
@@ -309,7 +328,7 @@ class Endpoint::Implementation {
   Exchange& exchange_;
   ServedModel served_;
   std::int64_t created_s_ = seconds_now();
-  httplib::Server server_;
+  Listener server_;
   std::thread listener_;
   std::atomic<bool> has_failed_{false};
   std::atomic<bool> has_ended_{false};

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "options/model_options.h"
 #include "serve/exchange.h"
@@ -20,12 +21,13 @@ namespace draftscope::cli {
 inline constexpr std::size_t spare_connections = 8;
 
 struct ServedModel {
-  const LoadedModel* model = nullptr;  ///< Not owned.
-  std::string name;                    ///< Name of the model for clients.
-  std::string path;                    ///< Name by which the command line knows it; clients may use it too.
-  std::int32_t cache_rows = 0;         ///< Maximum tokens of prompt and output.
-  engine::DecodingOptions defaults;    ///< Settings that a request leaves open.
-  std::size_t max_connections = 0;     ///< Connections that are served at a time; more wait.
+  const LoadedModel* model = nullptr;   ///< Not owned.
+  std::string name;                     ///< Name of the model for clients.
+  std::string path;                     ///< Name by which the command line knows it; clients may use it too.
+  std::int32_t cache_rows = 0;          ///< Maximum tokens of prompt and output.
+  engine::DecodingOptions defaults;     ///< Settings that a request leaves open.
+  std::size_t max_connections = 0;      ///< Connections that are served at a time; more wait.
+  std::vector<std::string> host_names;  ///< Names of the server beside loopback's (host_names.h).
 };
 
 /// Prompt of a request as tokens and text. Errors: text that can't be encoded, a conversation that the chat

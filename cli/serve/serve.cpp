@@ -170,13 +170,15 @@ Result<int> serve(const ServeOptions& options, const std::function<void(std::int
   DRAFTSCOPE_TRY_ASSIGN(const auto backend, make_backend(options.model, model, device.trace()));
 
   Exchange exchange(static_cast<std::size_t>(options.queue));
-  Endpoint endpoint(exchange,
-                    {.model = &model,
-                     .name = served_name(options.model.model),
-                     .path = options.model.model,
-                     .cache_rows = backend->cache_rows(),
-                     .defaults = options.decoding,
-                     .max_connections = static_cast<std::size_t>(options.queue) + spare_connections});
+  std::vector<std::string> host_names = options.further_names;
+  host_names.push_back(options.host);
+  Endpoint endpoint(exchange, {.model = &model,
+                               .name = served_name(options.model.model),
+                               .path = options.model.model,
+                               .cache_rows = backend->cache_rows(),
+                               .defaults = options.decoding,
+                               .max_connections = static_cast<std::size_t>(options.queue) + spare_connections,
+                               .host_names = std::move(host_names)});
   DRAFTSCOPE_TRY_ASSIGN(const std::int32_t port, endpoint.bind(options.host, options.port));
 
   Decoding decoding{.model = model,

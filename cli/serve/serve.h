@@ -24,6 +24,7 @@ struct ServeOptions {
   engine::DeviceTraceOptions device_trace;
   std::string strategy = "vanilla";
   std::string host = "127.0.0.1";
+  std::vector<std::string> further_names;       ///< Names by which clients may call it beside loopback's.
   std::int32_t port = 8080;                     ///< Value 0 = any that is free.
   std::int32_t queue = 16;                      ///< Maximum completions that wait while one is decoded.
   std::optional<std::filesystem::path> output;  ///< Trace to write; none = nothing is recorded.

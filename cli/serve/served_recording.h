@@ -21,8 +21,8 @@
 namespace draftscope::cli {
 
 /// A recording to which requests with settings of their own are added. Its `meta` describes the settings of
-/// all. Where they differ, it has those that change the text and the largest limit, and names what differs as
-/// `varying_settings`. Thread-safety: none.
+/// all. Where they differ, it has those that change the text and the largest limit, names what differs as
+/// `varying_settings`, and has each request's own as `question_settings`. Thread-safety: none.
 class ServedRecording {
  public:
   struct Parts {
@@ -49,6 +49,8 @@ class ServedRecording {
 
  private:
   void note(traces::Meta settings);
+  /// Adds what a request set to `question_settings`, which is written when it has grown by an eighth.
+  void note_own(const Completion& completion, const traces::Meta& settings);
 
   Parts parts_;
   profiler::SpanRecorder spans_;
@@ -56,6 +58,8 @@ class ServedRecording {
   traces::RunId run_id_;
   std::set<std::string> varying_;
   bool has_requests_ = false;
+  std::string own_settings_;  // JSON object by question id, still open.
+  std::size_t written_own_bytes_ = 0;
 };
 
 }  // namespace draftscope::cli

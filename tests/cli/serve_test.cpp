@@ -22,6 +22,8 @@
 #include "serve/completion_request.h"
 #include "serve/endpoint.h"
 #include "serve/exchange.h"
+#include "serve/host_names.h"
+#include "serve/listener.h"
 #include "terminal/process.h"
 #include "trace_files.h"
 
@@ -174,11 +176,13 @@ TEST(Serve, StreamsTheTextThatItRecordsAndCountsWhatTheTraceHolds) {
   const auto below = [&](std::uint32_t end) { return static_cast<std::int32_t>(random() % end); };
   constexpr int pairs = 100;
   std::vector<Streamed> answers;
+  std::vector<std::string> asked_temperatures;
   for (int i = 0; i < pairs; ++i) {
     json body{{"max_tokens", 1 + below(16)},
               {"temperature", below(2) * 1.2},
               {"seed", below(5)},
               {"ignore_eos", below(2) == 0}};
+    asked_temperatures.emplace_back(body["temperature"] == 0.0 ? "0" : "1.2");
     if (below(3) == 0) body["stop"] = {"e", "é", "\n"};
     const bool is_chat = below(2) == 0;
     const std::string prompt = below(2) == 0 ? "naïve café 你好 =" : "for i in range(";
@@ -233,6 +237,13 @@ TEST(Serve, StreamsTheTextThatItRecordsAndCountsWhatTheTraceHolds) {
   EXPECT_EQ(recording.meta.at("temperature"), "1.2")
       << "a replay must not take the sampled texts for greedy ones";
   EXPECT_THAT(recording.meta.at("varying_settings"), HasSubstr("temperature"));
+  const json own = json::parse(recording.meta.at("question_settings"));
+  ASSERT_EQ(own.size(), recording.requests.size());
+  for (std::size_t i = 0; i < recording.requests.size(); ++i) {
+    const json& settings = own.at(std::to_string(i + 1));
+    EXPECT_EQ(settings.value("temperature", "0"), asked_temperatures[i / 2]);
+    EXPECT_GE(std::stoul(settings.at("max_tokens").get<std::string>()), recording.requests[i].tokens.size());
+  }
 }
 
 /// A server without a decoding thread, whose part a test plays.
@@ -240,9 +251,12 @@ class EndpointAlone : public ::testing::Test {
  protected:
   EndpointAlone()
       : model_(value_of(load_model({.model = demo_model}))),
-        endpoint_(
-            exchange_,
-            {.model = &model_, .name = "demo", .path = demo_model, .cache_rows = 64, .max_connections = 4}),
+        endpoint_(exchange_, {.model = &model_,
+                              .name = "demo",
+                              .path = demo_model,
+                              .cache_rows = 64,
+                              .max_connections = 4,
+                              .host_names = {"127.0.0.1", "Model.example"}}),
         port_(value_of(endpoint_.bind("127.0.0.1", 0))) {
     endpoint_.start();
   }
@@ -295,8 +309,8 @@ TEST_F(EndpointAlone, RefusesWhatTheQueueCannotHoldAndTellsWhenToComeAgain) {
 TEST_F(EndpointAlone, CancelsWhatAClientNoLongerReads) {
   const std::string body = streaming;
   // A client that ends its own side is as good as gone.
-  (void)answer_to(fmt::format("POST {} HTTP/1.1\r\nHost: a\r\nContent-Length: {}\r\n\r\n{}", text_path,
-                              body.size(), body),
+  (void)answer_to(fmt::format("POST {} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {}\r\n\r\n{}",
+                              text_path, body.size(), body),
                   true);
   exchange_.wait_until_left(std::chrono::minutes(5));
   EXPECT_EQ(exchange_.counts().waiting, 0);
@@ -313,6 +327,52 @@ TEST_F(EndpointAlone, CancelsWhatAClientNoLongerReads) {
   exchange_.finish(*running, {.end = CompletionEnd::abort});
   EXPECT_EQ(leaving.get(), httplib::Error::Canceled);
   EXPECT_EQ(exchange_.counts().ended[static_cast<std::size_t>(CompletionEnd::abort)], 2);
+}
+
+TEST_F(EndpointAlone, NoticesThatAClientLeftWhichWaitsForAWholeAnswer) {
+  const std::string body = R"({"prompt":"a"})";
+  const std::string request = fmt::format(
+      "POST {} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {}\r\n\r\n{}", text_path, body.size(), body);
+  auto leaving = std::async(std::launch::async, [&] { return answer_to(request, true); });
+  const std::shared_ptr<Completion> completion = next();
+  exchange_.wait_until_left(std::chrono::minutes(5));
+  EXPECT_TRUE(completion->cancelled);
+  exchange_.finish(*completion, {.end = CompletionEnd::abort});
+  (void)leaving.get();
+}
+
+TEST_F(EndpointAlone, RefusesRequestsThatAWebPageMaySend) {
+  struct Case {
+    httplib::Headers headers;
+    bool is_refused;
+  };
+  for (const Case& one : {Case{{{"Host", "localhost:8080"}}, false},
+                          {{{"Host", "LOCALHOST."}}, false},
+                          {{{"Host", "[::1]:1"}, {"Origin", "http://127.0.0.1:3000"}}, false},
+                          {{{"Host", "model.example:8080"}}, false},
+                          {{{"Host", "evil.example"}}, true},
+                          {{{"Host", "127.0.0.1.evil.example"}}, true},
+                          {{{"Host", "localhost@evil.example"}}, true},
+                          {{{"Host", "192.168.0.1"}}, true},
+                          {{{"Origin", "https://evil.example"}}, true},
+                          {{{"Origin", "http://localhost.evil.example:80"}}, true},
+                          {{{"Origin", "null"}}, true}}) {
+    const auto answer = client().Get("/v1/models", one.headers);
+    EXPECT_EQ(answer->status, one.is_refused ? 403 : 200) << one.headers.begin()->second;
+    EXPECT_EQ(client().Post(text_path, one.headers, "{}", json_type)->status, one.is_refused ? 403 : 400);
+  }
+  EXPECT_TRUE(is_known_host("192.168.0.1", {"0.0.0.0"}));
+  EXPECT_FALSE(is_known_host("evil.example", {"0.0.0.0", "::"}));
+  EXPECT_FALSE(is_known_host("", {"0.0.0.0"}));
+}
+
+TEST_F(EndpointAlone, RefusesAHeadBeyondItsBoundsBeforeItEnds) {
+  const std::string first = "GET /health HTTP/1.1\r\n";
+  std::string lines = first;
+  for (std::size_t i = 0; i <= max_head_lines; ++i) lines += fmt::format("a{}: b\r\n", i);
+  for (const std::string& head : {lines, first + "a: " + std::string(max_head_bytes, 'b')})
+    EXPECT_THAT(answer_to(head), HasSubstr("HTTP/1.1 431"));
+  EXPECT_THAT(answer_to(first + "a: " + std::string(8000, 'b') + "\r\n\r\n"), HasSubstr("HTTP/1.1 200"));
 }
 
 TEST_F(EndpointAlone, EndsEveryAnswerWhenTheServerEnds) {
@@ -368,9 +428,10 @@ TEST_F(EndpointAlone, AnswersEveryBrokenRequestInOpenAisShape) {
   }
   EXPECT_EQ(client().Get(chat_path)->status, 405);
   EXPECT_EQ(client().Get(chat_path)->get_header_value("Allow"), "POST");
-  const std::string head = "POST /v1/completions HTTP/1.1\r\nHost: a\r\n";
+  const std::string head = "POST /v1/completions HTTP/1.1\r\nHost: localhost\r\n";
   EXPECT_THAT(answer_to(head + "Transfer-Encoding: chunked\r\n\r\nzz\r\n"), HasSubstr("HTTP/1.1 400"));
-  EXPECT_THAT(answer_to("GET /" + std::string(5000, 'a') + " HTTP/1.1\r\nHost: a\r\n\r\n"), HasSubstr("404"));
+  EXPECT_THAT(answer_to("GET /" + std::string(5000, 'a') + " HTTP/1.1\r\nHost: localhost\r\n\r\n"),
+              HasSubstr("404"));
   EXPECT_THAT(answer_to("PRI /v1/models HTTP/1.1\r\n\r\n"), HasSubstr("405"));
   EXPECT_THAT(answer_to("\x01\x02 nonsense\r\n\r\n"), HasSubstr("HTTP/1.1 400"));
   // The library does not answer a client that has ended its side.
