@@ -2,6 +2,7 @@
 #include "chat/conversation.h"
 
 #include <draftscope/engine/conversation.h>
+#include <draftscope/engine/prompt_tokens.h>
 
 #include <nlohmann/json.hpp>
 
@@ -31,7 +32,9 @@ Result<std::vector<std::int32_t>> Conversation::prompt_for(const std::string& te
   std::vector<engine::Message> messages = messages_;
   messages.push_back({.role = "user", .content = text});
   DRAFTSCOPE_TRY_ASSIGN(const std::string whole, conversation_prompt(tokenizer_, system_, messages));
-  return tokenizer_.encode(whole, {.add_special_tokens = !tokenizer_.has_chat_template()});
+  if (tokenizer_.has_chat_template()) return tokenizer_.encode(whole, {.add_special_tokens = false});
+  DRAFTSCOPE_TRY_ASSIGN(engine::PromptTokens prompt, engine::prompt_tokens(tokenizer_, whole));
+  return std::move(prompt.tokens);
 }
 
 void Conversation::add_turn(const std::string& text, const std::string& reply) {

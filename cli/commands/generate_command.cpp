@@ -4,6 +4,7 @@
 #include <draftscope/base/text_file.h>
 #include <draftscope/engine/conversation.h>
 #include <draftscope/engine/decode.h>
+#include <draftscope/engine/prompt_tokens.h>
 #include <iostream>
 #include <iterator>
 #include <memory>
@@ -50,7 +51,11 @@ Result<std::vector<std::int32_t>> encode_prompt(const GenerateOptions& options,
                                                 const engine::Tokenizer& tokenizer) {
   DRAFTSCOPE_TRY_ASSIGN(const std::string text, read_prompt(options));
   if (text.empty()) return fail("prompt: found an empty text, expected at least one character");
-  if (!options.chat.chat) return tokenizer.encode(text);
+  if (!options.chat.chat) {
+    DRAFTSCOPE_TRY_ASSIGN(engine::PromptTokens prompt, engine::prompt_tokens(tokenizer, text));
+    if (!prompt.doubled_start.empty()) print_note(engine::doubled_start_note(prompt.doubled_start));
+    return std::move(prompt.tokens);
+  }
   const engine::Message message{.role = "user", .content = text};
   DRAFTSCOPE_TRY_ASSIGN(const std::string conversation,
                         conversation_text(tokenizer, options.chat.system, std::span(&message, 1)));

@@ -3,6 +3,7 @@
 
 #include <draftscope/base/clock.h>
 #include <draftscope/base/sha256.h>
+#include <draftscope/engine/prompt_tokens.h>
 #include <draftscope/engine/recording/recorder.h>
 #include <draftscope/engine/recording/run_identity.h>
 #include <draftscope/engine/recording/session.h>
@@ -67,7 +68,7 @@ void add_shapes(const NotedModels& models, traces::Meta& meta) {
 
 namespace {
 
-/// Says what was left out, and which draft models hold less than the longest prompt.
+/// Says what was left out or changed, and which draft models hold less than the longest prompt.
 void note_context(const engine::CheckedQuestions& checked, const engine::Backend& backend,
                   const NotedModels& draft_models) {
   if (checked.left_out > 0)
@@ -76,6 +77,9 @@ void note_context(const engine::CheckedQuestions& checked, const engine::Backend
                     "(--context sets it, up to {})",
                     checked.left_out, checked.left_out + checked.questions.size(), backend.cache_rows(),
                     backend.shape().max_positions));
+  if (checked.doubled_starts > 0)
+    print_note(fmt::format("{} prompts: {}", checked.doubled_starts,
+                           engine::doubled_start_note(checked.doubled_start)));
   for (const auto& [model, noted] : draft_models)
     if (static_cast<std::size_t>(noted.cache_rows) < checked.longest_prompt_tokens)
       print_note(

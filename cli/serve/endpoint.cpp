@@ -3,6 +3,7 @@
 
 #include <draftscope/base/clock.h>
 #include <draftscope/base/quote.h>
+#include <draftscope/engine/prompt_tokens.h>
 
 #include <fmt/format.h>
 #include <httplib.h>
@@ -116,8 +117,15 @@ Result<std::shared_ptr<Completion>> prepare_completion(const ServedModel& served
     completion->prompt_text = tokenizer.decode(completion->prompt);
   } else {
     const bool is_formatted = request.kind == CompletionKind::chat && tokenizer.has_chat_template();
-    DRAFTSCOPE_TRY_ASSIGN(completion->prompt,
-                          tokenizer.encode(completion->prompt_text, {.add_special_tokens = !is_formatted}));
+    if (is_formatted) {
+      DRAFTSCOPE_TRY_ASSIGN(completion->prompt,
+                            tokenizer.encode(completion->prompt_text, {.add_special_tokens = false}));
+    } else {
+      DRAFTSCOPE_TRY_ASSIGN(engine::PromptTokens prompt,
+                            engine::prompt_tokens(tokenizer, completion->prompt_text));
+      completion->prompt = std::move(prompt.tokens);
+      completion->doubled_start = std::move(prompt.doubled_start);
+    }
   }
   if (completion->prompt.empty() || completion->prompt.size() > static_cast<std::size_t>(served.cache_rows))
     return fail("request: {} takes {} tokens, expected from 1 to {} (--context)",

@@ -44,6 +44,7 @@ struct Completion {
   CompletionRequest request;
   std::string prompt_text;
   std::vector<std::int32_t> prompt;
+  std::string doubled_start;           ///< See engine::PromptTokens.
   std::int64_t number = 0;             ///< Number in order of arrival, from 1.
   std::atomic<bool> cancelled{false};  ///< Ends decoding after the current round.
 

@@ -3,6 +3,7 @@
 
 #include <draftscope/base/clock.h>
 #include <draftscope/engine/decode.h>
+#include <draftscope/engine/prompt_tokens.h>
 #include <draftscope/engine/sampling.h>
 #include <draftscope/engine/stop_strings.h>
 #include <draftscope/traces/atomic_trace.h>
@@ -125,9 +126,12 @@ Result<Decoded> decode_completion(Decoding& decoding, Completion& completion, Re
 /// of completions.
 std::int64_t decode_all(Decoding& decoding, Exchange& exchange) {
   std::int64_t decoded = 0;
+  bool has_told_of_start = false;
   while (!InterruptScope::flag() && !exchange.is_closed()) {
     const std::shared_ptr<Completion> completion = exchange.next(signal_poll);
     if (completion == nullptr) continue;
+    if (!completion->doubled_start.empty() && !std::exchange(has_told_of_start, true))
+      print_note(engine::doubled_start_note(completion->doubled_start) + " (told once)");
     ReplyWriter writer(exchange, *completion, decoding.model.tokenizer);
     const Result<Decoded> result = decode_completion(decoding, *completion, writer);
     writer.finish();

@@ -4,6 +4,7 @@
 #include <draftscope/base/number.h>
 #include <draftscope/engine/backend.h>
 #include <draftscope/engine/conversation.h>
+#include <draftscope/engine/prompt_tokens.h>
 #include <draftscope/engine/strategy.h>
 #include <draftscope/traces/records.h>
 
@@ -137,7 +138,13 @@ Result<RecordedPrompt> prompt_of_turn(const Tokenizer& tokenizer, const PromptFo
     for (std::size_t i = 0; i < turn; ++i) prompt.text += question.turns[i] + answers[i] + "\n\n";
     prompt.text += question.turns[turn];
   }
-  DRAFTSCOPE_TRY_ASSIGN(prompt.tokens, tokenizer.encode(prompt.text, {.add_special_tokens = !form.chat}));
+  if (form.chat) {
+    DRAFTSCOPE_TRY_ASSIGN(prompt.tokens, tokenizer.encode(prompt.text, {.add_special_tokens = false}));
+    return prompt;
+  }
+  DRAFTSCOPE_TRY_ASSIGN(PromptTokens encoded, prompt_tokens(tokenizer, prompt.text));
+  prompt.tokens = std::move(encoded.tokens);
+  prompt.doubled_start = std::move(encoded.doubled_start);
   return prompt;
 }
 
@@ -219,6 +226,10 @@ Result<CheckedQuestions> Session::check_questions(const Backend& backend,
     const auto checked = check_request(backend, request_for(prompt->tokens), chooser);
     if (!checked) return tl::unexpected(at_turn(question, 0, checked.error()));
     found.longest_prompt_tokens = std::max(found.longest_prompt_tokens, prompt->tokens.size());
+    if (!prompt->doubled_start.empty()) {
+      ++found.doubled_starts;
+      found.doubled_start = prompt->doubled_start;
+    }
     found.questions.push_back(question);
   }
   if (found.questions.empty())

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/engine/prompt_tokens.h>
 #include <draftscope/engine/shared_tokens.h>
 
 #include "goldens.h"
@@ -63,6 +64,27 @@ TEST(SharedTokens, RefuseOtherMergesAndOtherTokenizers) {
   other["model"] = {{"type", "BPE"}, {"vocab", {{"z", 9}}}, {"merges", json::array()}};
   EXPECT_EQ(shared(file(), 11, other, 11),
             "small: shares no token with the target, expected the target's tokenizer");
+}
+
+TEST(PromptTokens, HaveTheirFirstTokenOnceThoughTheTextBringsIt) {
+  json adding = file();
+  adding["post_processor"] = json::parse(R"({
+    "type": "TemplateProcessing", "pair": [],
+    "single": [{"SpecialToken": {"id": "<s>", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}}],
+    "special_tokens": {"<s>": {"id": "<s>", "ids": [8], "tokens": ["<s>"]}}})");
+  using Ids = std::vector<std::int32_t>;
+  const auto check = [](const json& of, std::string_view text, const Ids& ids, std::string_view start) {
+    const auto prompt = prompt_tokens(*Tokenizer::parse(of.dump()), text);
+    ASSERT_TRUE(prompt) << text;
+    EXPECT_EQ(prompt->tokens, ids) << text;
+    EXPECT_EQ(prompt->doubled_start, start) << text;
+  };
+  check(adding, "x", {8, 6}, "");
+  check(adding, "<s>x", {8, 6}, "<s>");
+  check(adding, "<s><s>x", {8, 8, 6}, "<s>");
+  check(adding, "x<s>", {8, 6, 8}, "");
+  check(file(), "<s>x", {8, 6}, "");
+  check(file(), "<s><s>x", {8, 8, 6}, "");
 }
 
 }  // namespace

@@ -48,6 +48,21 @@ TEST(VllmLogImport, TakesTheLastOfTotalsAndWhatCameOut) {
   EXPECT_EQ(stated_figures(log)["mean_accepted_length"], 2.5) << "50 tokens came out of 20 verifications";
 }
 
+TEST(SglangLogImport, WeighsTheMeansOfEveryWordingByRequests) {
+  const ImportFolder folder;
+  const Imported log = import_soundly({fixture("sglang_log/wordings.log")}, {}, folder / "a.dstrace");
+  EXPECT_EQ(log.summary.formats.at(0), "sglang-log");
+  const auto stated = stated_figures(log);
+  EXPECT_EQ(stated["log_lines"], 5);
+  EXPECT_EQ(stated["lines_with_speculation"], 3);
+  EXPECT_THAT(stated["mean_accepted_length"].get<double>(),
+              DoubleNear((1 * 2.0 + 3 * 3.0 + 4 * 2.5) / 8, exact));
+  EXPECT_THAT(stated["mean_running_requests"].get<double>(), DoubleNear(9.0 / 5, exact));
+  EXPECT_EQ(stated["tokens_per_second_of_the_middle_line"], 150.0);
+  EXPECT_FALSE(stated.contains("acceptance_rate")) << "servers disagree on what they divide by";
+  EXPECT_THAT(log.summary.missing, Contains(MissingData::rounds));
+}
+
 TEST(VllmVcrImport, HasEachStepsTimeAndTokens) {
   const ImportFolder folder;
   const Imported log =

@@ -2,12 +2,12 @@
 // Imports vLLM's log by its lines about speculation, which have sums of the seconds before. Their wordings,
 // from vllm/v1/spec_decode/metrics.py and its ancestors, are lists of "name: value": 0.6 to 0.9 (V0 engine,
 // sums since the start), 0.8.2, 0.8.5, 0.10, and 2026's with "Current speculative depth".
-#include <charconv>
 #include <cmath>
 #include <map>
 #include <string_view>
 
 #include "foreign/json_fields.h"
+#include "import/log_fields.h"
 #include "import/stated_sums.h"
 
 namespace draftscope::traces {
@@ -17,38 +17,15 @@ constexpr std::string_view interval_words = "SpecDecoding metrics: ";
 constexpr std::string_view total_words = "Speculative metrics: ";
 constexpr double max_logged_tokens = 0x1p53;
 
-/// Values by name: {"Accepted", {30}}, {"Per-position acceptance rate", {0.7, 0.5}}.
-using LineFields = std::map<std::string, std::vector<double>, std::less<>>;
-
-/// Reads "name: 1, name: 2, 3 tokens/s, name: 4%". A part without a name continues the field before it; what
-/// is no number, as nan, is left out.
-LineFields fields_of(std::string_view text) {
-  LineFields fields;
-  std::vector<double>* values = nullptr;
-  while (!text.empty()) {
-    std::string_view part = text.substr(0, text.find(", "));
-    text.remove_prefix(std::min(part.size() + 2, text.size()));
-    if (const std::size_t colon = part.find(": "); colon != std::string_view::npos) {
-      values = &fields[std::string(part.substr(0, colon))];
-      part.remove_prefix(colon + 2);
-    }
-    while (part.starts_with('[') || part.starts_with(' ')) part.remove_prefix(1);
-    double value = 0.0;
-    const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), value);
-    if (values != nullptr && error == std::errc() && std::isfinite(value)) values->push_back(value);
-  }
-  return fields;
-}
-
 class VllmLog {
  public:
   Result<void> take(std::string_view line, const std::string& where) {
     const std::size_t interval = line.find(interval_words);
     const std::size_t total = line.find(total_words);
     if (interval != std::string_view::npos)
-      return take_interval(fields_of(line.substr(interval + interval_words.size())), where);
+      return take_interval(log_fields_of(line.substr(interval + interval_words.size())), where);
     if (total != std::string_view::npos)
-      return take_total(fields_of(line.substr(total + total_words.size())), where);
+      return take_total(log_fields_of(line.substr(total + total_words.size())), where);
     return {};
   }
 
@@ -77,7 +54,7 @@ class VllmLog {
 
  private:
   /// Reads a count of the line.
-  static Result<double> count(const LineFields& fields, std::string_view name, const std::string& where) {
+  static Result<double> count(const LogFields& fields, std::string_view name, const std::string& where) {
     const auto found = fields.find(name);
     if (found == fields.end() || found->second.size() != 1)
       return fail("{}: {} is missing, expected a number of tokens", where, name);
@@ -87,7 +64,7 @@ class VllmLog {
     return value;
   }
 
-  Result<void> take_interval(const LineFields& fields, const std::string& where) {
+  Result<void> take_interval(const LogFields& fields, const std::string& where) {
     DRAFTSCOPE_TRY_ASSIGN(const double accepted, count(fields, "Accepted", where));
     DRAFTSCOPE_TRY_ASSIGN(const double drafted, count(fields, "Drafted", where));
     if (accepted > drafted)
@@ -137,7 +114,7 @@ class VllmLog {
     return mean > 1.0 ? std::round(accepted / (mean - 1.0)) : full;
   }
 
-  Result<void> take_total(const LineFields& fields, const std::string& where) {
+  Result<void> take_total(const LogFields& fields, const std::string& where) {
     std::map<std::string, double, std::less<>> total;
     DRAFTSCOPE_TRY_ASSIGN(total["accepted"], count(fields, "Number of accepted tokens", where));
     DRAFTSCOPE_TRY_ASSIGN(total["drafted"], count(fields, "Number of draft tokens", where));

@@ -29,6 +29,7 @@ struct RecordedPrompt {
   std::int32_t turn = 0;             ///< turn of the conversation, counted from 0
   std::string text;                  ///< text including earlier turns and answers
   std::vector<std::int32_t> tokens;  ///< tokens of `text`
+  std::string doubled_start;         ///< see PromptTokens (prompt_tokens.h)
   /// Stream of random numbers; none = that of the question, the turn and the repeat.
   std::optional<std::uint64_t> stream;
 };

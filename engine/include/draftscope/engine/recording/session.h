@@ -61,6 +61,8 @@ struct CheckedQuestions {
   std::vector<traces::Question> questions;
   std::size_t left_out = 0;  ///< Questions whose first prompt is longer than the context.
   std::size_t longest_prompt_tokens = 0;
+  std::size_t doubled_starts = 0;  ///< Questions whose text brings the token that the tokenizer adds.
+  std::string doubled_start;       ///< The last such token.
 };
 
 struct SessionResult {
