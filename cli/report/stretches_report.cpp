@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/simulator/analysis/question_names.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -36,10 +37,12 @@ constexpr std::array<StretchTable, 3> stretch_tables{
         return percent(figures.acceptance_rate(), glyphs);
       }}}};
 
-Json stretch_json(const StretchFigures& figures) {
+Json stretch_json(const StretchFigures& figures, const simulator::QuestionNames& names) {
   Json row = Json::object();
   add_run(row, *figures.run);
   row["question_id"] = figures.prompt == nullptr ? Json(nullptr) : Json(figures.prompt->question_id);
+  const std::string name = figures.prompt == nullptr ? "" : names.name(figures.prompt->question_id);
+  row["question_name"] = name.empty() ? Json(nullptr) : Json(name);
   row["turn"] = figures.prompt == nullptr ? Json(nullptr) : Json(figures.prompt->turn);
   row["first_token"] = figures.first_token;
   row["rounds"] = figures.rounds;
@@ -88,16 +91,18 @@ std::string stretches_json(const simulator::MeasuredRecording& measured,
   Json json = new_document();
   json["recording"] = recording_json(measured);
   json["stretch_tokens"] = simulator::published_stretch_tokens;
+  const simulator::QuestionNames names(measured.recording->meta);
   Json& rows = json["stretches"] = Json::array();
-  for (const StretchFigures& figures : stretches) rows.push_back(stretch_json(figures));
+  for (const StretchFigures& figures : stretches) rows.push_back(stretch_json(figures, names));
   return json_text(json);
 }
 
-std::string stretches_csv(const simulator::MeasuredRecording& /*measured*/,
+std::string stretches_csv(const simulator::MeasuredRecording& measured,
                           const std::vector<StretchFigures>& stretches) {
+  const simulator::QuestionNames names(measured.recording->meta);
   std::string text;
   for (const StretchFigures& figures : stretches) {
-    const Json row = stretch_json(figures);
+    const Json row = stretch_json(figures, names);
     if (text.empty()) text = csv_header(row);
     text += csv_line(row);
   }

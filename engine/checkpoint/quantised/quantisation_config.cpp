@@ -23,8 +23,10 @@ Result<void> expect_unset(const JsonField& field, std::string_view expected) {
 }
 
 /// Fields that say how weights were found, which modules were left plain (the tensors say so, too), how
-/// activations or a cache are rounded (here they are not), or how other programs run the model.
-constexpr std::array<std::string_view, 74> told_otherwise{"quant_method",
+/// activations or a cache are rounded (here they are not), or how other programs run the model. They are
+/// those of transformers 5.24, compressed-tensors 0.20, AutoAWQ, GPTQModel, and AutoRound's
+/// SERIALIZATION_KEYS.
+constexpr std::array<std::string_view, 83> told_otherwise{"quant_method",
                                                           "provider",
                                                           "producer",
                                                           "version",
@@ -33,6 +35,8 @@ constexpr std::array<std::string_view, 74> told_otherwise{"quant_method",
                                                           "ignore",
                                                           "ignored_layers",
                                                           "modules_to_not_convert",
+                                                          "modules_to_convert",
+                                                          "expert_dtype",
                                                           "exclude_modules",
                                                           "targets",
                                                           "lm_head",
@@ -59,6 +63,13 @@ constexpr std::array<std::string_view, 74> told_otherwise{"quant_method",
                                                           "tokenizer",
                                                           "batch_size",
                                                           "block_name_to_quantize",
+                                                          "to_quant_block_names",
+                                                          "quant_block_list",
+                                                          "supported_types",
+                                                          "static_attention_dtype",
+                                                          "static_kv_dtype",
+                                                          "train_bs",
+                                                          "n_samples",
                                                           "cache_block_outputs",
                                                           "module_name_preceding_first_block",
                                                           "modules_in_block_to_quantize",
@@ -121,10 +132,13 @@ Result<std::int64_t> parse_group(const JsonField& field) {
 
 Result<QuantisationConfig> parse_awq(const JsonField& config) {
   QuantisationConfig own{.form = PackedForm::awq};
-  DRAFTSCOPE_TRY(expect_known(config, {"bits", "zero_point", "group_size"}));
+  DRAFTSCOPE_TRY(expect_known(config, {"bits", "zero_point", "group_size", "format"}));
   DRAFTSCOPE_TRY_ASSIGN(own.bits, config["bits"].integer<std::int32_t>({}));
   if (own.bits != 4) return config["bits"].wrong("4");
-  DRAFTSCOPE_TRY_ASSIGN(std::string version, config["version"].text_or("gemm"));
+  // Newer writers name it twice.
+  DRAFTSCOPE_TRY_ASSIGN(const std::string format, config["format"].text_or("gemm"));
+  if (format != "gemm") return config["format"].wrong("'gemm'");
+  DRAFTSCOPE_TRY_ASSIGN(std::string version, config["version"].text_or(format));
   std::transform(version.begin(), version.end(), version.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   if (version != "gemm") return config["version"].wrong("'gemm'");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/simulator/answers/rounds_part.h>
 
+#include <draftscope/simulator/analysis/question_names.h>
 #include <draftscope/simulator/analysis/stretches.h>
 #include <draftscope/traces/text_share.h>
 #include <fmt/format.h>
@@ -34,19 +35,17 @@ std::vector<std::string> part_names(const StrategyRounds& rounds, PartBy by,
                                     const traces::Recording& recording) {
   std::map<traces::PromptId, const traces::Prompt*> by_id;
   for (const traces::Prompt& prompt : recording.prompts) by_id.emplace(prompt.id, &prompt);
+  const QuestionNames question_names(recording.meta);
   std::vector<std::string> names;
+  names.reserve(rounds.vanilla.size());
   for (std::size_t i = 0; i < rounds.vanilla.size(); ++i) {
     if (by == PartBy::category) {
       names.push_back(i < rounds.categories.size() ? rounds.categories[i] : std::string());
       continue;
     }
     const auto prompt = i < prompts.size() ? by_id.find(prompts[i]) : by_id.end();
-    if (prompt == by_id.end())
-      names.push_back(fmt::format("request {}", i + 1));
-    else if (prompt->second->turn == 0)
-      names.push_back(fmt::format("{}", prompt->second->question_id));
-    else
-      names.push_back(fmt::format("{}.{}", prompt->second->question_id, prompt->second->turn + 1));
+    names.push_back(prompt == by_id.end() ? fmt::format("request {}", i + 1)
+                                          : question_names.label(*prompt->second));
   }
   return names;
 }

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Writes goldens/NAME, packed checkpoints of one small layer, and goldens/NAME/plain, the same weights as plain numbers.
 
-    python make_goldens.py          (needs numpy, ml_dtypes, safetensors)
+    python make_goldens.py          (needs numpy, ml_dtypes, safetensors; check_goldens.py holds it to other packages)
 
 Forms of compressed-tensors, ModelOpt and MLX are written from their descriptions; numbers of 4 and 8 bits are those of
 ml_dtypes. Integers, zero points and scales are drawn here and packed as the packers of AutoAWQ and AutoGPTQ pack them; what a

@@ -105,6 +105,23 @@ TEST(QuantisedMatrices, AnyPartIsThatPartOfTheWhole) {
   }
 }
 
+TEST(QuantisationConfig, PassesOverWhatNewerWritersAddAndTheWeightsDoNotNeed) {
+  for (const auto& [name, fields] :
+       {std::pair("awq", R"({"format": "gemm", "backend": "auto"})"),
+        std::pair("fp8-block", R"({"expert_dtype": "fp8", "modules_to_convert": ["model.embed"]})"),
+        std::pair(
+            "gptq",
+            R"({"to_quant_block_names": "model.layers", "train_bs": 8, "supported_types": ["Linear"]})")}) {
+    const TemporaryFolder folder;
+    auto config = nlohmann::json::parse(text_of(golden(name) / "config.json"));
+    config["quantization_config"].update(nlohmann::json::parse(fields));
+    write_file(folder.path() / "config.json", config.dump());
+    write_file(folder.path() / "model.safetensors", text_of(golden(name) / "model.safetensors"));
+    const auto checkpoint = load_checkpoint(folder.path());
+    EXPECT_TRUE(checkpoint) << checkpoint.error().message;
+  }
+}
+
 struct Refusal {
   const char* name;
   const char* golden;
@@ -143,6 +160,7 @@ std::vector<Refusal> refusals() {
        "quantization_config.quant_method is 'bitsandbytes', expected 'auto-round', 'awq', "},
       {"AwqInThreeBits", "awq", field("bits", "3"), "quantization_config.bits is 3, expected 4"},
       {"AwqForGemv", "awq", field("version", R"("gemv")"), "version is 'gemv', expected 'gemm'"},
+      {"AwqForGemvByItsNewName", "awq", field("format", R"("gemv")"), "format is 'gemv', expected 'gemm'"},
       {"AwqWithoutZeros", "awq", field("zero_point", "false"), "zero_point is false, expected true"},
       {"AwqOtherGroups", "awq", field("group_size", "32"),
        "model.layers.0.self_attn.q_proj.qzeros: shape is [2, 4], expected [1, 4]"},
