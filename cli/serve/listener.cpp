@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "serve/listener.h"
 
+#include <draftscope/base/number.h>
+
 #include <arpa/inet.h>
 #include <fmt/format.h>
 #include <netdb.h>
@@ -37,7 +39,7 @@ bool has_left(socket_t socket) {
   return events_of(socket, POLLRDHUP, std::chrono::milliseconds(0)) != 0;
 }
 
-void name_of(int (*get_name)(int, sockaddr*, socklen_t*), socket_t socket, std::string& ip, int& port) {
+void address_of(int (*get_name)(int, sockaddr*, socklen_t*), socket_t socket, std::string& ip, int& port) {
   sockaddr_storage address{};
   socklen_t bytes = sizeof address;
   std::array<char, NI_MAXHOST> host{};
@@ -47,7 +49,7 @@ void name_of(int (*get_name)(int, sockaddr*, socklen_t*), socket_t socket, std::
                     service.size(), NI_NUMERICHOST | NI_NUMERICSERV) != 0)
     return;
   ip = host.data();
-  port = std::atoi(service.data());
+  port = parse_number<int>(service.data()).value_or(0);
 }
 
 enum class Head { whole, too_large, late, none };
@@ -95,10 +97,10 @@ class ClientStream final : public httplib::Stream {
     return is_writable() ? ::send(socket_, from, size, MSG_NOSIGNAL) : -1;
   }
   void get_remote_ip_and_port(std::string& ip, int& port) const override {
-    name_of(::getpeername, socket_, ip, port);
+    address_of(::getpeername, socket_, ip, port);
   }
   void get_local_ip_and_port(std::string& ip, int& port) const override {
-    name_of(::getsockname, socket_, ip, port);
+    address_of(::getsockname, socket_, ip, port);
   }
   [[nodiscard]] socket_t socket() const override { return socket_; }
 

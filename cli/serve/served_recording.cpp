@@ -13,7 +13,7 @@ namespace draftscope::cli {
 
 namespace {
 
-constexpr std::string_view limit = "max_tokens";
+constexpr std::string_view limit_key = "max_tokens";
 
 /// Whether a row describes the recording itself, which no request changes.
 bool is_of_the_recording(std::string_view key) {
@@ -40,8 +40,8 @@ void ServedRecording::note(traces::Meta settings) {
     if (asked == stored || is_of_the_recording(key)) continue;
     if (!is_first) varying_.insert(key);
     const bool is_adopted =
-        is_first || (key == limit ? parse_number<std::int32_t>(asked) > parse_number<std::int32_t>(stored)
-                                  : stored == parts_.neutral[key]);
+        is_first || (key == limit_key ? parse_number<std::int32_t>(asked) > parse_number<std::int32_t>(stored)
+                                      : stored == parts_.neutral[key]);
     if (!is_adopted) continue;
     stored = asked;
     parts_.writer->set_meta(key, asked);
@@ -56,7 +56,7 @@ void ServedRecording::note_own(const Completion& completion, const traces::Meta&
     const auto neutral = parts_.neutral.find(key);
     const bool changes_text = neutral == parts_.neutral.end() || neutral->second != asked;
     // The table of requests has the seed.
-    if (key == limit || (changes_text && key != "seed" && !is_of_the_recording(key))) own[key] = asked;
+    if (key == limit_key || (changes_text && key != "seed" && !is_of_the_recording(key))) own[key] = asked;
   }
   if (completion.request.ignores_end) own["ignore_eos"] = "1";
   own_settings_ += fmt::format("{}\"{}\":{}", own_settings_.empty() ? "{" : ",", completion.number,

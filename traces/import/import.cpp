@@ -22,6 +22,32 @@ std::string known_names() {
   return names;
 }
 
+/// A file of another program that a step turns into one that is read.
+struct OtherFile {
+  std::string_view ending;
+  std::string_view magic;  ///< First bytes of its kind; "" = the name's ending alone tells it.
+  std::string_view step;
+};
+
+constexpr OtherFile other_files[] = {
+    {".nsys-rep", "", "a report of Nsight Systems, expected its export (nsys export --type sqlite)"},
+    {".qdrep", "", "a report of Nsight Systems, expected its export (nsys export --type sqlite)"},
+    {".ncu-rep", "",
+     "a report of Nsight Compute, which has no times of requests, expected one of Nsight Systems"},
+    {".pftrace", "", "a trace of Perfetto, expected Chrome's events (traceconv json)"},
+    {".perfetto-trace", "", "a trace of Perfetto, expected Chrome's events (traceconv json)"},
+    {".parquet", "PAR1",
+     "a table of Parquet, expected a JSON object a line (pandas: to_json with lines=True)"},
+};
+
+/// Step that helps with a file of another program; "" = it is none that is known.
+std::string_view step_for(const fs::path& file, std::string_view text) {
+  for (const OtherFile& other : other_files)
+    if (file.extension() == other.ending || (!other.magic.empty() && text.starts_with(other.magic)))
+      return other.step;
+  return {};
+}
+
 Result<const FormatRow*> detect(const fs::path& file) {
   DRAFTSCOPE_TRY_ASSIGN(const FileHead head, FileHead::read(file));
   if (head.is_blank()) return fail("{}: is empty, expected a recording", file.string());
@@ -34,13 +60,14 @@ Result<const FormatRow*> detect(const fs::path& file) {
     if (sureness > greatest) surest = &row;
     greatest = std::max(greatest, sureness);
   }
+  if (const std::string_view step = step_for(file, head.text()); surest == nullptr && !step.empty())
+    return fail("{}: is {}", file.string(), step);
   if (surest == nullptr)
     return fail("{}: is none of the formats that are known ({}), expected one of {}", file.string(),
                 head.description(), known_names());
   return surest;
 }
 
-/// The error of a reader whose format was detected and that took nothing: it says which formats were ruled
 /// The error of a reader whose format was detected and that took nothing: it says which others were ruled
 /// out.
 Error detected_wrongly(Error error, const fs::path& file, const FormatRow& taken_for) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/base/number.h>
 #include <draftscope/simulator/analysis/figure_tables.h>
+#include <draftscope/simulator/analysis/known_texts.h>
 #include <draftscope/simulator/analysis/measured_recording.h>
 #include <draftscope/traces/missing_data.h>
 #include <fmt/format.h>
@@ -143,6 +144,9 @@ std::vector<std::string> warnings(const MeasuredRecording& measured) {
           fmt::format("{}: {} requests have no partner in the other run and don't count in the speedup", name,
                       figures.speedup->unpaired));
   }
+  for (std::string& note : short_drafts_notes(recording)) lines.push_back(std::move(note));
+  for (const RunRows& run : rows_by_run(recording))
+    if (std::string note = known_texts_note(run); !note.empty()) lines.push_back(std::move(note));
   return lines;
 }
 

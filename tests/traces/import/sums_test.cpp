@@ -235,6 +235,10 @@ TEST(Detection, ReadsTheFirstRecordHoweverLongAndALogByItsFirstKnownLine) {
   EXPECT_EQ(format_of("d", log.str()), "vllm-log");
   EXPECT_THAT(format_of("e", "[2026-11-20 10:10:10] Decode batch, accept len: 2.61\n"),
               HasSubstr("is none of the formats that are known (its first line is [2026-11-20"));
+  for (const char* other : {"a.nsys-rep", "b.pftrace", "c.parquet"})
+    EXPECT_THAT(format_of(other, "\x01\x02 of another program\n"), HasSubstr(", expected ")) << other;
+  EXPECT_THAT(format_of("a.nsys-rep", "\x01"), HasSubstr("nsys export --type sqlite"));
+  EXPECT_THAT(format_of("no ending", "PAR1"), HasSubstr("a table of Parquet, expected a JSON object a line"));
   EXPECT_THAT(format_of("f", R"({"meta_info":{"spec_verify_ct":-1}})"),
               HasSubstr("(taken for sglang, not for any other format"));
 }

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/simulator/analysis/known_texts.h>
+#include <draftscope/simulator/analysis/question_names.h>
+
+#include <gmock/gmock.h>
+
+#include <vector>
+
+namespace draftscope::simulator {
+namespace {
+
+/// A run whose requests have given outputs, of 40 tokens in as many rounds as said.
+struct MadeRun {
+  struct Made {
+    std::int32_t text;  ///< Requests with the same number have the same output.
+    std::int64_t rounds;
+  };
+  explicit MadeRun(const std::vector<Made>& made) : requests(made.size()), sums(made.size()) {
+    run.specification = "guesses";
+    rows.run = &run;
+    for (std::size_t i = 0; i < made.size(); ++i) {
+      requests[i].tokens.assign(40, made[i].text);
+      sums[i] = {.rounds = made[i].rounds, .emitted = 40};
+      rows.requests.push_back({.request = &requests[i], .stored = &sums[i]});
+    }
+  }
+  traces::Run run;
+  std::vector<traces::Request> requests;
+  std::vector<traces::RequestSum> sums;
+  RunRows rows;
+};
+
+TEST(KnownTexts, AreNamedWhereARepeatedOutputTakesFewerRoundsThanTheFirstTime) {
+  EXPECT_EQ(
+      known_texts_note(MadeRun({{1, 20}, {2, 20}, {1, 5}, {1, 3}}).rows),
+      "guesses: 2 requests repeat the output of an earlier one and yield 10.00 tokens a round, 2.00 the "
+      "first time: the run keeps texts of earlier requests");
+  for (const auto& made : {std::vector<MadeRun::Made>{{1, 20}, {1, 20}},
+                           {{1, 20}, {1, 17}},         // less than a quarter more
+                           {{1, 20}, {2, 2}, {3, 2}},  // other texts
+                           {{1, 4}, {1, 2}},           // too few rounds
+                           {}})
+    EXPECT_EQ(known_texts_note(MadeRun(made).rows), "");
+}
+
+TEST(ShortDrafts, AreNamedWithTheLongestPromptThatTheyCannotHold) {
+  traces::Recording recording;
+  recording.prompts.resize(2);
+  recording.prompts[0].tokens.resize(49);
+  recording.meta["draft_model_shapes"] =
+      R"({"small":{"max_positions":48},"large":{"max_positions":49},"x":1})";
+  EXPECT_THAT(short_drafts_notes(recording),
+              ::testing::ElementsAre(
+                  "draft model small holds 48 tokens, the longest prompt 49: beyond its context it "
+                  "drafts nothing"));
+}
+
+TEST(QuestionNames, AreShownBesideTheNumbersThatTablesHave) {
+  const auto names_of = [](const char* json) {
+    traces::Meta meta;
+    meta["question_names"] = json;
+    return QuestionNames(meta);
+  };
+  const QuestionNames names = names_of(R"({"3":"HumanEval/0","x":"y","4":5})");
+  EXPECT_EQ(names.label({.question_id = 3}), "3 (HumanEval/0)");
+  EXPECT_EQ(names.label({.question_id = 3, .turn = 1}), "3.2 (HumanEval/0)");
+  EXPECT_EQ(names.label({.question_id = 4}), "4");
+  for (const char* broken : {"", "[1]", "{"}) EXPECT_EQ(names_of(broken).name(3), "");
+  EXPECT_EQ(QuestionNames(traces::Meta()).name(3), "");
+}
+
+}  // namespace
+}  // namespace draftscope::simulator
