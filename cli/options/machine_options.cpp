@@ -118,6 +118,7 @@ Result<void> set_model_of(Scenario& scenario, const std::string& value) {
   DRAFTSCOPE_TRY_ASSIGN(simulator::PlannedModel model, simulator::parse_gguf_model(sizes, value));
   scenario.shape = std::move(model.shape);
   scenario.plan = std::move(model.plan);
+  scenario.has_next_token_layer = false;
   return {};
 }
 

@@ -5,6 +5,7 @@
 
 #include <draftscope/base/clock.h>
 #include <draftscope/speculation/model_shape_json.h>
+#include <draftscope/speculation/next_token_name.h>
 
 #include <nlohmann/json.hpp>
 
@@ -84,6 +85,13 @@ traces::Meta run_identity(const Checkpoint& checkpoint, const Backend& backend,
   nlohmann::json bias;
   for (const TokenBias& of : decoding.sampling.logit_bias) bias[std::to_string(of.token)] = of.bias;
   if (!bias.empty()) meta["logit_bias"] = bias.dump();
+  if (checkpoint.has_next_token_layer) {
+    // One layer like the model's own, after the join of a token and a state.
+    const std::int32_t d_model = checkpoint.shape.d_model;
+    meta[speculation::next_token_layer_key] =
+        nlohmann::ordered_json{{"n_layers", 1}, {"join", {{"rows", d_model}, {"columns", 2 * d_model}}}}
+            .dump();
+  }
   if (!decoding.stop_strings.empty()) meta["stop_strings"] = nlohmann::json(decoding.stop_strings).dump();
   return meta;
 }

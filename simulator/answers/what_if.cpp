@@ -8,6 +8,7 @@
 #include <cmath>
 #include <utility>
 
+#include "analysis/next_token_layer.h"
 #include "rounds/replay/policy_choice.h"
 #include "rounds/round_sources.h"
 
@@ -35,6 +36,7 @@ const CostFit& WhatIf::costs() const {
 
 Scenario WhatIf::recorded_scenario() const {
   Scenario scenario = fitted_scenario(trained_->costs.model);
+  scenario.has_next_token_layer = has_next_token_layer(trained_->recording->meta);
   if (trained_->costs.model.from_trace) return scenario;
   std::int32_t longest = 0;
   for (const RunRows& run : trained_->runs)

@@ -69,6 +69,7 @@ Result<void> set_model(Scenario& scenario, const std::string& name_or_file) {
   DRAFTSCOPE_TRY_ASSIGN(PlannedModel model, planned_model_of(name_or_file));
   scenario.shape = std::move(model.shape);
   scenario.plan = std::move(model.plan);
+  scenario.has_next_token_layer = false;
   return {};
 }
 

@@ -110,6 +110,12 @@ MemoryNeed memory_need(const Scenario& scenario) {
   if (scenario.plan) {
     need.weights = held_layers(scenario) + vocabulary_weights(scenario.shape, scenario.weights, parts);
     need.kv = held_states(scenario);
+  } else if (uses_next_token_layer(scenario)) {
+    ModelShape layer = scenario.shape;
+    layer.n_layers = 1;
+    need.draft_model = held_weights(layer, scenario.weights, parts) -
+                       vocabulary_weights(layer, scenario.weights, parts) + join_weights(scenario) +
+                       held_kv(layer, scenario.weights, parts, rows);
   }
   if (scenario.draft_model) {
     const ModelShape& draft = *scenario.draft_model;

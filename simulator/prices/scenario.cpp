@@ -109,7 +109,7 @@ Result<void> check_scenario(const Scenario& scenario) {
     constexpr std::int32_t max_vocabulary = 1 << 24;
     if (!(scenario.draft_cost->share >= 0.0) || !std::isfinite(scenario.draft_cost->share))
       return fail("scenario: draft cost is {}, expected at least 0", scenario.draft_cost->share);
-    if (scenario.draft_cost->kind == DraftCostInput::Kind::next_token &&
+    if (scenario.draft_cost->kind == DraftCostInput::Kind::next_token && !scenario.has_next_token_layer &&
         !(scenario.plan && scenario.plan->next_token))
       return fail("scenario: draft cost is mtp and {} names no next-token layer, expected a model with one",
                   scenario.shape.name.empty() ? "the model" : scenario.shape.name);

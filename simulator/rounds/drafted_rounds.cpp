@@ -13,6 +13,7 @@
 #include <tuple>
 #include <utility>
 
+#include "analysis/next_token_layer.h"
 #include "analysis/run_specification.h"
 #include "rounds/drafts/same_draft.h"
 #include "rounds/redraft.h"
@@ -134,8 +135,9 @@ ExpectedAgreement of_the_search(const Seen& seen, double recorded_count, double 
 }
 
 /// Whether a draft predicts the same at any place as at its place in the recorded draft: an exit uses the
-/// target's keys and values, another model its own.
+/// target's keys and values, another model its own. A next-token layer goes on from its own states.
 bool predicts_alike_everywhere(const StrategySpecification& strategy) {
+  if (drafts_with_next_token_layer(strategy.name())) return false;
   return !strategy.has_parts() || strategy.drafts_with(MaskLayers::below_exit);
 }
 
@@ -342,10 +344,17 @@ void add_drafted_notes(const StrategySpecification& strategy, const Redrafted& r
     rounds.notes.emplace_back(
         "in the other case the positions that were not drafted are as hard as the least confident quarter of "
         "the drafted ones");
-  if (!is_exact && redrafted.drawn_rounds == 0)
+  if (drafts_with_next_token_layer(strategy.name())) {
+    if (redrafted.moved_rounds > 0)
+      rounds.notes.push_back(fmt::format(
+          "{} of {} rounds begin where no recorded one did: the layer is taken to predict the same there, "
+          "though it reads the target's state where it read its own",
+          redrafted.moved_rounds, redrafted.rounds));
+  } else if (!is_exact && redrafted.drawn_rounds == 0) {
     rounds.notes.emplace_back(
         "a draft that begins elsewhere is taken to predict the same, though it reads other keys and values "
         "of its own");
+  }
 }
 
 /// The recorded search with other parameters; where it is not to be replayed, every round's set is unknown.
@@ -400,7 +409,10 @@ Result<StrategyRounds> redrafted_rounds(const TrainedRecording& trained,
   add_off_text(trained, strategy, texts);
   DRAFTSCOPE_TRY_ASSIGN(Redrafted redrafted, redraft(trained, texts, strategy, searches));
   DRAFTSCOPE_TRY(add_hard_case(trained, first, positions, strategy, searches, redrafted));
-  const bool is_exact = predicts_alike_everywhere(strategy) && redrafted.drawn_rounds == 0;
+  // A draft of the layer is a prefix of a longer one that begins at the same token.
+  const bool is_prefix = drafts_with_next_token_layer(strategy.name()) && redrafted.moved_rounds == 0 &&
+                         !speculation::threshold_rule(strategy);
+  const bool is_exact = (is_prefix || predicts_alike_everywhere(strategy)) && redrafted.drawn_rounds == 0;
   if (!is_exact) redrafted.status = AnswerStatus::approximate;
   DRAFTSCOPE_TRY(put_statistics(trained, trained.layer_sets, redrafted, first.run->id, rounds));
   if (rounds.drafts.empty()) rounds.verified_layers = specified_verified_layers(text);

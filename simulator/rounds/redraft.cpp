@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <span>
 #include <utility>
 
 #include "rounds/drafts/auxiliary_times.h"
@@ -132,7 +133,12 @@ Result<Redrafted> redraft(const TrainedRecording& trained, const DraftedTexts& t
   SearchSchedule for_max(strategy, trained.n_layers(), searches);
   for (std::size_t i = 0; i < texts.tables.size(); ++i) {
     const auto replayed = replay_rounds(texts.tables[i].table, *policy, trained.conditions);
+    const std::span recorded(texts.run.requests[i].rounds);
     for (const ReplayedRound& round : replayed) {
+      const bool is_moved =
+          round.least.drafted > 0 &&
+          !std::ranges::binary_search(recorded, round.root_position, {}, &traces::Round::root_position);
+      redrafted.moved_rounds += is_moved ? 1 : 0;
       redrafted.status = std::max(redrafted.status, round.status);
       redrafted.drawn_rounds += has_drawn(texts.tables[i], round) ? 1 : 0;
     }

@@ -48,6 +48,7 @@ struct Redrafted {
   std::unique_ptr<RedraftedRun> least, most;
   AnswerStatus status = AnswerStatus::exact;
   std::int64_t drawn_rounds = 0;
+  std::int64_t moved_rounds = 0;  ///< Rounds that draft from a token where no recorded round began.
   std::int64_t rounds = 0;
   bool has_hard_case = false;  ///< Whether `most` takes drawn positions as hard.
 };

@@ -82,7 +82,7 @@ PartTimes part_times(const RoundStatistics& statistics, std::span<const Auxiliar
     times.verifications += verifications;
   }
   for (std::size_t i = 0; i < kinds.size() && i < statistics.auxiliary.size(); ++i) {
-    if (kinds[i].kind != AuxiliaryPassKind::draft_model) continue;
+    if (!drafts_beside(kinds[i].kind)) continue;
     const double model_ns = prices.auxiliary[i].of(statistics.auxiliary[i]);
     times.auxiliary_ns -= model_ns;
     times.draft_ns += model_ns;

@@ -35,7 +35,7 @@ std::int32_t same_share(std::int32_t layers, std::int32_t of, std::int32_t asked
 /// The pass by the rules of its strategy on a model of another depth. Sublayers stay at the same share; so do
 /// rows where there is one per layer.
 AuxiliaryPass at_depth(AuxiliaryPass pass, std::int32_t recorded, std::int32_t asked) {
-  if (pass.kind == AuxiliaryPassKind::draft_model) return pass;
+  if (drafts_beside(pass.kind)) return pass;
   if (pass.kind == AuxiliaryPassKind::heads) {
     const std::int32_t below = std::max(recorded - 1, 1);
     pass.rows = std::max(1, pass.rows / below * (asked - 1));

@@ -18,8 +18,6 @@ using speculation::AutoChoice;
 using speculation::AutoDrafter;
 using speculation::AutoRule;
 
-constexpr std::string_view next_token_name = "next-token layer";
-
 class Auto final : public Strategy {
  public:
   Auto(const speculation::StrategySpecification& specification, const speculation::ModelShape& shape,
@@ -37,7 +35,7 @@ class Auto final : public Strategy {
     if (!rule_) {
       speculation::HeldTarget held = speculation::held_target(target.device, target.weights);
       held.formats = target.draft_formats;
-      begin(held);
+      begin(std::move(held));
     }
     std::vector<speculation::WeightFormat> held;
     for (const AutoDrafter& drafter : drafters_)
@@ -67,7 +65,7 @@ class Auto final : public Strategy {
     }
     if (choice_.kind == AutoChoice::Kind::vanilla) return {.origin = "vanilla", .states = states_};
     const AutoDrafter& drafter = drafters_[static_cast<std::size_t>(choice_.drafter)];
-    if (drafter.name == next_token_name)
+    if (drafter.is_next_token_layer())
       return {.draft_length = choice_.length,
               .threshold = choice_.threshold,
               .origin = drafter.name,
@@ -104,13 +102,11 @@ class Auto final : public Strategy {
   DraftModel* next_token_layer() override { return model_.join != nullptr ? &model_ : nullptr; }
 
  private:
-  void begin(const speculation::HeldTarget& target) {
+  void begin(speculation::HeldTarget target) {
+    target.has_next_token_layer = model_.join != nullptr;
     // make_auto() has checked that there are no errors.
     if (auto drafters = speculation::auto_drafters(specification_, n_layers_, target))
       drafters_ = *std::move(drafters);
-    if (model_.join != nullptr)
-      drafters_.push_back(
-          {std::string(next_token_name), speculation::SublayerMask(n_layers_), std::nullopt, {0.2, 0.6}});
     const speculation::AutoOptions options = speculation::auto_options(specification_, drafters_);
     proposals_.reserve(static_cast<std::size_t>(options.max_length));
     judged_.reserve(static_cast<std::size_t>(options.max_length));
@@ -151,7 +147,9 @@ class Auto final : public Strategy {
 Result<std::unique_ptr<Strategy>> make_auto(const speculation::StrategySpecification& specification,
                                             const speculation::ModelShape& shape,
                                             const StrategyResources& resources) {
-  DRAFTSCOPE_TRY(speculation::auto_drafters(specification, shape.n_layers, {}));
+  const speculation::HeldTarget checkpoint{.has_next_token_layer =
+                                               resources.open_next_token_layer != nullptr};
+  DRAFTSCOPE_TRY(speculation::auto_drafters(specification, shape.n_layers, checkpoint));
   OpenedDraftModel layer;
   if (resources.open_next_token_layer) {
     DRAFTSCOPE_TRY_ASSIGN(layer, resources.open_next_token_layer());

@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <optional>
@@ -52,6 +53,23 @@ using speculation::JudgedToken;
 
 constexpr std::uint64_t seed = 20261123;
 
+/// Passes of the next-token layer: its draft step, then reads of 1, 2, 4 … states before it.
+constexpr std::array<std::int32_t, 8> layer_rows{1, 1, 2, 4, 8, 16, 32, 64};
+
+std::vector<AuxiliaryPass> layer_passes() {
+  std::vector<AuxiliaryPass> passes(layer_rows.size(), next_token_step);
+  for (std::size_t i = 1; i < passes.size(); ++i) {
+    passes[i].rows = layer_rows[i];
+    passes[i].has_head = false;
+  }
+  return passes;
+}
+
+std::int32_t layer_of(const AutoTexts& texts) {
+  const auto layer = std::ranges::find_if(texts.drafters, &speculation::AutoDrafter::is_next_token_layer);
+  return layer == texts.drafters.end() ? -1 : static_cast<std::int32_t>(layer - texts.drafters.begin());
+}
+
 /// Runs the rule over recorded texts, request by request as the engine does, with the times that prices give
 /// its rounds. The rule keeps learning across requests. Prices cover the drafters', the guess's, and
 /// verifications of one row more than the longest draft. `host_ns`: time that the recorded machine's host
@@ -66,6 +84,7 @@ class Simulator {
         host_ns_(host_ns),
         clock_(clock),
         guess_draft_(static_cast<std::int32_t>(texts.drafters.size()) + 1),
+        layer_(layer_of(texts)),
         rule_(options) {
     result_.counts.by_drafter.resize(texts.drafters.size());
   }
@@ -89,6 +108,7 @@ class Simulator {
     RoundStatistics& statistics = result_.requests.emplace_back();
     rule_.begin_request(known.first(static_cast<std::size_t>(table.prompt_tokens)), known.size());
     std::optional<Ended> before;
+    layer_valid_ = table.prompt_tokens - 1;  // The prefill reads all of the prompt but its last state.
     for (std::int32_t root = table.first - 1; has_round(table, root);) {
       // A round has ended when the next one is planned, as in the engine.
       if (before) rule_.end_round(before->choice, before->times, before->emitted);
@@ -100,13 +120,14 @@ class Simulator {
       rule_.judge(choice, judged(table, root, choice, outcome));
       const std::int32_t emitted = emitted_tokens(table, root, outcome.accepted);
       count(text, root, choice, outcome);
+      const double layer_ns = run_layer(root, choice, outcome, statistics);
       const std::int32_t planned = planned_rows_of(state, choice);
       add_round(statistics, draft_of(choice), root, outcome, emitted, planned);
-      before = Ended{choice, times(root, choice, outcome, planned), emitted};
+      before = Ended{choice, times(root, choice, outcome, planned, layer_ns), emitted};
       root += outcome.accepted + 1;
     }
     for (DraftStatistics& draft : statistics.drafts)
-      if (draft.exit == guess_draft_) draft.steps = {};
+      if (draft.exit == guess_draft_ || draft.exit == layer_ + 1) draft.steps = {};
     statistics.host_ns = std::llround(host_ns_ * static_cast<double>(statistics.rounds));
   }
 
@@ -118,6 +139,29 @@ class Simulator {
   [[nodiscard]] std::int32_t planned_rows_of(const RoundState& state, const AutoChoice& choice) const {
     if (choice.kind != AutoChoice::Kind::model) return 0;
     return longest_draft(state, {.exit = choice.drafter + 1, .length = choice.length}, conditions_) + 1;
+  }
+
+  /// Adds the passes of the next-token layer, if it drafts, and returns their time.
+  double run_layer(std::int32_t root, const AutoChoice& choice, const DraftOutcome& outcome,
+                   RoundStatistics& statistics) {
+    if (choice.drafter < 0 || choice.drafter != layer_ || outcome.drafted < 1) return 0.0;
+    statistics.auxiliary.resize(layer_rows.size());
+    double ns = 0.0;
+    const auto run = [&](std::size_t kind, std::int32_t context) {
+      ++statistics.auxiliary[kind].passes;
+      statistics.auxiliary[kind].context += context;
+      ns += prices_.prices.auxiliary[kind].at(context);
+    };
+    const std::int32_t first = root - 1;
+    while (layer_valid_ < first) {
+      std::size_t kind = layer_rows.size() - 1;
+      while (kind > 1 && layer_rows[kind] > first - layer_valid_) --kind;
+      run(kind, layer_valid_);
+      layer_valid_ += layer_rows[kind];
+    }
+    for (std::int32_t step = 0; step < outcome.drafted; ++step) run(0, first + step);
+    layer_valid_ = root;
+    return ns;
   }
 
   DraftOutcome draft(const RoundState& state, const AutoChoice& choice, std::span<const std::int32_t> so_far,
@@ -175,23 +219,24 @@ class Simulator {
   }
 
   [[nodiscard]] speculation::RoundTimes times(std::int32_t root, const AutoChoice& choice,
-                                              const DraftOutcome& outcome, std::int32_t planned) {
+                                              const DraftOutcome& outcome, std::int32_t planned,
+                                              double layer_ns) {
     const bool has_draft = outcome.drafted > 0;
     const bool is_model = has_draft && choice.kind == AutoChoice::Kind::model;
     KnownRound round;
     round.round.root_position = root;
     round.round.verify_rows = outcome.drafted + 1;
     round.draft = has_draft ? draft_of(choice) : 0;
-    round.draft_steps = is_model ? outcome.drafted : 0;
+    round.draft_steps = is_model && choice.drafter != layer_ ? outcome.drafted : 0;
     round.planned_rows = planned;
     const RoundTimes priced = round_times(round, prices_);
     const double noise = clock_.next();
     return {.rows = round.round.verify_rows,
-            .steps = round.draft_steps,
+            .steps = is_model ? outcome.drafted : 0,
             .drafter = choice.drafter,
-            .round_ns = std::llround(noise * (priced.control_ns + priced.draft_ns + priced.verify_ns +
-                                              priced.accept_ns + priced.optimise_ns)),
-            .draft_ns = std::llround(noise * priced.draft_ns)};
+            .round_ns = std::llround(noise * (priced.control_ns + priced.draft_ns + layer_ns +
+                                              priced.verify_ns + priced.accept_ns + priced.optimise_ns)),
+            .draft_ns = std::llround(noise * (priced.draft_ns + layer_ns))};
   }
 
   void count(std::size_t text, std::int32_t root, const AutoChoice& choice, const DraftOutcome& outcome) {
@@ -219,6 +264,8 @@ class Simulator {
   double host_ns_;
   NoisyClock clock_;
   std::int32_t guess_draft_;
+  std::int32_t layer_;            // the next-token layer's place among the drafters; -1 = none
+  std::int32_t layer_valid_ = 0;  // states that the layer has read
   AutoRule rule_;
   std::vector<JudgedToken> judged_;
   SimulatedAuto result_;
@@ -229,6 +276,7 @@ using speculation::DraftSublayers;
 
 DraftSublayers sublayers_of(const AutoDrafter& drafter, double target_bits) {
   DraftSublayers sublayers;
+  if (drafter.is_next_token_layer()) return sublayers;  // Its passes are auxiliary ones.
   for (std::int32_t layer = 0; layer < drafter.mask.n_layers(); ++layer) {
     sublayers.attention += drafter.mask.runs_attention(layer) ? 1 : 0;
     sublayers.mlp += drafter.mask.runs_mlp(layer) ? 1 : 0;
@@ -289,6 +337,8 @@ Result<StrategyRounds> auto_rounds(const TrainedRecording& trained,
   const CostModel& recorded = trained.costs.model;
   Scenario scenario = machine == nullptr ? fitted_scenario(recorded) : machine->scenario;
   scenario.drafts = for_shape(rounds, recorded.shape, scenario.shape).drafts;
+  if (layer_of(texts) >= 0) rounds.auxiliary_passes = layer_passes();
+  scenario.auxiliary_passes = rounds.auxiliary_passes;
   scenario.widths = options.max_length + 1;
   DRAFTSCOPE_TRY_ASSIGN(
       const PriceMap priced,

@@ -24,9 +24,9 @@ using speculation::JudgedToken;
 
 class Replayer {
  public:
-  Replayer(const traces::Recording& recording, std::int32_t max_new_tokens,
-           const speculation::AutoOptions& options)
-      : recording_(recording), max_new_tokens_(max_new_tokens), options_(options) {}
+  Replayer(const traces::Recording& recording, std::span<const speculation::AutoDrafter> drafters,
+           std::int32_t max_new_tokens, const speculation::AutoOptions& options)
+      : recording_(recording), drafters_(drafters), max_new_tokens_(max_new_tokens), options_(options) {}
 
   std::vector<AutoChoice> choices(const RequestRows& rows) {
     AutoRule& rule = rules_.try_emplace(rows.request->repeat, options_).first->second;
@@ -42,26 +42,26 @@ class Replayer {
       const std::size_t known = std::min(static_cast<std::size_t>(round.root_position) + 1, text.size());
       const auto emitted = static_cast<std::int32_t>(known - std::min(known, prompt.size()));
       choices.push_back(rule.choose(std::span(text).first(known), max_new_tokens_ - emitted - 1));
-      rule.judge(choices.back(), judged(round));
+      rule.judge(choices.back(), judged(round, choices.back()));
     }
     return choices;
   }
 
  private:
-  [[nodiscard]] static speculation::RoundTimes times(const RequestRows& rows, std::size_t i,
-                                                     const AutoChoice& choice) {
+  [[nodiscard]] speculation::RoundTimes times(const RequestRows& rows, std::size_t i,
+                                              const AutoChoice& choice) const {
     const traces::Round& round = rows.rounds[i];
     return {.rows = round.drafted + 1,
-            .steps = round.layer_set_id == 0 ? 0 : round.tree_depth,
+            .steps = has_model_draft(round, choice) ? round.tree_depth : 0,
             .drafter = choice.drafter,
             .round_ns = rows.rounds[i + 1].start_ns - round.start_ns,
             .draft_ns = round.draft_ns};
   }
 
   /// Tokens of a model's draft that were verified after correct ones.
-  [[nodiscard]] std::span<const JudgedToken> judged(const traces::Round& round) {
+  [[nodiscard]] std::span<const JudgedToken> judged(const traces::Round& round, const AutoChoice& choice) {
     judged_.clear();
-    if (round.layer_set_id == 0) return judged_;
+    if (!has_model_draft(round, choice)) return judged_;
     const auto tokens = draft_tokens_of(recording_, round.id);
     const auto tested = static_cast<std::size_t>(std::min(round.accepted + 1, round.drafted));
     for (const traces::DraftToken& token : tokens.first(std::min(tested, tokens.size())))
@@ -69,7 +69,15 @@ class Replayer {
     return judged_;
   }
 
+  /// No layer set describes the rounds of a next-token layer.
+  [[nodiscard]] bool has_model_draft(const traces::Round& round, const AutoChoice& choice) const {
+    return round.layer_set_id != 0 ||
+           (choice.drafter >= 0 && round.drafted > 0 &&
+            drafters_[static_cast<std::size_t>(choice.drafter)].is_next_token_layer());
+  }
+
   const traces::Recording& recording_;
+  std::span<const speculation::AutoDrafter> drafters_;
   std::int32_t max_new_tokens_;
   const speculation::AutoOptions& options_;
   std::map<std::int32_t, AutoRule> rules_;  // one rule per repeat
@@ -85,9 +93,10 @@ std::string difference(const traces::Round& round, const LayerSetsById& sets, co
     return fmt::format("threshold {}, replay says {}", round.threshold, choice.threshold);
   const auto set = sets.find(round.layer_set_id);
   const std::string_view recorded = set == sets.end() ? std::string_view() : set->second->origin;
-  const std::string_view replayed = choice.drafter < 0 || round.drafted == 0
-                                        ? std::string_view()
-                                        : drafters[static_cast<std::size_t>(choice.drafter)].name;
+  const bool has_set = choice.drafter >= 0 && round.drafted > 0 &&
+                       !drafters[static_cast<std::size_t>(choice.drafter)].is_next_token_layer();
+  const std::string_view replayed =
+      has_set ? drafters[static_cast<std::size_t>(choice.drafter)].name : std::string_view();
   if (recorded != replayed) return fmt::format("drafted by '{}', replay says '{}'", recorded, replayed);
   return "";
 }
@@ -109,7 +118,7 @@ Result<AutoReplay> replay_auto(const RunRows& run, const traces::Recording& reco
   DRAFTSCOPE_TRY_ASSIGN(replay.drafters, speculation::auto_drafters(automatic, shape.n_layers,
                                                                     recorded_target(recording.meta)));
   const speculation::AutoOptions options = speculation::auto_options(automatic, replay.drafters);
-  Replayer replayer(recording, conditions.max_new_tokens, options);
+  Replayer replayer(recording, replay.drafters, conditions.max_new_tokens, options);
   for (const RequestRows& rows : run.requests) replay.choices.push_back(replayer.choices(rows));
   return replay;
 }

@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "analysis/next_token_layer.h"
 #include "analysis/run_specification.h"
 #include "rounds/drafts/draft_tokens.h"
 #include "rounds/drafts/drafted_positions.h"
@@ -35,6 +36,7 @@ RowsByRequest rows_by_request(const TrainedRecording& trained) {
 
 /// A strategy that drafts with this drafter only.
 std::string strategy_of(const AutoDrafter& drafter, const StrategySpecification& automatic) {
+  if (drafter.is_next_token_layer()) return "mtp:gamma=4";
   if (drafter.weights) return "quantised:weights=" + drafter.name;
   if (drafter.mask.is_early_exit()) return fmt::format("mix:mask=exit,exit={}", drafter.mask.exit_layer());
   std::string text = "draft-verify:gamma=4";
@@ -84,6 +86,8 @@ class RunOfDrafter {
   [[nodiscard]] bool drafts(const traces::Round& round) const {
     if (round.drafted < 1) return false;
     if (origin_.empty()) return true;
+    if (origin_ == speculation::next_token_layer_name)
+      return is_of_next_token_layer(trained_.staged_passes, round.id);
     const auto set = trained_.layer_sets.find(round.layer_set_id);
     return set != trained_.layer_sets.end() && set->second->origin == origin_;
   }
@@ -223,6 +227,7 @@ std::vector<ShadowTable> joined(const std::vector<ShadowTable>& texts, const std
 speculation::HeldTarget recorded_target(const traces::Meta& meta) {
   speculation::HeldTarget target = speculation::held_target(meta_value(meta, "device"), "");
   if (const auto bits = recorded_weight_bits(meta)) target.bits = *bits;
+  target.has_next_token_layer = has_next_token_layer(meta);
   return target;
 }
 
@@ -243,7 +248,9 @@ Result<AutoTexts> auto_texts(const TrainedRecording& trained, const StrategySpec
     std::optional<Column> column = column_of(trained, rows, drafter, automatic);
     if (!column) {
       const std::string alone = strategy_of(drafter, automatic);
-      if (given.find(fmt::format("{}=", parameter_of(drafter))) != std::string::npos)
+      const bool is_given = !drafter.is_next_token_layer() &&
+                            given.find(fmt::format("{}=", parameter_of(drafter))) != std::string::npos;
+      if (is_given)
         return fail("strategy {}: found nothing drafted by {}, expected a recorded run of it ({})", given,
                     drafter.name, alone);
       texts.left_out.push_back(drafter.name);
@@ -268,7 +275,8 @@ std::optional<std::string> known_auto(const TrainedRecording& trained) {
   if (!texts) return std::nullopt;
   if (texts->left_out.empty()) return "auto";
   std::vector<std::string> names;
-  for (const AutoDrafter& drafter : texts->drafters) names.push_back(drafter.name);
+  for (const AutoDrafter& drafter : texts->drafters)
+    if (drafter.weights) names.push_back(drafter.name);
   return fmt::format("auto:formats={}", names.empty() ? "none" : fmt::format("{}", fmt::join(names, "+")));
 }
 

@@ -254,7 +254,8 @@ Result<void> take_expectations(const StrategySpecification& automatic, std::span
     const auto format = parse_weight_format(expected.drafter);
     if (!format || std::find(formats.begin(), formats.end(), *format) == formats.end())
       return fail(
-          "strategy auto: expected: found {}, expected one of its exits, as exit-8, formats, or skip-set",
+          "strategy auto: expected: found {}, expected one of its exits, as exit-8, formats, skip-set, or "
+          "next-token-layer where the checkpoint has one",
           quote(expected.drafter));
   }
   return {};
@@ -292,6 +293,9 @@ Result<std::vector<AutoDrafter>> auto_drafters(const StrategySpecification& auto
                         format,
                         {.step_cost = row.bits / target.bits, .bits = row.bits}});
   }
+  if (target.has_next_token_layer)
+    drafters.push_back(
+        {std::string(next_token_layer_name), SublayerMask(n_layers), std::nullopt, {0.2, 0.6}});
   DRAFTSCOPE_TRY(take_expectations(automatic, formats, drafters));
   return drafters;
 }

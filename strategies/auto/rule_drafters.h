@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The drafters of `auto` that are parts of the model, and its rule's options, from its specification and the
-// target's weights in memory. Engine and simulator number drafters by this list. Some figures are known
-// before a run: from a policy of `draftscope tune`, which measured the drafters, or of `draftscope advise`,
-// which derives them from shadow tokens and rankings.
+// The drafters of `auto` that are parts of the model or of its checkpoint, and its rule's options, from its
+// specification and the target's weights in memory. Engine and simulator number drafters by this list. Some
+// figures are known before a run: from a policy of `draftscope tune`, which measured the drafters, or of
+// `draftscope advise`, which derives them from shadow tokens and rankings.
 //
 // Values; the functions are thread-safe.
 
 #include <draftscope/base/result.h>
 #include <draftscope/speculation/catalogue/strategy_specification.h>
 #include <draftscope/speculation/model_shape.h>
+#include <draftscope/speculation/next_token_name.h>
 #include <draftscope/speculation/policy_file.h>
 #include <draftscope/speculation/sublayer_mask.h>
 #include <draftscope/speculation/weight_format.h>
@@ -61,6 +62,7 @@ struct HeldTarget {
   std::vector<WeightFormat> formats;  ///< Formats that its backend makes in addition to this target's.
   bool holds_one_copy = false;        ///< Whether only one copy fits, because a GPU's memory is short.
   double bits = 16.0;                 ///< Bits per weight of the format that most weights have.
+  bool has_next_token_layer = false;  ///< Whether the checkpoint has a next-token layer.
 };
 /// Describes a target from `device`, "cpu" or "cuda", and `weights`, the formats of its matrices in order of
 /// their share, as "q4_1, q8_0". It assumes that the backend makes all its formats.
@@ -68,15 +70,18 @@ struct HeldTarget {
 
 /// A part of the model that may draft.
 struct AutoDrafter {
-  std::string name;  ///< "q8_0", "exit 8", "skip set": the origin of the layer sets of its rounds.
+  /// "q8_0", "exit 8", "skip set": the origin of the layer sets of its rounds; "next-token layer" has none.
+  std::string name;
   SublayerMask mask;
   std::optional<WeightFormat> weights;  ///< Weight format; none = the target's own.
   ExpectedDrafter expected;
+
+  [[nodiscard]] bool is_next_token_layer() const { return name == next_token_layer_name; }
 };
 
 /// The drafters: exits, the skip set, and those listed formats that are narrower than the target's and that
-/// its backend makes in addition to it. Where only one copy fits, fp8 replaces the others if the backend
-/// makes it. Errors: an invalid exit, layer or format.
+/// its backend makes in addition to it, and the next-token layer. Where only one copy fits, fp8 replaces the
+/// others if the backend makes it. Errors: an invalid exit, layer or format.
 [[nodiscard]] Result<std::vector<AutoDrafter>> auto_drafters(const StrategySpecification& automatic,
                                                              std::int32_t n_layers, const HeldTarget& target);
 

@@ -155,7 +155,6 @@ struct RoundContext {
   /// Whether the time of its rounds outside passes is the usual one: its strategy makes no auxiliary passes,
   /// or all do.
   bool has_usual_rest = true;
-  bool has_draft_model = false;
   std::optional<WeightType> weights;  ///< As in MeasuredPassKind.
 };
 
@@ -182,7 +181,7 @@ class CostCollector {
     const bool is_round = round.drafted > 0 || round.verify_rows > 1;
     const std::int32_t few =
         of.above_exit && has_draft ? std::clamp(round.exit_layer, 0, out_.shape.n_layers) : 0;
-    const std::int64_t draft_ns = has_draft || of.has_draft_model ? round.draft_ns : 0;
+    const std::int64_t draft_ns = round.draft_ns;
     const std::int64_t rest_ns =
         round.end_ns - round.start_ns - draft_ns - round.verify_ns - round.optimise_ns;
     const auto verify_ns = static_cast<double>(round.verify_ns);
@@ -436,16 +435,14 @@ OperationRounds collect_rounds(const traces::Recording& recording,
             ? step_beyond(round->verify_rows,
                           planned_rows(*round, first_roots.at(round->request_id), max_new_tokens))
             : 0;
-    collector.add_round(*round,
-                        {.layers = of_draft,
-                         .above_exit = is_above,
-                         .run_id = run.id,
-                         .block = blocks.at(round->request_id),
-                         .launched_rows = launched_rows,
-                         .is_vanilla = is_vanilla,
-                         .has_usual_rest = !with_auxiliary.contains(run.id),
-                         .has_draft_model = speculation::strategy_row(run.strategy).drafts_with_other_model,
-                         .weights = weights});
+    collector.add_round(*round, {.layers = of_draft,
+                                 .above_exit = is_above,
+                                 .run_id = run.id,
+                                 .block = blocks.at(round->request_id),
+                                 .launched_rows = launched_rows,
+                                 .is_vanilla = is_vanilla,
+                                 .has_usual_rest = !with_auxiliary.contains(run.id),
+                                 .weights = weights});
     if (round->tree_depth != round->drafted || weights) continue;
     timed_rounds.emplace(round->id,
                          OperationRound{.verify_rows = round->verify_rows,

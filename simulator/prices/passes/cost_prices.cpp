@@ -112,8 +112,13 @@ Result<PriceMap> PriceMap::make(const CostModel& model, const Scenario& scenario
   made->auxiliary_count = made->auxiliary_passes.size();
   made->draft_cost = scenario.draft_cost;
   if (scenario.draft_cost && scenario.draft_cost->is_priced())
-    made->auxiliary_passes.push_back(
-        {.kind = AuxiliaryPassKind::draft_model, .rows = 1, .attention = 1, .mlp = 1, .has_head = true});
+    made->auxiliary_passes.push_back({.kind = scenario.draft_cost->kind == DraftCostInput::Kind::next_token
+                                                  ? AuxiliaryPassKind::next_token
+                                                  : AuxiliaryPassKind::draft_model,
+                                      .rows = 1,
+                                      .attention = 1,
+                                      .mlp = 1,
+                                      .has_head = true});
   made->weights = scenario.weights;
   made->n_layers = scenario.shape.n_layers;
   made->widths = scenario.widths;

@@ -76,10 +76,14 @@ ConstantTimes constant_times(const TransferredCosts& costs, const CostModel& mod
   return sum;
 }
 
-/// Makes a scenario's model its next-token layer alone.
+/// Makes a scenario's model its next-token layer alone. Where nothing describes the layer, it is like the
+/// model's last.
 void make_next_token_only(Scenario& scenario) {
-  NextTokenLayer next = *scenario.plan->next_token;
-  next.mixer.count = next.mlp.count = scenario.shape.n_layers = 1;
+  scenario.shape.n_layers = 1;
+  if (!scenario.plan) return;
+  NextTokenLayer next = scenario.plan->next_token.value_or(
+      NextTokenLayer{scenario.plan->mixers.back(), scenario.plan->mlps.back()});
+  next.mixer.count = next.mlp.count = 1;
   scenario.plan->mixers = {next.mixer};
   scenario.plan->mlps = {next.mlp};
 }
@@ -236,7 +240,7 @@ void PassMap::fill_auxiliary(const Scenario& scenario, const Surroundings& surro
       of_pass.shape = *scenario.draft_model;
       of_pass.plan.reset();
     }
-    const bool is_next_token = i >= auxiliary_count && draft_cost->kind == DraftCostInput::Kind::next_token;
+    const bool is_next_token = pass.kind == AuxiliaryPassKind::next_token;
     if (is_next_token) make_next_token_only(of_pass);
     const ModelShape& shape = of_pass.shape;
     const MeanKernels of_sublayers = mean_kernels(of_pass);
@@ -246,7 +250,7 @@ void PassMap::fill_auxiliary(const Scenario& scenario, const Surroundings& surro
     double repeats = 0.0;
     // Another model reads new text as a prefill does.
     const std::int32_t widest =
-        pass.kind == AuxiliaryPassKind::draft_model ? std::max(pass.rows, 1) : scenario.widest_auxiliary_pass;
+        drafts_beside(pass.kind) ? std::max(pass.rows, 1) : scenario.widest_auxiliary_pass;
     for (const auto& [rows, times] : {std::pair{widest, pass.rows / widest}, {pass.rows % widest, 1}}) {
       if (rows == 0 || times == 0) continue;
       const double count = times;
@@ -272,8 +276,7 @@ void PassMap::fill_auxiliary(const Scenario& scenario, const Surroundings& surro
         constant_ns += arithmetic_excess_ns(head_products, model, of_pass, form);
         reductions += 1.0;
       }
-      one.fixed[pass.kind == AuxiliaryPassKind::draft_model ? draft_step_parameter : target_pass_parameter] +=
-          1.0;
+      one.fixed[drafts_beside(pass.kind) ? draft_step_parameter : target_pass_parameter] += 1.0;
       replace_surroundings(surroundings, one, true);
       add(sum, one, count);
       arithmetic_ns += count * constant_ns;

@@ -81,7 +81,7 @@ class PassMap::PricedPasses {
         host_factor_ * made_.own_repeats[own] *
         (pass.attention * on_host.attention_ns + pass.mlp * on_host.mlp_ns + on_host.rest_ns);
     if (launches_ns > sum.at(made_.context)) sum = {launches_ns, 0.0};
-    const bool is_draft = pass.kind == AuxiliaryPassKind::draft_model;
+    const bool is_draft = drafts_beside(pass.kind);
     const double host_ns = made_.own_repeats[own] * (is_draft ? made_.draft_host_ns : made_.target_host_ns);
     return {(sum.ns + host_factor_ * host_ns) * made_.share, sum.ns_per_context_row * made_.share};
   }

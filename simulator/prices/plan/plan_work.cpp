@@ -181,9 +181,15 @@ SublayerCosts join_costs(const Scenario& scenario, WeightType type, WidthLaw law
                      .outputs = d_model / form.tensor_parallel,
                      .depth = 2.0 * d_model,
                      .bytes_per_weight = dense_bytes(scenario, type)}};
+  const double element = activation_bytes(scenario.weights);
   for (const PlannedProduct& product : costs.products)
-    add_planned(costs.coefficients, product, activation_bytes(scenario.weights), law, form);
-  costs.kernels = 1.0;
+    add_planned(costs.coefficients, product, element, law, form);
+  // The norms of state and embedding, which read and write d values a row each.
+  constexpr double norms = 2.0;
+  costs.coefficients.fixed[launch_parameter(Operation::small)] += norms;
+  costs.coefficients.fixed[per_byte_parameter(Operation::small)] +=
+      form.rows * form.batch * norms * 2.0 * d_model * element;
+  costs.kernels = 1.0 + norms;
   return costs;
 }
 
@@ -233,15 +239,24 @@ double held_layers(const Scenario& scenario) {
     sum += kind.count * mixer_weights(kind, scenario, scenario.weights);
   for (const MlpKind& kind : scenario.plan->mlps)
     sum += kind.count * mlp_weights(kind, scenario, scenario.weights, kind.n_experts);
-  if (scenario.draft_cost && scenario.draft_cost->kind == DraftCostInput::Kind::next_token &&
-      scenario.plan->next_token) {
+  if (uses_next_token_layer(scenario) && scenario.plan->next_token) {
     const NextTokenLayer& next = *scenario.plan->next_token;
-    const double d_model = scenario.shape.d_model;
     sum += mixer_weights(next.mixer, scenario, scenario.weights) +
-           mlp_weights(next.mlp, scenario, scenario.weights, next.mlp.n_experts) +
-           2.0 * d_model * d_model * dense_bytes(scenario, scenario.weights) / scenario.tensor_parallel;
+           mlp_weights(next.mlp, scenario, scenario.weights, next.mlp.n_experts) + join_weights(scenario);
   }
   return sum;
+}
+
+bool uses_next_token_layer(const Scenario& scenario) {
+  return (scenario.draft_cost && scenario.draft_cost->kind == DraftCostInput::Kind::next_token) ||
+         std::ranges::any_of(scenario.auxiliary_passes, [](const AuxiliaryPass& pass) {
+           return pass.kind == AuxiliaryPassKind::next_token;
+         });
+}
+
+double join_weights(const Scenario& scenario) {
+  const double d_model = scenario.shape.d_model;
+  return 2.0 * d_model * d_model * dense_bytes(scenario, scenario.weights) / scenario.tensor_parallel;
 }
 
 double held_states(const Scenario& scenario) {
@@ -252,6 +267,8 @@ double held_states(const Scenario& scenario) {
   for (const MixerKind& kind : scenario.plan->mixers)
     sum +=
         scenario.batch * kind.count * (kv_bytes(kind, longest) + kind.state_bytes / scenario.tensor_parallel);
+  if (uses_next_token_layer(scenario) && scenario.plan->next_token)
+    sum += scenario.batch * kv_bytes(scenario.plan->next_token->mixer, longest);
   return sum;
 }
 

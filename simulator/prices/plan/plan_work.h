@@ -39,7 +39,7 @@ struct SublayerCosts {
                                         WidthLaw law, const PassForm& form);
 [[nodiscard]] SublayerCosts mlp_costs(const MlpKind& kind, const Scenario& scenario, WeightType type,
                                       WidthLaw law, const PassForm& form);
-/// Product that joins the last hidden state with the next token's embedding.
+/// Norms of the last hidden state and of the next token's embedding, and the product that joins them.
 [[nodiscard]] SublayerCosts join_costs(const Scenario& scenario, WeightType type, WidthLaw law,
                                        const PassForm& form);
 
@@ -63,6 +63,10 @@ struct MeanKernels {
 
 /// Weights of the layers that a GPU holds, those of next-token layers included where drafts use them.
 [[nodiscard]] double held_layers(const Scenario& scenario);
+/// Whether drafts, or passes for them, run the model's next-token layer.
+[[nodiscard]] bool uses_next_token_layer(const Scenario& scenario);
+/// Bytes of the product that joins state and embedding, on one GPU.
+[[nodiscard]] double join_weights(const Scenario& scenario);
 /// Keys, values and states of all requests that a GPU holds.
 [[nodiscard]] double held_states(const Scenario& scenario);
 

@@ -13,6 +13,7 @@
 #include <numeric>
 #include <unordered_set>
 
+#include "analysis/next_token_layer.h"
 #include "analysis/run_specification.h"
 #include "prices/passes/cost_prices.h"
 
@@ -21,7 +22,8 @@ namespace draftscope::simulator {
 namespace {
 
 bool is_two_model(const traces::Run& run) {
-  return speculation::strategy_row(run.strategy).drafts_with_other_model;
+  return speculation::strategy_row(run.strategy).drafts_with_other_model &&
+         !drafts_with_next_token_layer(run.strategy);
 }
 
 /// Rounds followed by a candidate from a model that was fitted first.
@@ -245,13 +247,16 @@ Result<RunWork> work_of_run(const RunRows& run, const traces::Recording& recordi
     if (rules)
       add_phases(request, is_first_of_repeat(run, i), *rules, number, fits, work.passes, work.phases);
     AuxiliaryPhase phase{.counts = {}, .ns = 0.0, .request = number};
-    if (is_two_model(*run.run))
-      count_draft_model(request, scenario.draft_model.value_or(model.shape), work.passes, phase.counts);
+    const bool drafts_beside = speculation::strategy_row(run.run->strategy).drafts_with_other_model;
+    if (drafts_beside)
+      count_draft_steps_beside(*run.run, request, scenario.draft_model.value_or(model.shape), work.passes,
+                               phase.counts);
     else
       count_staged_passes(staged, request, work.passes, phase.counts);
-    if (phase.counts.empty() && !is_two_model(*run.run)) continue;
+    if (phase.counts.empty() && !drafts_beside) continue;
     work.has_draft_phases = true;
-    for (const traces::Round& round : request.rounds) phase.ns += static_cast<double>(round.draft_ns);
+    for (const traces::Round& round : request.rounds)
+      if (drafts_beside || staged.contains(round.id)) phase.ns += static_cast<double>(round.draft_ns);
     work.phases.push_back(std::move(phase));
   }
   scenario.auxiliary_passes = work.passes.kinds();
@@ -307,6 +312,15 @@ void count_draft_model(const RequestRows& request, const ModelShape& shape, Auxi
       passes.count({AuxiliaryPassKind::draft_model, 1, layers, layers, true}, 1, root + step, counts);
     valid = std::min(root + steps, root + 1 + round.accepted);
   }
+}
+
+void count_draft_steps_beside(const traces::Run& run, const RequestRows& request, const ModelShape& shape,
+                              AuxiliaryPasses& passes, std::vector<PassCount>& counts) {
+  if (drafts_with_next_token_layer(run.strategy))
+    count_next_token_layer(
+        request, [](const traces::Round&) { return true; }, passes, counts);
+  else
+    count_draft_model(request, shape, passes, counts);
 }
 
 void add_host_time(double ns_per_round, StrategyRounds& rounds) {

@@ -56,6 +56,11 @@ void count_auxiliary_work(const RequestRows& request, bool is_first, const Auxil
 void count_draft_model(const RequestRows& request, const ModelShape& shape, AuxiliaryPasses& passes,
                        std::vector<PassCount>& counts);
 
+/// Adds the draft steps of a run whose strategy drafts with another model, of this shape, or with the
+/// target's next-token layer.
+void count_draft_steps_beside(const traces::Run& run, const RequestRows& request, const ModelShape& shape,
+                              AuxiliaryPasses& passes, std::vector<PassCount>& counts);
+
 /// Adds host time to every round of the statistics.
 void add_host_time(double ns_per_round, StrategyRounds& rounds);
 

@@ -1,21 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "rounds/drafts/decode_times.h"
 
-#include <draftscope/speculation/catalogue/strategy_catalogue.h>
-
 #include <map>
 
 namespace draftscope::simulator {
 
 namespace {
 
-DecodeTimes times_of(const RequestRows& request, bool has_draft_model) {
+DecodeTimes times_of(const RequestRows& request) {
   DecodeTimes times{.all_ns = static_cast<double>(request.request->end_ns - request.request->first_token_ns)};
   for (const traces::Round& round : request.rounds) {
-    const bool has_steps = round.tree_depth > 0 && (round.layer_set_id != 0 || has_draft_model);
-    if (has_steps) times.draft_ns += static_cast<double>(round.draft_ns);
-    if (has_steps || round.drafted > 0 || round.verify_rows > 1)
-      times.verify_ns += static_cast<double>(round.verify_ns);
+    if (round.tree_depth > 0) times.draft_ns += static_cast<double>(round.draft_ns);
+    if (round.drafted > 0 || round.verify_rows > 1) times.verify_ns += static_cast<double>(round.verify_ns);
   }
   return times;
 }
@@ -27,12 +23,11 @@ DecodeTimes decode_times(const RunRows& run) {
     DecodeTimes times;
     double repeats = 0.0;
   };
-  const bool has_draft_model = speculation::strategy_row(run.run->strategy).drafts_with_other_model;
   std::map<traces::PromptId, Sum> prompts;
   for (const RequestRows& request : run.requests) {
     if (request.rounds.empty() || request.request->first_token_ns <= 0) continue;
     Sum& sum = prompts[request.prompt->id];
-    const DecodeTimes times = times_of(request, has_draft_model);
+    const DecodeTimes times = times_of(request);
     sum.times.all_ns += times.all_ns;
     sum.times.draft_ns += times.draft_ns;
     sum.times.verify_ns += times.verify_ns;

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <tuple>
 
+#include "analysis/next_token_layer.h"
 #include "analysis/run_specification.h"
 #include "rounds/drafts/auxiliary_times.h"
 
@@ -107,14 +108,15 @@ void add_own_passes(const RunRows& run, const traces::Meta& meta, const ModelSha
                     RecordedStatistics& result) {
   const std::optional<AuxiliaryWork> work = auxiliary_work_of(*run.run, shape);
   const bool has_draft_model = speculation::strategy_row(run.run->strategy).drafts_with_other_model;
-  if (has_draft_model) result.draft_model = draft_model_of(*run.run, meta);
-  result.lacks_draft_model = has_draft_model && !result.draft_model;
+  const bool is_other = has_draft_model && !drafts_with_next_token_layer(run.run->strategy);
+  if (is_other) result.draft_model = draft_model_of(*run.run, meta);
+  result.lacks_draft_model = is_other && !result.draft_model;
   AuxiliaryPasses passes;
   for (std::size_t i = 0; i < run.requests.size(); ++i) {
     std::vector<PassCount>& counts = result.requests[i].auxiliary;
     if (work) count_auxiliary_work(run.requests[i], is_first_of_repeat(run, i), *work, passes, counts);
     if (has_draft_model)
-      count_draft_model(run.requests[i], result.draft_model.value_or(shape), passes, counts);
+      count_draft_steps_beside(*run.run, run.requests[i], result.draft_model.value_or(shape), passes, counts);
   }
   result.auxiliary_passes = passes.kinds();
 }

@@ -5,6 +5,7 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "analysis/next_token_layer.h"
 #include "analysis/run_specification.h"
 
 namespace draftscope::simulator {
@@ -38,6 +39,7 @@ ParameterRow parameter_row(const StrategySpecification& strategy, const std::str
 }
 
 std::string draft_key(const StrategySpecification& strategy) {
+  if (drafts_with_next_token_layer(strategy.name())) return strategy.name();
   if (speculation::strategy_row(strategy.name()).drafts_with_other_model)
     return strategy.name() + ", model " + strategy.text("model");
   const speculation::PartRow* const mask = strategy.part_row(PartKind::mask);

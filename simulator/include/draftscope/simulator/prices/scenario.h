@@ -35,8 +35,15 @@ enum class AuxiliaryPassKind : std::uint8_t {
   confidences,  ///< ConfLayers: the output's last tokens through all layers but the last, sublayer by
                 ///< sublayer.
   stage,        ///< A cascade: a pass of one of its drafters.
+  next_token,   ///< The model's next-token layer and the join before it: it drafts or reads the target's
+                ///< states.
 };
-inline constexpr int auxiliary_pass_kind_count = 9;
+inline constexpr int auxiliary_pass_kind_count = 10;
+
+/// Whether passes of the kind draft beside the target's layers, or read text for that.
+[[nodiscard]] constexpr bool drafts_beside(AuxiliaryPassKind kind) {
+  return kind == AuxiliaryPassKind::draft_model || kind == AuxiliaryPassKind::next_token;
+}
 
 /// Passes with the same cost except for their context.
 struct AuxiliaryPass {
@@ -152,6 +159,8 @@ struct Scenario {
   ModelShape shape;
   /// Kinds of the shape's layers where they differ; absent = all alike.
   std::optional<LayerPlan> plan;
+  /// Whether the model has a next-token layer although no plan describes it; it is like the shape's layers.
+  bool has_next_token_layer = false;
   WeightType weights = WeightType::bf16;
   Regime regime = Regime::as_fitted;
   /// The engine's time outside passes, where the costs come from a specification. Absent = a graph engine's
