@@ -12,7 +12,9 @@
 #include "checkpoint_hash.h"
 #include "element_bits.h"
 #include "file_watch.h"
+#include "gguf/load_gguf.h"
 #include "left_out.h"
+#include "next_token_form.h"
 #include "plain_tensors.h"
 #include "quantised/bind_quantised.h"
 #include "quantised/fp8_block.h"
@@ -25,7 +27,6 @@ namespace {
 
 // Published files have a few kilobytes.
 constexpr std::size_t max_config_bytes = std::size_t{1} << 20;
-constexpr const char* next_token_projection = "model.mtp_layers.0.input_proj.weight";
 /// Tensors begin at multiples of a cache line, which is also the widest vector a kernel loads.
 constexpr std::size_t matrix_alignment = 64;
 
@@ -35,6 +36,7 @@ struct Storage {
   Shards shards;
   std::optional<Mapping> memory;
   std::vector<QuantisedMatrix> kept;
+  std::vector<float> projection;  ///< Projection of a next-token layer, if it was rewritten.
 
   /// The bytes of a view into `memory`.
   [[nodiscard]] std::byte* writable(const TensorView& view) {
@@ -100,13 +102,28 @@ class Binding {
                   shards_.by_name.begin()->second.file, quantisation_->name());
     DRAFTSCOPE_TRY_ASSIGN(std::vector<std::string> unused,
                           unused_tensors(places_, known_, quantisation_, shape_));
-    if (has(next_token_projection))
-      std::erase_if(unused, [](const std::string& name) { return name.starts_with("model.mtp_layers.0."); });
+    if (const auto layer = next_token(shape_.n_layers)) {
+      what_keeps_from_drafting_ = layer->obstacle(unused, shape_);
+      has_next_token_layer_ = what_keeps_from_drafting_.empty();
+      if (has_next_token_layer_) layer->take_from(unused);
+    }
     for (std::string& line : left_out_lines(std::move(unused), shape_)) notes.push_back(std::move(line));
+    if (!what_keeps_from_drafting_.empty())
+      notes.push_back("mtp cannot draft with the next-token layer: " + what_keeps_from_drafting_);
     return {};
   }
 
-  [[nodiscard]] bool has(const std::string& name) const { return places_.contains(name); }
+  /// The next-token layer of a decoder of `target_layers`, if the files have one in a known form.
+  [[nodiscard]] std::optional<FoundNextToken> next_token(std::int32_t target_layers) const {
+    return find_next_token(
+        [&](const std::string& stem) {
+          return std::ranges::any_of(places_, [&](const auto& place) {
+            return place.first.starts_with(stem) && place.first.find('.', stem.size()) == stem.size();
+          });
+        },
+        target_layers);
+  }
+  [[nodiscard]] bool has_next_token_layer() const { return has_next_token_layer_; }
 
   /// Points the views at the files' numbers where backends can read them, and writes the others in memory
   /// owned by `storage`: packed matrices as numbers of the matrices' type, and plain_tensors.h's copies. The
@@ -245,6 +262,8 @@ class Binding {
   const speculation::ModelShape& shape_;
   const std::optional<QuantisationConfig>& quantisation_;
   bool is_next_token_;
+  bool has_next_token_layer_ = false;
+  std::string what_keeps_from_drafting_;
   FileTensors places_;
   std::unordered_set<std::string> known_;
   std::vector<PackedSlot> packed_;
@@ -296,6 +315,7 @@ Result<Checkpoint> load(const std::filesystem::path& folder, BlockMatrices block
                         speculation::parse_model_config({config_text, config_file}, generation));
   checkpoint.shape.name = folder_name(folder);
   checkpoint.path = folder;
+  const std::int32_t target_layers = checkpoint.shape.n_layers;
   checkpoint.weights.join = join;
   if (join) checkpoint.shape.n_layers = 1;
   DRAFTSCOPE_TRY_ASSIGN(const auto quantisation, read_quantisation(folder, config_text, config_file));
@@ -303,12 +323,17 @@ Result<Checkpoint> load(const std::filesystem::path& folder, BlockMatrices block
   DRAFTSCOPE_TRY_ASSIGN(storage->shards, open_shards(folder));
   const Shards& shards = storage->shards;
   Weights& weights = checkpoint.weights;
-  const auto slots = tensor_slots(checkpoint.shape, weights);
   Binding binding(shards, checkpoint, quantisation);
+  const auto layer = join ? binding.next_token(target_layers) : std::nullopt;
+  if (layer && layer->has_own_head) checkpoint.shape.tied_embeddings = false;
+  const auto slots =
+      layer ? layer->slots(checkpoint.shape, weights) : tensor_slots(checkpoint.shape, weights);
   DRAFTSCOPE_TRY(binding.bind(slots, notes));
   DRAFTSCOPE_TRY(binding.place(blocks, folder.string(), *storage, checkpoint.why_widened, notes));
   if (checkpoint.shape.tied_embeddings) weights.head = weights.embedding;
-  checkpoint.has_next_token_layer = binding.has(next_token_projection);
+  if (layer && layer->form->is_embedding_first)
+    put_state_first(weights.join->projection, storage->projection);
+  checkpoint.has_next_token_layer = join || binding.has_next_token_layer();
   checkpoint.stored_as = "safetensors " + (quantisation ? quantisation->name()
                                                         : std::string(dtype_name(weights.embedding.dtype)));
 
@@ -333,9 +358,12 @@ Result<Checkpoint> load_checkpoint(const std::filesystem::path& folder, BlockMat
 
 Result<Checkpoint> open_next_token_layer(const Checkpoint& model, BlockMatrices blocks) {
   if (!model.has_next_token_layer)
-    return fail("model {} has no next-token layer, expected a folder with the tensors of model.mtp_layers.0",
+    return fail("model {} has no next-token layer, expected a checkpoint with the tensors of a dense one",
                 model.shape.name);
   std::vector<std::string> notes;  // Opening the model has said what is left out.
+  std::error_code error;
+  if (!std::filesystem::is_directory(model.path, error))
+    return gguf::load_next_token_layer(model.path, blocks);
   return load(model.path, blocks, JoinWeights{}, notes);
 }
 

@@ -17,7 +17,7 @@ Result<std::unique_ptr<Strategy>> make_mtp(const speculation::StrategySpecificat
                                            const speculation::ModelShape& shape,
                                            const StrategyResources& resources) {
   if (!resources.open_next_token_layer)
-    return fail("strategy mtp: next-token layer is missing, expected a folder with model.mtp_layers.0");
+    return fail("strategy mtp: next-token layer is missing, expected a checkpoint with a dense one");
   DRAFTSCOPE_TRY_ASSIGN(OpenedDraftModel layer, resources.open_next_token_layer());
   return std::make_unique<DraftsWithModel>(std::move(layer), shape.n_layers, rules_of_model(specification));
 }

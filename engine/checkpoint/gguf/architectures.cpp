@@ -13,6 +13,7 @@ struct Row {
   bool paired_rows = false;
   bool qkv_bias = false;
   std::string_view turn_end = {};
+  bool mlp_norm_is_post_attention = false;
 };
 
 // Mistral, Yi and other models with Llama's layers are "llama" in GGUF files too. Ends of turns come from the
@@ -29,6 +30,7 @@ constexpr std::array architectures{
     Row{.name = "gemma3", .architecture = "Gemma3ForCausalLM", .turn_end = "<end_of_turn>"},
     Row{.name = "exaone4", .architecture = "Exaone4ForCausalLM"},
     Row{.name = "hunyuan-dense", .architecture = "HunYuanDenseV1ForCausalLM"},
+    Row{.name = "seed_oss", .architecture = "SeedOssForCausalLM", .mlp_norm_is_post_attention = true},
 };
 
 std::string known_names() {
@@ -49,7 +51,8 @@ Result<Architecture> architecture_of(const Metadata& metadata) {
   for (const Row& row : architectures) {
     if (row.name != name) continue;
     const speculation::ModelFamily* const family = speculation::find_architecture(row.architecture);
-    return Architecture{row.name, family, row.paired_rows, row.qkv_bias, row.turn_end};
+    return Architecture{row.name,     family,       row.paired_rows,
+                        row.qkv_bias, row.turn_end, row.mlp_norm_is_post_attention};
   }
   return metadata.wrong(key, known_names());
 }

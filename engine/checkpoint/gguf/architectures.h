@@ -22,6 +22,8 @@ struct Architecture {
   bool qkv_bias = false;  ///< whether biases are required; otherwise they exist if the file has their tensors
   /// Text of the token that ends a turn. Files of the architecture have it, but no key names it.
   std::string_view turn_end;
+  /// Whether the norm before the MLP has the name that others' norms after attention have.
+  bool mlp_norm_is_post_attention = false;
 
   /// A key with the architecture's prefix: "llama.block_count".
   [[nodiscard]] std::string key(std::string_view after_name) const {

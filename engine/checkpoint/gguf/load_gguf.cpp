@@ -15,7 +15,9 @@
 #include "checkpoint/file_watch.h"
 #include "checkpoint/gguf/shape.h"
 #include "checkpoint/left_out.h"
+#include "checkpoint/next_token_form.h"
 #include "gguf_file.h"
+#include "load_gguf.h"
 #include "tensor_names.h"
 #include "widen.h"
 
@@ -32,6 +34,7 @@ constexpr std::size_t tensor_alignment = 64;
 struct Storage {
   std::optional<GgufModel> model;
   std::optional<Mapping> memory;
+  std::vector<float> projection;  ///< Projection of a next-token layer, if it was rewritten.
 };
 
 struct BoundSlot {
@@ -82,16 +85,73 @@ Result<float> read_scale(const GgufModel::TensorPlace& place) {
   return scale;
 }
 
+std::string name_of(const TensorSlot& slot, const gguf::Architecture& architecture) {
+  if (slot.kind == TensorKind::mlp_norm && architecture.mlp_norm_is_post_attention)
+    return fmt::format("blk.{}.post_attention_norm.weight", slot.layer);
+  return gguf::tensor_name(slot);
+}
+
+/// Name of a next-token layer's tensor: those of its block, and its own norm, embedding and head, or the
+/// model's where it has none.
+std::string next_token_name(const TensorSlot& slot, const GgufModel& model,
+                            const gguf::Architecture& architecture, std::int32_t block) {
+  if (slot.layer >= 0) {
+    TensorSlot own = slot;
+    own.layer = block;
+    return name_of(own, architecture);
+  }
+  const std::string_view own = slot.kind == TensorKind::embedding ? "embed_tokens"
+                               : slot.kind == TensorKind::head    ? "shared_head_head"
+                                                                  : "shared_head_norm";
+  std::string name = fmt::format("blk.{}.nextn.{}.weight", block, own);
+  return model.tensors.contains(name) ? name : gguf::tensor_name(slot);
+}
+
+/// A tensor that keeps `mtp` from drafting with the block, in words: one that it lacks, or has beyond those
+/// of the decoder's blocks. Empty if there is none.
+std::string next_token_obstacle(const GgufModel& model, const gguf::Architecture& architecture,
+                                speculation::ModelShape shape) {
+  const std::int32_t block = std::exchange(shape.n_layers, 1);
+  Weights weights;
+  weights.join = JoinWeights{};
+  std::set<std::string> known;
+  for (const char* const own : {"embed_tokens", "shared_head_head", "shared_head_norm"})
+    known.insert(fmt::format("blk.{}.nextn.{}.weight", block, own));
+  std::string missing;
+  for (const TensorSlot& slot : tensor_slots(shape, weights)) {
+    const std::string& name = *known.insert(next_token_name(slot, model, architecture, block)).first;
+    if (missing.empty() && !model.tensors.contains(name)) missing = name;
+  }
+  std::set<std::string_view> further;
+  for (const auto& [name, place] : model.tensors) {
+    const std::string_view stem = name.substr(0, name.rfind('.'));
+    const bool is_known = known.contains(std::string(name)) || known.contains(std::string(stem) + ".weight");
+    if (gguf::layer_of(name) == block && !is_known && !gguf::is_redundant(name)) further.insert(name);
+  }
+  if (!further.empty())
+    return fmt::format("found {}, expected a block of the decoder", quote(*further.begin()));
+  return missing.empty() ? std::string() : quote(missing) + " is missing";
+}
+
+/// Whether the file has the projection of a next-token layer.
+bool has_projection(const GgufModel& model, const speculation::ModelShape& shape) {
+  return model.tensors.contains(fmt::format("blk.{}.nextn.eh_proj.weight", shape.n_layers));
+}
+
 /// Binds the slots to tensors. The file must have no others, except those of blocks up to `block_count`,
-/// which predict further tokens, and scales of activations; `notes` counts these.
+/// which predict further tokens, and scales of activations; `notes` counts these. `next_token` is the block
+/// of a next-token layer, if the slots are its; the other tensors are then the decoder's.
 Result<std::vector<BoundSlot>> bind_tensors(const GgufModel& model, const std::vector<TensorSlot>& slots,
-                                            const speculation::ModelShape& shape, std::int32_t block_count,
+                                            const speculation::ModelShape& shape,
+                                            const gguf::Architecture& architecture, std::int32_t block_count,
+                                            std::optional<std::int32_t> next_token,
                                             std::vector<std::string>& notes) {
   std::vector<BoundSlot> bound;
   std::unordered_set<std::string_view> used{gguf::frequency_divisors_name, gguf::long_factors_name,
                                             gguf::short_factors_name};
   for (const TensorSlot& slot : slots) {
-    const std::string name = gguf::tensor_name(slot);
+    const std::string name =
+        next_token ? next_token_name(slot, model, architecture, *next_token) : name_of(slot, architecture);
     const auto found = model.tensors.find(name);
     if (found == model.tensors.end())
       return fail("{}: tensor {} is missing, expected one of {} weights", model.metadata().file(), name,
@@ -108,12 +168,17 @@ Result<std::vector<BoundSlot>> bind_tensors(const GgufModel& model, const std::v
       used.insert(scale->tensor->name);
     }
   }
+  if (next_token) return bound;
   // An unused tensor would mean other layers than the metadata says.
   std::optional<std::string_view> unknown;
   std::map<LeftOut, std::set<std::string_view>> unused;
+  const std::string obstacle =
+      has_projection(model, shape) ? next_token_obstacle(model, architecture, shape) : "";
+  const bool is_drafter = has_projection(model, shape) && obstacle.empty();
   for (const auto& [name, place] : model.tensors) {
     if (used.contains(name) || gguf::is_redundant(name)) continue;
     const std::int32_t layer = gguf::layer_of(name);
+    if (is_drafter && layer == shape.n_layers) continue;
     if (layer >= shape.n_layers && layer < block_count) {
       unused[LeftOut::further_tokens].insert(name);
     } else if (name.ends_with(".input_scale")) {
@@ -123,6 +188,7 @@ Result<std::vector<BoundSlot>> bind_tensors(const GgufModel& model, const std::v
     }
   }
   for (const auto& [kind, names] : unused) notes.push_back(left_out_line(kind, names.size(), *names.begin()));
+  if (!obstacle.empty()) notes.push_back("mtp cannot draft with the next-token layer: " + obstacle);
   if (unknown)
     return fail("{}: found tensor {}, expected those of the architecture and the metadata alone",
                 model.tensors.at(*unknown).file->path, quote(*unknown));
@@ -299,10 +365,9 @@ bool uses_files(const std::vector<BoundSlot>& bound) {
                      [](const BoundSlot& one) { return one.slot->view->data == one.stored(); });
 }
 
-}  // namespace
-
-Result<Checkpoint> load_gguf(const std::filesystem::path& path, BlockMatrices blocks,
-                             std::vector<std::string>& notes) {
+/// Loads the decoder, or its next-token layer if `join` has a value.
+Result<Checkpoint> load(const std::filesystem::path& path, BlockMatrices blocks,
+                        std::optional<JoinWeights> join, std::vector<std::string>& notes) {
   const auto storage = std::make_shared<Storage>();
   DRAFTSCOPE_TRY_ASSIGN(storage->model, gguf::open_gguf(path));
   const GgufModel& model = *storage->model;
@@ -313,15 +378,26 @@ Result<Checkpoint> load_gguf(const std::filesystem::path& path, BlockMatrices bl
   checkpoint.shape.name = model_name(model, path);
   checkpoint.path = path;
 
+  checkpoint.has_next_token_layer = has_projection(model, checkpoint.shape) &&
+                                    next_token_obstacle(model, architecture, checkpoint.shape).empty();
+  std::optional<std::int32_t> block;
+  if (join) {
+    block = std::exchange(checkpoint.shape.n_layers, 1);
+    checkpoint.weights.join = join;
+    const std::string own_head = fmt::format("blk.{}.nextn.shared_head_head.weight", *block);
+    if (model.tensors.contains(own_head)) checkpoint.shape.tied_embeddings = false;
+  }
   const auto slots = tensor_slots(checkpoint.shape, checkpoint.weights);
   DRAFTSCOPE_TRY_ASSIGN(const auto block_count,
                         model.metadata().integer<std::int32_t>(architecture.key("block_count")));
-  DRAFTSCOPE_TRY_ASSIGN(const auto bound, bind_tensors(model, slots, checkpoint.shape, block_count, notes));
+  DRAFTSCOPE_TRY_ASSIGN(const auto bound, bind_tensors(model, slots, checkpoint.shape, architecture,
+                                                       block_count, block, notes));
   DRAFTSCOPE_TRY_ASSIGN(storage->memory, place_weights(bound, blocks, architecture.paired_rows,
                                                        checkpoint.shape.head_dim, file));
   DRAFTSCOPE_TRY(check_vectors(bound));
   if (checkpoint.shape.tied_embeddings) checkpoint.weights.head = checkpoint.weights.embedding;
   checkpoint.stored_as = stored_types(bound);
+  if (join) put_state_first(checkpoint.weights.join->projection, storage->projection);
 
   CheckpointHash hash;
   for (const auto& part : model.files) hash.add_bytes(part.mapping.bytes().first(part.header.bytes));
@@ -331,6 +407,18 @@ Result<Checkpoint> load_gguf(const std::filesystem::path& path, BlockMatrices bl
   if (!uses_files(bound)) storage->model.reset();
   checkpoint.storage = storage;
   return checkpoint;
+}
+
+}  // namespace
+
+Result<Checkpoint> load_gguf(const std::filesystem::path& path, BlockMatrices blocks,
+                             std::vector<std::string>& notes) {
+  return load(path, blocks, std::nullopt, notes);
+}
+
+Result<Checkpoint> gguf::load_next_token_layer(const std::filesystem::path& path, BlockMatrices blocks) {
+  std::vector<std::string> notes;  // Opening the model has said what is left out.
+  return load(path, blocks, JoinWeights{}, notes);
 }
 
 }  // namespace draftscope::engine

@@ -39,6 +39,10 @@ constexpr auto cased_words_and_suffixes =
     DRAFTSCOPE_CASED_WORDS(R"((?i:'s|'t|'re|'ve|'m|'ll|'d)?)", R"(\p{N}{1,3})");
 #undef DRAFTSCOPE_CASED_WORDS
 
+/// Signs with no line end after them.
+constexpr auto seed_words =
+    R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}\r\n]+)"
+    R"(|\s*[\r\n]+|\s+(?!\S)|\s+)";
 constexpr auto line_ends = R"([\r\n])";
 /// Letters that have cases, according to DeepSeek LLM.
 constexpr auto deepseek_llm_words =
@@ -79,13 +83,14 @@ constexpr SplitRule deepseek_llm{
 constexpr SplitRule deepseek_coder{
     .expressions = {line_ends, R"(\s?\p{L}+)", R"(\s?\p{P}+)", deepseek_ideographs}, .digits = true};
 constexpr SplitRule deepseek_v3{.expressions = {three_digits, ideographs_and_kana, deepseek_v3_words}};
+constexpr SplitRule seed_coder{.expressions = {seed_words}};
 /// The rule that ggml's reader uses for files without a name.
 constexpr SplitRule ggml_default{
     .expressions = {R"([\p{P}\$\+<=>\^~\|]+)",
                     R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S))", R"(\p{N}+)",
                     R"([0-9][0-9][0-9])"}};
 
-constexpr std::array<std::pair<std::string_view, const SplitRule*>, 22> rules{{
+constexpr std::array<std::pair<std::string_view, const SplitRule*>, 23> rules{{
     {"default", &ggml_default},
     {"gpt-2", &gpt2},
     {"llama-bpe", &llama3},
@@ -108,6 +113,7 @@ constexpr std::array<std::pair<std::string_view, const SplitRule*>, 22> rules{{
     {"deepseek-llm", &deepseek_llm},
     {"deepseek-coder", &deepseek_coder},
     {"deepseek-v3", &deepseek_v3},
+    {"seed-coder", &seed_coder},
 }};
 
 std::string known_names() {

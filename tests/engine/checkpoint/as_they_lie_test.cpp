@@ -269,7 +269,9 @@ TEST(LeftOutTensors, AreCountedByTheirKinds) {
                           "activations, which are not rounded",
                           "left out 3 tensors ('model.layers.2.eh_proj.weight', …): layers that predict "
                           "further tokens",
-                          "left out 1 tensor ('visual.patch'): parts that are not the decoder's"));
+                          "left out 1 tensor ('visual.patch'): parts that are not the decoder's",
+                          "mtp cannot draft with the next-token layer: "
+                          "'model.layers.2.input_layernorm.weight' is missing"));
   tensors.push_back({"model.layers.1.self_attn.k_scales", "F32", {1}, std::string(4, '\0')});
   write_tiny_checkpoint(folder.path(), tiny_config(), tensors);
   EXPECT_THAT(load_checkpoint(folder.path()).error().message, HasSubstr("self_attn.k_scales'"));

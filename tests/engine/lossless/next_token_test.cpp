@@ -191,7 +191,7 @@ TEST(NextTokenLayer, IsRefusedWhereThereIsNone) {
   const auto made = make_strategy("mtp", model.shape);
   ASSERT_FALSE(made);
   EXPECT_EQ(made.error().message,
-            "strategy mtp: next-token layer is missing, expected a folder with model.mtp_layers.0");
+            "strategy mtp: next-token layer is missing, expected a checkpoint with a dense one");
 }
 
 }  // namespace

@@ -107,7 +107,8 @@ TEST_P(GgufSplitRule, DecodesWhatItEncodes) {
 
 INSTANTIATE_TEST_SUITE_P(Names, GgufSplitRule,
                          testing::Values("gpt-2", "smollm", "llama-bpe", "dbrx", "qwen2", "tekken", "gpt-4o",
-                                         "deepseek-llm", "deepseek-coder", "deepseek-v3", "default"),
+                                         "deepseek-llm", "deepseek-coder", "deepseek-v3", "seed-coder",
+                                         "default"),
                          [](const auto& name) {
                            std::string text = name.param;
                            std::replace(text.begin(), text.end(), '-', '_');

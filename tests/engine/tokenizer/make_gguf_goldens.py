@@ -45,6 +45,8 @@ DEEPSEEK_LLM = [r"[\r\n]", rf"\s?[{CASED_LETTERS}]+", "\\s?[!-/:-~\uff01-\uff0f\
                 r"\s+$", DEEPSEEK[3]]
 LLAMA_CPP = [r"[\p{P}\$\+<=>\^~\|]+", r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)", r"\p{N}+",
              r"[0-9][0-9][0-9]"]
+SEED_CODER = (r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1}| ?[^\s\p{L}\p{N}\r\n]+|\s*[\r\n]+"
+              r"|\s+(?!\S)|\s+")
 DIGITS = pre_tokenizers.Digits(individual_digits=True)
 
 # (pre-tokenizer, normalizer, ignore_merges)
@@ -59,6 +61,7 @@ RULES = {
     "deepseek-llm": (byte_level(*DEEPSEEK_LLM, DIGITS), None, False),
     "deepseek-coder": (byte_level(*DEEPSEEK, DIGITS), None, False),
     "deepseek-v3": (byte_level(*DEEPSEEK_V3), None, False),
+    "seed-coder": (byte_level(SEED_CODER), None, False),
     "default": (byte_level(*LLAMA_CPP), None, False),
 }
 

@@ -207,10 +207,61 @@ TEST(GgufParticulars, LayersThatPredictFurtherTokensAreLeftOut) {
       ASSERT_TRUE(loaded) << loaded.error().message;
       EXPECT_EQ(loaded->shape.n_layers, 2);
       EXPECT_EQ(loaded->weights.layers.size(), 2U);
-      ASSERT_EQ(notes.size(), has_head ? 1U : 0U);
+      ASSERT_EQ(notes.size(), has_head ? 2U : 0U);
       if (!has_head) continue;
+      EXPECT_FALSE(loaded->has_next_token_layer);
       EXPECT_THAT(notes[0], testing::HasSubstr("layers that predict further tokens"));
+      EXPECT_THAT(notes[1], testing::HasSubstr("mtp cannot draft with the next-token layer: 'blk.2."));
     }
+}
+
+TEST(GgufParticulars, ANextTokenLayerIsTheBlockBehindTheDecoder) {
+  GgufParts parts = tiny_gguf("llama");
+  repeat_first_layer(parts, "llama", 3);
+  parts.set(gguf_key("llama.nextn_predict_layers", 1U));
+  for (const char* const norm : {"enorm", "hnorm", "shared_head_norm"})
+    parts.tensors.push_back(
+        gguf_vector(fmt::format("blk.2.nextn.{}.weight", norm), std::vector<float>(8, 2.0F)));
+  std::vector<float> projection(8 * 16);
+  for (std::size_t i = 0; i < projection.size(); ++i) projection[i] = static_cast<float>(i);
+  parts.tensors.push_back(gguf_vector("blk.2.nextn.eh_proj.weight", projection));
+  parts.tensors.back().extents = {16, 8};
+  const TemporaryFolder folder;
+  write_bytes(folder / "model.gguf", parts.file());
+  std::vector<std::string> notes;
+  const auto model = load_gguf(folder / "model.gguf", BlockMatrices::widened, notes);
+  ASSERT_TRUE(model) << model.error().message;
+  EXPECT_TRUE(model->has_next_token_layer);
+  EXPECT_TRUE(notes.empty());
+  const auto layer = open_next_token_layer(*model);
+  ASSERT_TRUE(layer) << layer.error().message;
+  const auto bytes_of = [](const TensorView& view) {
+    return std::string(reinterpret_cast<const char*>(view.data), view.bytes());
+  };
+  EXPECT_EQ(bytes_of(layer->weights.layers.at(0).q), bytes_of(model->weights.layers[0].q));
+  EXPECT_EQ(bytes_of(layer->weights.layers[0].down), bytes_of(model->weights.layers[0].down));
+  EXPECT_EQ(bytes_of(layer->weights.embedding), bytes_of(model->weights.embedding));
+  EXPECT_NE(bytes_of(layer->weights.final_norm), bytes_of(model->weights.final_norm));
+  // In the file the columns of the embedding come first, here those of the state.
+  const auto* const first = reinterpret_cast<const float*>(layer->weights.join->projection.data);
+  EXPECT_EQ(first[0], 8.0F);
+  EXPECT_EQ(first[8], 0.0F);
+  parts.tensors.push_back(gguf_vector("blk.2.ffn_gate_inp.weight", std::vector<float>(8, 1.0F)));
+  write_bytes(folder / "experts.gguf", parts.file());
+  const auto experts = load_gguf(folder / "experts.gguf", BlockMatrices::widened, notes);
+  ASSERT_TRUE(experts) << experts.error().message;
+  EXPECT_FALSE(experts->has_next_token_layer);
+  EXPECT_THAT(notes.back(), testing::HasSubstr("found 'blk.2.ffn_gate_inp.weight'"));
+}
+
+/// ggml's converter calls Seed-OSS's norm before the MLP what it calls others' norm after attention.
+TEST(GgufParticulars, SeedOssHasAnotherNameForTheNormBeforeItsMlp) {
+  GgufParts parts = tiny_gguf("seed_oss");
+  EXPECT_THROW(shape_of(parts), std::runtime_error);
+  for (GgufTensor& tensor : parts.tensors)
+    if (const auto place = tensor.name.find("ffn_norm"); place != std::string::npos)
+      tensor.name.replace(place, 8, "post_attention_norm");
+  EXPECT_EQ(shape_of(parts).architecture, "SeedOssForCausalLM");
 }
 
 TEST(GgufParticulars, AScaleBesideNvfp4MultipliesItsWeights) {
