@@ -15,6 +15,7 @@
 
 #include "analysis/next_token_layer.h"
 #include "analysis/run_specification.h"
+#include "rounds/drafts/drafted_places.h"
 #include "rounds/drafts/same_draft.h"
 #include "rounds/redraft.h"
 #include "rounds/replay/policy_choice.h"
@@ -150,6 +151,16 @@ void add_off_text(const TrainedRecording& trained, const StrategySpecification& 
   for (DraftedTable& drafted : texts.tables) drafted.table.off_text = off_text;
 }
 
+/// Lets the first token of a next-token layer's draft be right more often than further ones, as recorded.
+void add_places(const StrategySpecification& strategy, const std::vector<DraftedPositions>& positions,
+                DraftedTexts& texts) {
+  if (!drafts_with_next_token_layer(strategy.name())) return;
+  const PlaceShares shares = place_shares(positions);
+  const SeenSteps seen = seen_steps(positions);
+  for (std::size_t i = 0; i < texts.tables.size(); ++i)
+    put_places(positions[i], shares, seen, texts.tables[i]);
+}
+
 /// Rounds with these positions.
 Result<Redrafted> redrafted_at(const TrainedRecording& trained, const RunRows& run,
                                const std::vector<DraftedPositions>& asked,
@@ -282,6 +293,7 @@ Result<void> add_hard_case(const TrainedRecording& trained, const RunRows& first
   if (redrafted.drawn_rounds == 0 || predicts_alike_everywhere(strategy) || !model) return {};
   DraftedTexts texts = drafted_texts(first, positions, *model);
   add_off_text(trained, strategy, texts);
+  add_places(strategy, positions, texts);
   DRAFTSCOPE_TRY_ASSIGN(Redrafted hard, redraft(trained, texts, strategy, searches));
   redrafted.most = std::move(hard.least);
   redrafted.has_hard_case = true;
@@ -347,8 +359,8 @@ void add_drafted_notes(const StrategySpecification& strategy, const Redrafted& r
   if (drafts_with_next_token_layer(strategy.name())) {
     if (redrafted.moved_rounds > 0)
       rounds.notes.push_back(fmt::format(
-          "{} of {} rounds begin where no recorded one did: the layer is taken to predict the same there, "
-          "though it reads the target's state where it read its own",
+          "{} of {} rounds begin where no recorded one did: there a position is taken to be as hard as "
+          "recorded, and the layer to be right as often as it was at the same place of a draft",
           redrafted.moved_rounds, redrafted.rounds));
   } else if (!is_exact && redrafted.drawn_rounds == 0) {
     rounds.notes.emplace_back(
@@ -407,6 +419,7 @@ Result<StrategyRounds> redrafted_rounds(const TrainedRecording& trained,
   const std::vector<DraftedPositions> positions = positions_of_draft(trained, first, runs);
   DRAFTSCOPE_TRY_ASSIGN(DraftedTexts texts, drafted_texts(trained, first, positions));
   add_off_text(trained, strategy, texts);
+  add_places(strategy, positions, texts);
   DRAFTSCOPE_TRY_ASSIGN(Redrafted redrafted, redraft(trained, texts, strategy, searches));
   DRAFTSCOPE_TRY(add_hard_case(trained, first, positions, strategy, searches, redrafted));
   // A draft of the layer is a prefix of a longer one that begins at the same token.

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What a recording with drafts of the demo model's next-token layer says of other lengths, machines and auto.
+#include <draftscope/simulator/analysis/gpu.h>
 #include <draftscope/simulator/answers/checked_answer.h>
 #include <draftscope/simulator/answers/what_if.h>
 #include <draftscope/simulator/prices/prices.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cmath>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -19,13 +20,13 @@ namespace {
 using testing::Contains;
 using testing::HasSubstr;
 
-struct Recorded {
-  traces::Recording recording;
+struct MtpRecording {
+  std::unique_ptr<traces::Recording> recording;  // What `what_if` asks.
   WhatIf what_if;
   std::vector<RunReplay> checks;
 };
 
-Recorded record(const std::vector<std::string>& strategies) {
+MtpRecording record_mtp(const std::vector<std::string>& strategies) {
   const cli::TemporaryFolder folder;
   const std::filesystem::path file = folder / "run.dstrace";
   std::vector<std::string> arguments = cli::record_arguments(
@@ -35,44 +36,44 @@ Recorded record(const std::vector<std::string>& strategies) {
   const cli::CommandResult result = cli::run_command(arguments);
   EXPECT_EQ(result.exit_code, 0) << result.err;
   auto reader = traces::Reader::open(file);
-  traces::Recording recording = reader->recording().value();
-  WhatIf what_if = WhatIf::train(*reader, recording).value();
-  auto checks = check_replays(*reader, recording).value();
+  auto recording = std::make_unique<traces::Recording>(reader->recording().value());
+  WhatIf what_if = WhatIf::train(*reader, *recording).value();
+  auto checks = check_replays(*reader, *recording).value();
   return {std::move(recording), std::move(what_if), std::move(checks)};
 }
 
-const Recorded& recorded() {
-  static const Recorded all = record({"mtp:gamma=4", "auto:formats=none"});
+const MtpRecording& mtp_recording() {
+  static const MtpRecording all = record_mtp({"mtp:gamma=4", "auto:formats=none"});
   return all;
 }
 
-RoundStatistics total(const StrategyRounds& rounds) {
+RoundStatistics sum_of_rounds(const StrategyRounds& rounds) {
   return sum_of(rounds.setting.min_drafted);
 }
 
-double tokens_per_round(const StrategyRounds& rounds) {
-  const RoundStatistics sum = total(rounds);
+double mean_tokens(const StrategyRounds& rounds) {
+  const RoundStatistics sum = sum_of_rounds(rounds);
   return static_cast<double>(sum.tokens) / static_cast<double>(sum.rounds);
 }
 
 TEST(NextTokenPrediction, AnswersForOtherLengthsFromTheRecordedDraft) {
-  const Recorded others = record({"mtp:gamma=1", "mtp:gamma=2", "mtp:gamma=6"});
+  const MtpRecording others = record_mtp({"mtp:gamma=1", "mtp:gamma=2", "mtp:gamma=6"});
   for (const char* const strategy : {"mtp:gamma=1", "mtp:gamma=2", "mtp:gamma=6"}) {
-    const auto predicted = recorded().what_if.rounds(strategy);
+    const auto predicted = mtp_recording().what_if.rounds(strategy);
     ASSERT_TRUE(predicted) << predicted.error().message;
     const auto measured = others.what_if.rounds(strategy);
     ASSERT_TRUE(measured) << measured.error().message;
-    EXPECT_NEAR(tokens_per_round(*predicted) / tokens_per_round(*measured), 1.0, 0.15) << strategy;
-    EXPECT_EQ(total(*predicted).tokens, total(*measured).tokens) << strategy;
+    EXPECT_NEAR(mean_tokens(*predicted) / mean_tokens(*measured), 1.0, 0.15) << strategy;
+    EXPECT_EQ(sum_of_rounds(*predicted).tokens, sum_of_rounds(*measured).tokens) << strategy;
     EXPECT_EQ(predicted->setting.status, AnswerStatus::approximate);
     EXPECT_THAT(predicted->notes, Contains(HasSubstr("begin where no recorded one did"))) << strategy;
   }
 }
 
 TEST(NextTokenPrediction, CountsADraftStepForEachTokenAndReadsEachStateOnce) {
-  const StrategyRounds rounds = recorded().what_if.rounds("mtp:gamma=4").value();
+  const StrategyRounds rounds = mtp_recording().what_if.rounds("mtp:gamma=4").value();
   EXPECT_EQ(rounds.setting.status, AnswerStatus::exact);
-  const RoundStatistics sum = total(rounds);
+  const RoundStatistics sum = sum_of_rounds(rounds);
   std::int64_t steps = 0;
   std::int64_t read = 0;
   for (std::size_t i = 0; i < rounds.auxiliary_passes.size(); ++i) {
@@ -87,7 +88,7 @@ TEST(NextTokenPrediction, CountsADraftStepForEachTokenAndReadsEachStateOnce) {
 }
 
 TEST(NextTokenPrediction, PricesTheLayerOnOtherMachinesAsTheDraftCostDoes) {
-  const WhatIf& what_if = recorded().what_if;
+  const WhatIf& what_if = mtp_recording().what_if;
   Scenario scenario = what_if.recorded_scenario();
   EXPECT_TRUE(scenario.has_next_token_layer);
   scenario.gpu = find_gpu("H100-SXM").value();
@@ -107,21 +108,21 @@ TEST(NextTokenPrediction, PricesTheLayerOnOtherMachinesAsTheDraftCostDoes) {
 
 TEST(NextTokenPrediction, AutoIsReplayedAndPredictedWithTheLayer) {
   bool drafted = false;
-  for (const RunReplay& check : recorded().checks) {
+  for (const RunReplay& check : mtp_recording().checks) {
     if (!check.strategy.starts_with("auto")) continue;
     EXPECT_EQ(check.check.status, AnswerStatus::exact) << check.check.reason;
   }
-  const StrategyRounds measured = recorded().what_if.rounds("auto:formats=none").value();
+  const StrategyRounds measured = mtp_recording().what_if.rounds("auto:formats=none").value();
   for (const AuxiliaryPass& pass : measured.auxiliary_passes)
     drafted = drafted || pass.kind == AuxiliaryPassKind::next_token;
   EXPECT_TRUE(drafted);
-  const Recorded without = record({"mtp:gamma=4"});
+  const MtpRecording without = record_mtp({"mtp:gamma=4"});
   const auto predicted = without.what_if.rounds("auto:formats=none");
   ASSERT_TRUE(predicted) << predicted.error().message;
   EXPECT_THAT(predicted->notes, Contains(HasSubstr("next-token layer drafts as in run mtp:gamma=4")));
-  EXPECT_GT(total(*predicted).auxiliary.at(0).passes, 0);
-  EXPECT_EQ(total(*predicted).tokens, total(measured).tokens);
-  const Recorded vanilla = record({});
+  EXPECT_GT(sum_of_rounds(*predicted).auxiliary.at(0).passes, 0);
+  EXPECT_EQ(sum_of_rounds(*predicted).tokens, sum_of_rounds(measured).tokens);
+  const MtpRecording vanilla = record_mtp({});
   EXPECT_THAT(vanilla.what_if.rounds("auto:formats=none").value().notes,
               Contains(HasSubstr("left out: next-token layer, of which nothing is recorded (record mtp")));
 }

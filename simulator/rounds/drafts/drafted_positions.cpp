@@ -45,6 +45,7 @@ void add_from_tokens(const traces::Round& round, std::span<const DraftToken> tok
     // The best of all tokens has a probability above 0, so 0 means that the file has none.
     if (siblings.first->confidence > 0.0) position.confidence = siblings.first->confidence;
     position.width = siblings.width;
+    position.depth = depth + 1;
     position.rank = siblings.rank;
     if (siblings.accepted == nullptr) return;
     parent = siblings.accepted->index;
@@ -52,9 +53,12 @@ void add_from_tokens(const traces::Round& round, std::span<const DraftToken> tok
 }
 
 void add_from_counts(std::int32_t accepted, std::int32_t length, DraftedPositions& positions) {
-  positions.insert(positions.end(), static_cast<std::size_t>(std::max(accepted, 0)),
-                   {.bit = AcceptanceBit::accepted});
-  positions.push_back({.bit = accepted < length ? AcceptanceBit::rejected : AcceptanceBit::unseen});
+  for (std::int32_t depth = 1; depth <= accepted; ++depth)
+    positions.push_back({.bit = AcceptanceBit::accepted, .depth = depth});
+  if (accepted < length)
+    positions.push_back({.bit = AcceptanceBit::rejected, .depth = std::max(accepted, 0) + 1});
+  else
+    positions.push_back({});
 }
 
 }  // namespace

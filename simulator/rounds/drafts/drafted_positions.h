@@ -23,6 +23,7 @@ struct DraftedPosition {
   std::int32_t width = 1;  ///< Tokens that the step kept.
   /// Rank of the text's token among those that the step kept; -1 = it is none of them, or unseen.
   std::int32_t rank = -1;
+  std::int32_t depth = 0;  ///< Tokens of its draft up to this one; 0 = unseen.
 };
 
 /// [position] of one request, starting at the first position that rounds draft; as many as its rounds emitted

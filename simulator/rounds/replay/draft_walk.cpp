@@ -88,7 +88,9 @@ DraftWalk walk(const RoundState& state, const PlannedRound& plan, const ReplayCo
                const Steps& steps) {
   DraftOutcome draft;
   for (std::int32_t k = 0; k < steps.longest && draft.drafted < steps.nodes; ++k) {
-    const Drafted token = token_at(*state.table, conditions, state.root_position + 1 + k, plan.exit);
+    const std::int32_t further = k > 0 && state.table->has_further_layer ? 1 : 0;
+    const Drafted token =
+        token_at(*state.table, conditions, state.root_position + 1 + k, plan.exit + further);
     if (!token.is_known && state.table->ended_at_string)
       return walk_off_text(state, steps, conditions, k, draft);
     if (!token.is_known) {

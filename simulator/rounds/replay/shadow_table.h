@@ -45,6 +45,8 @@ struct ShadowTable {
   /// Confidences of steps after a draft's first wrong token, in any order; a walk draws from them how far
   /// such a draft goes on. Empty = it keeps both bounds.
   std::vector<float> off_text;
+  /// Whether a draft's tokens after its first are predicted by the layer that follows its exit.
+  bool has_further_layer = false;
 
   [[nodiscard]] const ShadowCell& cell(std::int32_t position, std::int32_t layer) const {
     return cells[static_cast<std::size_t>(position - first) * static_cast<std::size_t>(n_layers) +
