@@ -148,7 +148,9 @@ TEST(Rejections, AreTheRoundsThatTheFilterFindsInTurn) {
       EXPECT_EQ(next.round_index, expected[i % expected.size()]);
       EXPECT_EQ(next.number, i % expected.size() + 1);
       EXPECT_EQ(next.all, expected.size());
-      if (at != no_index) EXPECT_EQ(next_rejection(*opened, run, next.round_index, false)->round_index, at);
+      if (at != no_index) {
+        EXPECT_EQ(next_rejection(*opened, run, next.round_index, false)->round_index, at);
+      }
       at = next.round_index;
     }
   }
