@@ -5,17 +5,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
+#include <functional>
 #include <numeric>
 
-#include "temporary_folder.h"
 #include "tensor_slots.h"
 #include "tiny_checkpoint.h"
 
 namespace draftscope::engine::tiny {
 namespace {
 
-using draftscope::test::TemporaryFolder;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
