@@ -156,13 +156,13 @@ TEST_P(Profiles, OfADeviceGiveEveryInstantToWhatBeganFirst) {
     std::map<std::vector<std::string>, std::int64_t> expected;
     for (std::int64_t at = range.start_ns; at < range.end_ns; ++at)
       for (const std::string track : {"track 1", "track 2"}) {
-        std::optional<std::int64_t> began;
+        std::optional<std::pair<std::int64_t, std::int64_t>> began;
         std::string name;
         for (const Lane& lane : timeline.lanes)
           for (std::size_t i = 0; i < lane.slices.size(); ++i)
-            if (lane.name == track && lane.slices.start_ns(i) <= at && at < lane.slices.end_ns(i) &&
-                (!began || lane.slices.start_ns(i) < *began)) {
-              began = lane.slices.start_ns(i);
+            if (const std::pair time(lane.slices.start_ns(i), lane.slices.end_ns(i));
+                lane.name == track && time.first <= at && at < time.second && (!began || time < *began)) {
+              began = time;
               name = timeline.names[lane.slices.name(i)];
             }
         if (!began) continue;

@@ -3,7 +3,7 @@
 
 // The law that divides a device's time among what ran on it. Activities of one stream overlap, since a kernel
 // may be launched before the one that it depends on has ended. Each instant belongs to the running activity
-// that began first. So attributed times never overlap, and over any range their sum is the union of the
+// that began first, and of two with one begin to the shorter. So attributed times never overlap, and over any range their sum is the union of the
 // activities. All tables, charts, reports and cost fits use this law.
 //
 // An activity is *open* from its begin to its end; open times of activities that ran at the same time
@@ -30,7 +30,7 @@ struct AttributedTime {
   }
 };
 
-/// Attributes the time of activities that come in order of their start. A value type.
+/// Attributes the time of activities that come in order of their start and end. A value type.
 class Attribution {
  public:
   [[nodiscard]] AttributedTime add(std::int64_t start_ns, std::int64_t end_ns) {
