@@ -35,7 +35,7 @@ QString share_text(double share) {
 }
 
 DeviceCell text_cell(const std::string& text) {
-  const QString words = visible_text(text);
+  const QString words = QString::fromStdString(text).simplified();
   return {words, words};
 }
 

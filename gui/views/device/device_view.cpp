@@ -307,6 +307,8 @@ void DeviceView::show_answer() {
   gap_cells_.set_cells(gap_columns(), gap_rows(*timeline_, *answer_));
   sorted_.setFilterKeyColumn(cells_.columnCount() - 1);
   fit_device_columns(*table_);
+  // A bar needs more room than its number.
+  table_->setColumnWidth(share_column, 2 * table_->columnWidth(share_column));
   fit_device_columns(*gaps_);
   for (QWidget* choice : std::initializer_list<QWidget*>{over_, phase_, by_, find_, longest_})
     choice->setEnabled(true);
@@ -365,7 +367,8 @@ void DeviceView::show_durations() {
           described.other = durations_of(*timeline, *answer->other_selection, by, name);
         return described;
       },
-      [this, words = visible_text(timeline_->names[*name])](const DescribedName& described) {
+      [this,
+       words = QString::fromStdString(timeline_->names[*name]).simplified()](const DescribedName& described) {
         show_described(words, described);
         emit settled();
       }));
