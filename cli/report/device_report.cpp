@@ -26,7 +26,7 @@ using simulator::DeviceTable;
 using simulator::DeviceTimeline;
 
 constexpr std::size_t share_bar_cells = 8;
-constexpr std::size_t name_cells = 30;
+constexpr std::size_t name_cells = 24;
 constexpr std::size_t use_cells = 60;
 constexpr std::size_t max_gaps = 8;
 constexpr std::size_t max_json_gaps = 100;
@@ -195,7 +195,7 @@ Result<DeviceReport> read_device_report(const simulator::MeasuredRecording& meas
   DRAFTSCOPE_TRY_ASSIGN(traces::Reader reader, traces::Reader::open(recording.path));
   DRAFTSCOPE_TRY_ASSIGN(report.timeline, simulator::read_device_timeline(reader, recording));
   if (report.timeline.empty())
-    return fail("{}: no device was recorded, expected one for --device (record --device cuda --device-trace)",
+    return fail("{}: no device was recorded, expected one for --device (record --device cuda)",
                 recording.path.string());
   report.selection = simulator::select_device(report.timeline, recording, report.question);
   if (report.selection.windows.empty())
