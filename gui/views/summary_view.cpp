@@ -137,6 +137,8 @@ SummaryView::SummaryView(ViewState& state, QWidget* parent)
   why_->setObjectName(QStringLiteral("why"));
   set_first_focus(*this, *table_);
   identity_->setTextInteractionFlags(Qt::TextBrowserInteraction);
+  // The sentence about a step must not make the page wider than a small screen.
+  identity_->setWordWrap(true);
   connect(identity_, &QLabel::linkActivated, this, &SummaryView::device_asked);
   identity_->setAccessibleName(tr("Recording"));
   warnings_->setAccessibleName(tr("Warnings"));

@@ -101,6 +101,7 @@ void DeviceView::set_up_choices() {
   find_->setMaximumWidth(220);
   longest_->setToolTip(tr("Shows the longest one of the chosen row in the timeline (Return)"));
   summary_->setAccessibleName(tr("Use of the device"));
+  summary_->setWordWrap(true);
   summary_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
   notice_->setAccessibleName(tr("Notice"));
   notice_->setWordWrap(true);
