@@ -8,8 +8,8 @@ namespace draftscope::gui {
 
 namespace {
 
-std::optional<std::int32_t> count_of(const OpenedRecording& opened, std::uint32_t round_index,
-                                     bool (*counts)(const traces::DraftToken& token)) {
+std::optional<std::int32_t> tokens_that(const OpenedRecording& opened, std::uint32_t round_index,
+                                        bool (*counts)(const traces::DraftToken& token)) {
   const std::span<const traces::DraftToken> tokens = opened.draft_tokens(round_index);
   if (tokens.empty() && opened.round(round_index).drafted > 0) return std::nullopt;
   return static_cast<std::int32_t>(std::ranges::count_if(tokens, counts));
@@ -18,12 +18,12 @@ std::optional<std::int32_t> count_of(const OpenedRecording& opened, std::uint32_
 }  // namespace
 
 std::optional<std::int32_t> tested_tokens(const OpenedRecording& opened, std::uint32_t round_index) {
-  return count_of(opened, round_index, [](const traces::DraftToken& token) { return token.tested; });
+  return tokens_that(opened, round_index, [](const traces::DraftToken& token) { return token.tested; });
 }
 
 std::optional<std::int32_t> rejected_tokens(const OpenedRecording& opened, std::uint32_t round_index) {
-  return count_of(opened, round_index,
-                  [](const traces::DraftToken& token) { return token.tested && !token.accepted; });
+  return tokens_that(opened, round_index,
+                     [](const traces::DraftToken& token) { return token.tested && !token.accepted; });
 }
 
 std::optional<Rejection> next_rejection(const OpenedRecording& opened, std::size_t run_index,
