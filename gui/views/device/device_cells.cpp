@@ -3,14 +3,10 @@
 
 #include <QCoreApplication>
 #include <QHeaderView>
-#include <QPainter>
 #include <QTableView>
-#include <cmath>
 
 #include "models/column_text.h"
 #include "models/copy_rows.h"
-#include "widgets/plot_style.h"
-#include "widgets/theme.h"
 #include "widgets/time_text.h"
 
 namespace draftscope::gui {
@@ -81,18 +77,6 @@ QVariant DeviceCells::headerData(int section, Qt::Orientation orientation, int r
   if (section < 0 || section >= columnCount()) return {};
   const DeviceColumn& column = columns_[static_cast<std::size_t>(section)];
   return header_data({column.title, column.tooltip}, orientation, role);
-}
-
-void ShareCell::paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const {
-  const double share = std::clamp(index.data(DeviceCells::sort_role).toDouble(), 0.0, 1.0);
-  QRect bar = option.rect.adjusted(1, 2, -1, -2);
-  bar.setWidth(static_cast<int>(std::lround(share * bar.width())));
-  if (!option.state.testFlag(QStyle::State_Selected)) {
-    QColor color = series_color(1, is_dark(option.palette));
-    color.setAlpha(80);
-    painter->fillRect(bar, color);
-  }
-  QStyledItemDelegate::paint(painter, option, index);
 }
 
 std::vector<DeviceColumn> device_columns(const DeviceAnswer& answer) {
@@ -185,19 +169,9 @@ void set_up_device_table(QTableView& table, const QString& name) {
   table.verticalHeader()->hide();
   table.verticalHeader()->setDefaultSectionSize(table.fontMetrics().height() + 8);
   table.setAlternatingRowColors(true);
-  table.setTextElideMode(Qt::ElideMiddle);
-  table.setWordWrap(false);
   table.setSortingEnabled(true);
   table.sortByColumn(0, Qt::DescendingOrder);
-  table.horizontalHeader()->setStretchLastSection(true);
   offer_copying(table);
-}
-
-void fit_device_columns(QTableView& table) {
-  constexpr int max_name = 220;
-  table.resizeColumnsToContents();
-  for (int column = 0; column + 1 < table.model()->columnCount(); ++column)
-    table.setColumnWidth(column, std::min(table.columnWidth(column), max_name));
 }
 
 }  // namespace draftscope::gui

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Tables of the page of the device: a model of cells with a text and a number to sort by, its columns, and a
-// cell with a bar.
+// Tables of the page of the device: a model of cells with a text and a number to sort by, and its columns.
 
 #include <QAbstractTableModel>
-#include <QStyledItemDelegate>
 #include <vector>
 
 #include "data/device/device_answer.h"
@@ -45,15 +43,6 @@ class DeviceCells : public QAbstractTableModel {
   std::vector<std::vector<DeviceCell>> rows_;
 };
 
-/// Draws a share as a bar under its text.
-class ShareCell : public QStyledItemDelegate {
-  Q_OBJECT
-
- public:
-  using QStyledItemDelegate::QStyledItemDelegate;
-  void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override;
-};
-
 /// Column of the share among those of device_columns().
 inline constexpr int share_column = 1;
 
@@ -67,9 +56,7 @@ inline constexpr int share_column = 1;
 [[nodiscard]] std::vector<std::vector<DeviceCell>> gap_rows(const simulator::DeviceTimeline& timeline,
                                                             const DeviceAnswer& answer);
 
-/// Puts the model into the table: numbers as wide as they need, the last column takes the rest and loses its
-/// middle where there is none.
+/// Sets up a table that has its model.
 void set_up_device_table(QTableView& table, const QString& name);
-void fit_device_columns(QTableView& table);
 
 }  // namespace draftscope::gui

@@ -20,6 +20,8 @@
 #include "views/device/device_charts.h"
 #include "widgets/first_focus.h"
 #include "widgets/scrollable.h"
+#include "widgets/share_cell.h"
+#include "widgets/table_columns.h"
 #include "widgets/text_cell.h"
 #include "widgets/time_text.h"
 
@@ -77,7 +79,9 @@ DeviceView::DeviceView(ViewState& state, QWidget* parent)
     view->setItemDelegate(new TextCell(view));
     set_up_device_table(*view, name);
   }
-  table_->setItemDelegateForColumn(share_column, new ShareCell(table_));
+  table_->setItemDelegateForColumn(share_column, new ShareCell(DeviceCells::sort_role, table_));
+  keep_numbers_in_sight(*table_, {share_column});
+  keep_numbers_in_sight(*gaps_);
   set_up_choices();
   lay_out();
   connect_parts();
@@ -307,10 +311,6 @@ void DeviceView::show_answer() {
   cells_.set_cells(device_columns(*answer_), device_rows(*timeline_, *answer_));
   gap_cells_.set_cells(gap_columns(), gap_rows(*timeline_, *answer_));
   sorted_.setFilterKeyColumn(cells_.columnCount() - 1);
-  fit_device_columns(*table_);
-  // A bar needs more room than its number.
-  table_->setColumnWidth(share_column, 2 * table_->columnWidth(share_column));
-  fit_device_columns(*gaps_);
   for (QWidget* choice : std::initializer_list<QWidget*>{over_, phase_, by_, find_, longest_})
     choice->setEnabled(true);
   other_->setEnabled(over_->currentIndex() != static_cast<int>(Over::range));

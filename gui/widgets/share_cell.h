@@ -5,7 +5,7 @@
 
 namespace draftscope::gui {
 
-/// A cell with a share between 0 and 1 as text above a bar of this length.
+/// A cell with a share between 0 and 1 as text over a bar of this length.
 class ShareCell : public QStyledItemDelegate {
   Q_OBJECT
 
