@@ -158,6 +158,9 @@ void walk(std::uint32_t seed, std::uint32_t& walked) {
   const auto strategy = make_strategy(specification, shape, resources);
   // What a part cannot do, or this target has no layer for, is refused before it decodes.
   if (!strategy) return;
+  // Some formats are made by GPUs alone.
+  for (const WeightFormat held : strategy->strategy->draft_weights((*backend)->describe()))
+    if (!(*backend)->prepare_draft_weights(held)) return;
   ++walked;
   for (std::uint32_t request_number = 0; request_number < 2 + seed % 3; ++request_number) {
     const auto rows = static_cast<std::uint32_t>((*backend)->cache_rows());
