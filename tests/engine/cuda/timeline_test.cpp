@@ -54,7 +54,7 @@ class Timeline : public testing::TestWithParam<DecodingPasses> {
  protected:
   Timeline() : checkpoint_(random_checkpoint(tiny_cuda_shape(), DType::bf16, 3)) {
     auto made = cuda::make_backend(cuda::emulation::make_emulated_gpu(multiprocessors), checkpoint_,
-                                   {.cache_rows = 60, .device_trace = &trace_, .passes = GetParam()});
+                                   {.cache_rows = 120, .device_trace = &trace_, .passes = GetParam()});
     EXPECT_TRUE(made);
     if (made) backend_ = std::move(*made);
   }
@@ -103,7 +103,7 @@ TEST_P(Timeline, HasEachOperationOfAPassOnceInOrder) {
 
 TEST_P(Timeline, NamesTheProductsOfAWidePassInEachLayer) {
   Random random(9);
-  const OwnedBatch prompt = chain(checkpoint_.shape, random, 40, 0);
+  const OwnedBatch prompt = chain(checkpoint_.shape, random, 70, 0);  // More rows than decoding kernels take.
   Outputs outputs;
   ASSERT_TRUE(backend_->forward(prompt.view(), outputs));
   for (std::int32_t layer = 0; layer < checkpoint_.shape.n_layers; ++layer)

@@ -3,8 +3,8 @@
 
 // The law that divides a device's time among what ran on it. Activities of one stream overlap, since a kernel
 // may be launched before the one that it depends on has ended. Each instant belongs to the running activity
-// that began first, and of two with one begin to the shorter. So attributed times never overlap, and over any range their sum is the union of the
-// activities. All tables, charts, reports and cost fits use this law.
+// that began first, and of two with one begin to the shorter. So attributed times never overlap, and over any
+// range their sum is the union of the activities. All tables, charts, reports and cost fits use this law.
 //
 // An activity is *open* from its begin to its end; open times of activities that ran at the same time
 // contain the same instants.
