@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "prices/passes/cost_prices.h"
 #include "rounds/drafts/staged_passes.h"
 #include "tests/cli/trace_files.h"
 

@@ -16,7 +16,7 @@ namespace {
 using nlohmann::json;
 using ::testing::HasSubstr;
 
-constexpr const char* sample = DRAFTSCOPE_SOURCE_DIR "/traces/samples/h200-smollm2-node.dstrace";
+constexpr const char* device_sample = DRAFTSCOPE_SOURCE_DIR "/traces/samples/h200-smollm2-node.dstrace";
 constexpr const char* processor_sample = DRAFTSCOPE_SOURCE_DIR "/traces/samples/early-exit.dstrace";
 
 void expect_sums(const json& document) {
@@ -42,14 +42,16 @@ void expect_sums(const json& document) {
 }
 
 TEST(ReportDevice, AddsUpToTheWallTimeOfARunAndOfItsPhases) {
-  expect_sums(json::parse(run_command({"report", sample, "--device", "--json"}).out));
-  const json run = json::parse(run_command({"report", sample, "--device", "--run", "vanilla", "--json"}).out);
+  expect_sums(json::parse(run_command({"report", device_sample, "--device", "--json"}).out));
+  const json run =
+      json::parse(run_command({"report", device_sample, "--device", "--run", "vanilla", "--json"}).out);
   expect_sums(run);
   EXPECT_EQ(run["run"], "vanilla");
   std::int64_t wall_ns = 0;
   for (const char* phase : {"prefill", "draft", "verify", "accept", "optimise", "control", "sync", "idle"}) {
     const json of_phase = json::parse(
-        run_command({"report", sample, "--device", "--run", "vanilla", "--phase", phase, "--json"}).out);
+        run_command({"report", device_sample, "--device", "--run", "vanilla", "--phase", phase, "--json"})
+            .out);
     expect_sums(of_phase);
     wall_ns += of_phase["wall_ns"].get<std::int64_t>();
   }
@@ -57,12 +59,12 @@ TEST(ReportDevice, AddsUpToTheWallTimeOfARunAndOfItsPhases) {
 }
 
 TEST(ReportDevice, FitsAHundredColumns) {
-  std::istringstream text(run_command({"report", sample, "--device", "-q"}).out);
+  std::istringstream text(run_command({"report", device_sample, "--device", "-q"}).out);
   for (std::string line; std::getline(text, line);) EXPECT_LE(display_width(line), 100U) << line;
 }
 
 TEST(ReportDevice, SaysWhatABoundIsOf) {
-  const std::string text = run_command({"report", sample, "--device"}).out;
+  const std::string text = run_command({"report", device_sample, "--device"}).out;
   EXPECT_THAT(text, HasSubstr("A vanilla step reads"));
   EXPECT_THAT(text, HasSubstr("bytes that follow from the model's sizes"));
   EXPECT_THAT(text, HasSubstr("launch"));
@@ -71,10 +73,10 @@ TEST(ReportDevice, SaysWhatABoundIsOf) {
 TEST(ReportDevice, RefusesWhatItCannotTell) {
   EXPECT_THAT(run_command({"report", processor_sample, "--device"}).err,
               HasSubstr("no device was recorded, expected one for --device"));
-  EXPECT_THAT(run_command({"report", sample, "--device", "--run", "swift"}).err,
+  EXPECT_THAT(run_command({"report", device_sample, "--device", "--run", "swift"}).err,
               HasSubstr("--run: found swift, expected a run of"));
-  EXPECT_NE(run_command({"report", sample, "--run", "vanilla"}).err, "");
-  EXPECT_NE(run_command({"report", sample, "--device", "--phase", "sleep"}).err, "");
+  EXPECT_NE(run_command({"report", device_sample, "--run", "vanilla"}).err, "");
+  EXPECT_NE(run_command({"report", device_sample, "--device", "--phase", "sleep"}).err, "");
 }
 
 }  // namespace
