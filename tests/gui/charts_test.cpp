@@ -299,7 +299,9 @@ TEST_F(FigureFiles, NumbersOfAMatrixAreWholeOrLeftOutAndTheDialogueTakesTheRoomT
         EXPECT_TRUE(svg.contains(QStringLiteral("Dashed:"))) << "what a mark means is in the figure";
         const qsizetype numbers = svg.count(QStringLiteral(">1.24×<"));
         EXPECT_TRUE(numbers == 0 || numbers == rows * columns) << rows << " × " << columns;
-        if (width == single_column_inches) EXPECT_EQ(numbers == 0, is_wide) << rows << " × " << columns;
+        if (width == single_column_inches) {
+          EXPECT_EQ(numbers == 0, is_wide) << rows << " × " << columns;
+        }
       }
     }
   EXPECT_FALSE(needs_both_columns(matrix(4, 2)));

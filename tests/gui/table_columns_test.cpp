@@ -56,7 +56,9 @@ TEST(TableColumns, NumbersAreWholeInEveryWidthAndNamesGiveWay) {
           is_cut = is_cut || table.columnWidth(column) < widest;
         }
       }
-      if (is_cut) EXPECT_GE(all + 1, table.viewport()->width()) << "names are cut only for want of room";
+      if (is_cut) {
+        EXPECT_GE(all + 1, table.viewport()->width()) << "names are cut only for want of room";
+      }
     }
   }
 }
