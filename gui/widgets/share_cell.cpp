@@ -20,4 +20,10 @@ void ShareCell::paint(QPainter* painter, const QStyleOptionViewItem& option, con
   QStyledItemDelegate::paint(painter, option, index);
 }
 
+QSize ShareCell::sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const {
+  constexpr int min_letters = 20;
+  const QSize text = QStyledItemDelegate::sizeHint(option, index);
+  return text.expandedTo({min_letters * option.fontMetrics.horizontalAdvance(u'0'), text.height()});
+}
+
 }  // namespace draftscope::gui

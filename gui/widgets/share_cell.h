@@ -14,6 +14,8 @@ class ShareCell : public QStyledItemDelegate {
   ShareCell(int value_role, QObject* parent) : QStyledItemDelegate(parent), value_role_(value_role) {}
 
   void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override;
+  /// Room for the text and a bar whose length can be read.
+  [[nodiscard]] QSize sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const override;
 
  private:
   int value_role_;

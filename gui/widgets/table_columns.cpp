@@ -43,11 +43,12 @@ class TableColumns : public QObject {
     connect(table_.model(), &QAbstractItemModel::rowsInserted, this, &TableColumns::fit);
     connect(&header, &QHeaderView::sectionResized, this, [this](int column, int before, int now) {
       if (is_fitting_) return;
-      // A column that is hidden or shown leaves its room to the others, or takes it.
+      // A column that is hidden or shown leaves its room to the others, or takes it: later, since the header
+      // marks a column as hidden only after it has no width.
       if (before > 0 && now > 0)
         chosen_[column] = now;
       else
-        fit();
+        QMetaObject::invokeMethod(this, &TableColumns::fit, Qt::QueuedConnection);
       frozen_->follow();
     });
     fit_anew();

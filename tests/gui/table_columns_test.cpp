@@ -78,6 +78,21 @@ TEST(TableColumns, AWidthThatTheUserChoseStays) {
   EXPECT_EQ(table.columnWidth(0), 333);
 }
 
+TEST(TableColumns, AHiddenColumnLeavesNoGap) {
+  QStandardItemModel model;
+  fill(model, 3, 6);
+  QTableView table;
+  table.setModel(&model);
+  keep_numbers_in_sight(table);
+  table.resize(900, 300);
+  table.show();
+  settle();
+  table.setColumnHidden(2, true);
+  settle();
+  EXPECT_EQ(table.columnWidth(2), 0);
+  EXPECT_EQ(table.columnViewportPosition(3), table.columnViewportPosition(1) + table.columnWidth(1));
+}
+
 TEST(TableColumns, TheFirstColumnStaysWhenTheOthersScroll) {
   QStandardItemModel model;
   fill(model, 5, 14);
