@@ -26,12 +26,11 @@
 #include "what_if/questions/question_panel.h"
 #include "what_if/what_if_view.h"
 #include "widgets/scrollable.h"
+#include "widgets/table_columns.h"
 
 namespace draftscope::gui {
 
 namespace {
-
-constexpr int widest_setting = 420;
 
 Result<void> write_policy_of(const AdviceReport& report, const traces::Recording& recording,
                              const std::string& path) {
@@ -153,11 +152,11 @@ QWidget* AdviseView::make_answers() {
   sorted_->setSourceModel(&settings_);
   sorted_->setSortRole(Qt::UserRole);
   table_->setModel(sorted_);
+  keep_numbers_in_sight(*table_);
   table_->setSortingEnabled(true);
   table_->setAccessibleName(tr("Settings; Return asks What if"));
   table_->setSelectionBehavior(QAbstractItemView::SelectRows);
   table_->setAlternatingRowColors(true);
-  table_->setTextElideMode(Qt::ElideMiddle);
   table_->setWordWrap(false);
   table_->verticalHeader()->hide();
   table_->verticalHeader()->setDefaultSectionSize(table_->fontMetrics().height() + 6);
@@ -401,8 +400,6 @@ void AdviseView::show_report() {
                         static_cast<std::size_t>(outside - report_->settings.begin()));
   sorted_->sort(-1);
   table_->horizontalHeader()->setSortIndicator(-1, Qt::DescendingOrder);
-  table_->resizeColumnsToContents();
-  table_->setColumnWidth(0, std::min(table_->columnWidth(0), widest_setting));
   table_->selectRow(0);
   const auto no_curve = [](const SettingCurve& curve) {
     return tr("No curve: %1.").arg(QString::fromUtf8(curve.refusal));

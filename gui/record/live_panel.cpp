@@ -16,6 +16,7 @@
 
 #include "models/copy_rows.h"
 #include "record/form/problem_label.h"
+#include "widgets/table_columns.h"
 #include "widgets/theme.h"
 #include "widgets/time_text.h"
 
@@ -82,6 +83,7 @@ LivePanel::LivePanel(QWidget* parent)
   log_->setAccessibleName(tr("What the recorder says"));
   log_->setPlaceholderText(tr("What the recorder says"));
   runs_->setModel(&numbers_);
+  keep_numbers_in_sight(*runs_);
   runs_->setAccessibleName(tr("Runs so far"));
   runs_->verticalHeader()->hide();
   runs_->setAlternatingRowColors(true);
@@ -149,7 +151,6 @@ void LivePanel::show_runs() {
   numbers_.set_numbers({tr("run"), tr("requests"), tr("tokens/s"), tr("speedup"), tr("95 %"), tr("prompts"),
                         tr("acceptance"), tr("M")},
                        std::move(rows));
-  runs_->resizeColumnsToContents();
 }
 
 void LivePanel::show_line(const QString& line) {

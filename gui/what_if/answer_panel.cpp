@@ -14,6 +14,7 @@
 
 #include "models/copy_rows.h"
 #include "what_if/answer_bars.h"
+#include "widgets/table_columns.h"
 #include "widgets/text_cell.h"
 
 namespace draftscope::gui {
@@ -108,6 +109,7 @@ AnswerPanel::AnswerPanel(QWidget* parent)
   beside_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
   bars_->setAccessibleName(tr("Tokens a second and speedup with error bars"));
   table_->setModel(&numbers_);
+  keep_numbers_in_sight(*table_);
   table_->setItemDelegate(new TextCell(table_));
   table_->setAccessibleName(tr("Figures of the answer"));
   table_->verticalHeader()->hide();
@@ -186,7 +188,6 @@ void AnswerPanel::set_answer(const std::shared_ptr<const WhatIfAnswer>& answer,
   const bool has_interval = answer->rate.interval_80() || answer->rate.interval_95();
   for (int column = 2; column < numbers_.columnCount(); ++column)
     table_->setColumnHidden(column, !has_interval);
-  table_->resizeColumnsToContents();
   QStringList lines;
   for (const std::string& note : notes_of(*answer)) lines << QString::fromUtf8(note);
   lines << tr("the same from a terminal: %1").arg(QString::fromUtf8(command_line));

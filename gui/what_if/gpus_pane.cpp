@@ -13,6 +13,7 @@
 #include "charts/chart_plot.h"
 #include "models/copy_rows.h"
 #include "widgets/scrollable.h"
+#include "widgets/table_columns.h"
 
 namespace draftscope::gui {
 
@@ -28,6 +29,7 @@ GpusPane::GpusPane(QWidget* parent)
   sorted_->setSourceModel(&numbers_);
   sorted_->setSortRole(Qt::UserRole);
   table_->setModel(sorted_);
+  keep_numbers_in_sight(*table_);
   table_->setSortingEnabled(true);
   table_->setAccessibleName(tr("All GPUs; Return chooses one"));
   table_->setSelectionBehavior(QAbstractItemView::SelectRows);
@@ -98,7 +100,6 @@ void GpusPane::take(std::vector<GpuAnswer> answers) {
   numbers_.set_numbers(std::move(table.columns), std::move(table.rows));
   sorted_->sort(-1);
   table_->horizontalHeader()->setSortIndicator(-1, Qt::DescendingOrder);
-  table_->resizeColumnsToContents();
   chart_->set_chart(gpus_chart(answers_));
   const auto there = std::ranges::count_if(answers_, [](const GpuAnswer& of) { return of.refusal.empty(); });
   QString words = tr("%1 on %2 of %3 GPUs, fastest first by speedup over vanilla decoding on the same GPU")

@@ -10,6 +10,7 @@
 
 #include "charts/chart_pane.h"
 #include "models/copy_rows.h"
+#include "widgets/table_columns.h"
 
 namespace draftscope::gui {
 
@@ -21,11 +22,11 @@ ScenariosPane::ScenariosPane(QWidget* parent)
       unpin_(new QPushButton(tr("Unpin it"))) {
   setAccessibleName(tr("What if: scenarios"));
   table_->setModel(&numbers_);
+  keep_numbers_in_sight(*table_);
   table_->setAccessibleName(tr("Pinned scenarios; Return goes back to one"));
   table_->setSelectionBehavior(QAbstractItemView::SelectRows);
   table_->verticalHeader()->hide();
   table_->setAlternatingRowColors(true);
-  table_->setTextElideMode(Qt::ElideMiddle);
   table_->setMinimumHeight(110);
   offer_copying(*table_);
   auto* buttons = new QHBoxLayout;
@@ -77,12 +78,10 @@ std::vector<NamedAnswer> ScenariosPane::all() const {
 
 void ScenariosPane::showEvent(QShowEvent* event) {
   QWidget::showEvent(event);
-  fit_and_draw();
+  draw();
 }
 
-void ScenariosPane::fit_and_draw() {
-  table_->resizeColumnsToContents();
-  for (const int column : {1, 2}) table_->setColumnWidth(column, std::min(table_->columnWidth(column), 260));
+void ScenariosPane::draw() {
   chart_->set_chart(scenario_chart(all()));
 }
 
@@ -92,7 +91,7 @@ void ScenariosPane::show_all() {
   numbers_.set_numbers(std::move(table.columns), std::move(table.rows));
   table_->selectRow(std::clamp(row, 0, std::max(0, numbers_.rowCount() - 1)));
   // Answers come with every step of a slider: drawing a hidden pane would delay them.
-  if (isVisible()) fit_and_draw();
+  if (isVisible()) draw();
   for (QPushButton* button : {choose_, unpin_}) button->setEnabled(!pinned_.empty());
 }
 

@@ -38,7 +38,7 @@ class ScenariosPane : public QWidget {
  private:
   void show_all();
   /// Fits the columns to their texts, and draws the chart.
-  void fit_and_draw();
+  void draw();
   /// Pinned answers, and the current one.
   [[nodiscard]] std::vector<NamedAnswer> all() const;
   [[nodiscard]] QString free_letter() const;

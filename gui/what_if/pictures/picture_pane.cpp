@@ -11,6 +11,7 @@
 #include "charts/chart_plot.h"
 #include "models/copy_rows.h"
 #include "widgets/scrollable.h"
+#include "widgets/table_columns.h"
 
 namespace draftscope::gui {
 
@@ -35,6 +36,7 @@ PicturePane::PicturePane(const QString& name, QWidget* parent)
   notes_->setAccessibleName(tr("What the picture rests on: %1").arg(name));
   chart_->add_control(age_);
   table_->setModel(&numbers_);
+  keep_numbers_in_sight(*table_);
   table_->setAccessibleName(tr("Numbers of the picture: %1").arg(name));
   table_->verticalHeader()->hide();
   table_->setAlternatingRowColors(true);
@@ -74,7 +76,6 @@ void PicturePane::show_chart(const QString& title, Chart chart, const QString& n
   notes_->setText(notes);
   notes_->setVisible(!notes.isEmpty());
   numbers_.set_numbers(chart.table.columns, chart.table.rows);
-  table_->resizeColumnsToContents();
   chart_->set_chart(std::move(chart), message_);
 }
 

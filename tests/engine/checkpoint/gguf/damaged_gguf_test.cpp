@@ -77,7 +77,7 @@ INSTANTIATE_TEST_SUITE_P(
          "general.architecture is missing, expected a string"},
         {"OtherArchitecture", set("general.architecture", "mamba"),
          "general.architecture is 'mamba', expected llama, qwen2, qwen3, olmo2, granite, smollm3, phi3, gemma2, "
-         "gemma3, exaone4 or hunyuan-dense"},
+         "gemma3, exaone4, hunyuan-dense or seed_oss"},
         {"ArchitectureIsNumber", set("general.architecture", 3U),
          "general.architecture is 3, expected a string"},
         {"NoLayers", [](GgufParts& parts) { parts.remove("llama.block_count"); },
