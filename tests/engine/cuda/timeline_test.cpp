@@ -105,7 +105,8 @@ TEST_P(Timeline, NamesTheProductsOfAWidePassInEachLayer) {
   Random random(9);
   const OwnedBatch prompt = chain(checkpoint_.shape, random, 70, 0);  // More rows than decoding kernels take.
   Outputs outputs;
-  ASSERT_TRUE(backend_->forward(prompt.view(), outputs));
+  const Result<void> done = backend_->forward(prompt.view(), outputs);
+  ASSERT_TRUE(done) << done.error().message;
   for (std::int32_t layer = 0; layer < checkpoint_.shape.n_layers; ++layer)
     for (const char* const name : {"qkv", "attention", "output projection", "gate up", "down"})
       EXPECT_GE(std::ranges::count(trace_.entered, std::to_string(layer) + ":" + name), 1) << layer << name;
