@@ -61,8 +61,9 @@ std::string device_chart(const simulator::DeviceTime& device, const Glyphs& glyp
     if (device.busy_by_phase[phase] > 0)
       add(fmt::format("busy, {}", traces::phase_name(static_cast<traces::Phase>(phase))),
           device.busy_by_phase[phase]);
-  add("gaps before launches", device.gap_launch_ns);
-  add("gaps between kernels", device.gap_ns - device.gap_launch_ns);
+  if (device.gap_launch_ns > 0) add("gaps before launches", device.gap_launch_ns);
+  if (device.gap_launch_ns < device.gap_ns || device.gap_ns == 0)
+    add(device.gap_launch_ns > 0 ? "gaps between kernels" : "gaps", device.gap_ns - device.gap_launch_ns);
   add("host alone", device.host_ns);
   return fmt::format(
       "  the device in {} rounds with {} activities; {} of their time lies outside their round\n{}",

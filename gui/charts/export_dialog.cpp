@@ -115,6 +115,7 @@ ExportDialog::ExportDialog(std::vector<Exportable> what, const QString& recordin
   legend_->setChecked(true);
   preview_->setTextFormat(Qt::PlainText);
   preview_->setFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
+  preview_->setAccessibleName(tr("Preview"));
   preview_->setTextInteractionFlags(Qt::TextSelectableByMouse);
   problem_->setWordWrap(true);
   problem_->setAccessibleName(tr("What went wrong"));

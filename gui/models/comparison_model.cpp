@@ -153,7 +153,7 @@ QVariant ComparisonModel::headerData(int section, Qt::Orientation orientation, i
           orientation, role);
     case significance:
       return header_data(
-          {text_of(simulator::ratio_figure("p_value")).title,
+          {tr("p, corrected"),
            tr("How often prompts would lean to one side this far, or farther, if each were as likely to be "
               "faster "
               "as slower: signed-rank test over prompts, corrected for the number of runs. Every prompt "

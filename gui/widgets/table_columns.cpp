@@ -123,6 +123,13 @@ class TableColumns : public QObject {
           width.wanted -= cut;
           left += cut;
         }
+    // Names that are cut take the room that is left.
+    for (Width& width : widths)
+      if (left > 0 && width.least < width.wanted && !chosen_.contains(width.column)) {
+        const int more = std::clamp(hint_of(width.column) - width.wanted, 0, left);
+        width.wanted += more;
+        left -= more;
+      }
     is_fitting_ = true;
     for (const Width& width : widths) {
       const bool takes_rest = is_wide(width.column) && left > 0;

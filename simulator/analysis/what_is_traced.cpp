@@ -6,9 +6,7 @@ namespace draftscope::simulator {
 
 std::string what_is_traced(const traces::Meta& meta) {
   if (meta_value(meta, "device_trace") != "node") return {};
-  return "Every kernel was traced: rounds take longer than without; shares of kernels hold, speeds and gaps "
-         "do "
-         "not (--device-trace graph changes less).";
+  return "Every kernel was traced, which slows rounds: shares hold, speeds and gaps do not.";
 }
 
 }  // namespace draftscope::simulator

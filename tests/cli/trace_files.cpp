@@ -176,8 +176,8 @@ void expect_message(const std::string& message) {
   EXPECT_TRUE(message.starts_with("draftscope: ")) << message;
   EXPECT_EQ(std::count(message.begin(), message.end(), '\n'), 1) << message;
   EXPECT_LT(message.size(), max_bytes) << message;
-  constexpr std::array says{"expected",       "no such file", "can't be",
-                            "not valid JSON", "is required",  "needs at least"};
+  constexpr std::array says{"expected",    "no such file",   "can't be", "not valid JSON",
+                            "is required", "needs at least", "requires"};
   EXPECT_TRUE(std::any_of(says.begin(), says.end(), [&](const char* words) {
     return message.find(words) != std::string::npos;
   })) << message;

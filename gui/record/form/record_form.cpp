@@ -166,7 +166,7 @@ void RecordForm::make_numbers() {
   template_arguments_->setAccessibleName(tr("Template arguments"));
   template_arguments_->setPlaceholderText(tr("enable_thinking=false"));
   template_arguments_->setToolTip(tr(traces::record_help::template_arguments));
-  add_field(PlanField::template_arguments, tr("Template arg&uments"), *template_arguments_, nullptr);
+  add_field(PlanField::template_arguments, tr("Template arguments"), *template_arguments_, nullptr);
   connect(template_arguments_, &QLineEdit::textEdited, this, [this] {
     const auto words = template_arguments_of(template_arguments_->text().toStdString());
     template_arguments_problem_ = words ? std::string() : words.error().message;

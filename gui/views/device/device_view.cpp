@@ -126,7 +126,7 @@ void DeviceView::lay_out() {
   for (ChartPane* pane : {durations_, layers_, rounds_}) one->addWidget(pane);
   tabs_->setDocumentMode(true);
   tabs_->addTab(gaps, tr("Ga&ps"));
-  tabs_->addTab(use_, tr("&Use over time"));
+  tabs_->addTab(use_, tr("Use &over time"));
   tabs_->addTab(one, tr("&Durations"));
   auto* shown = new QSplitter(Qt::Vertical);
   shown->addWidget(table_);

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "advise/advise_view.h"
 #include "models/column_text.h"
@@ -70,7 +71,9 @@ class OneTruth : public WhatIfWindow<AdviseView> {
     const cli::CommandResult printed = cli::run_command({"report", file.string(), "--json"});
     ASSERT_EQ(printed.exit_code, 0) << printed.err;
     const nlohmann::json report = nlohmann::json::parse(printed.out);
-    for (const nlohmann::json& run : report["runs"])
+    runs_.clear();
+    for (const nlohmann::json& run : report["runs"]) {
+      runs_.insert(run["specification"].get<std::string>());
       for (const simulator::MeasuredFigure& figure : simulator::measured_figures()) {
         std::string path = "/" + figure.key;
         std::ranges::replace(path, '.', '/');
@@ -78,6 +81,7 @@ class OneTruth : public WhatIfWindow<AdviseView> {
         if (run.contains(at) && run[at].is_number())
           ledger_.add(run["specification"], figure.key, Printed{run[at].get<double>(), 0.0, "report --json"});
       }
+    }
   }
 
   /// Cells of rows that begin with a run's name, under the title of a measured figure.
@@ -89,9 +93,11 @@ class OneTruth : public WhatIfWindow<AdviseView> {
         const bool is_ratio = title == u"ratio" && figure.key == "speedup.value";
         if (!is_ratio && title != column_text(figure.title, figure.explanation).title) continue;
         if (is_shared_title(figure.title)) continue;
-        for (int row = 0; row < model.rowCount(); ++row)
-          ledger_.add(model.index(row, 0).data().toString().toStdString(), figure.key,
-                      parse_printed(model.index(row, column).data().toString(), where));
+        for (int row = 0; row < model.rowCount(); ++row) {
+          const std::string run = model.index(row, 0).data().toString().toStdString();
+          if (runs_.contains(run))
+            ledger_.add(run, figure.key, parse_printed(model.index(row, column).data().toString(), where));
+        }
       }
     }
   }
@@ -181,6 +187,7 @@ class OneTruth : public WhatIfWindow<AdviseView> {
   }
 
   Ledger ledger_;
+  std::set<std::string> runs_;  ///< Specifications of the recording's runs.
   int pages_ = 0;
 };
 
