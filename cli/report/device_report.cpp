@@ -40,7 +40,7 @@ double ratio(std::int64_t part, std::int64_t whole) {
 
 /// A name in at most `name_cells` cells, without its middle.
 std::string elided(std::string_view name) {
-  const std::string text = printable(name);
+  std::string text = printable(name);
   if (text.size() <= name_cells) return text;
   constexpr std::size_t kept = (name_cells - 2) / 2;
   return text.substr(0, kept) + ".." + text.substr(text.size() - kept);

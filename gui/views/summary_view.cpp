@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "summary_view.h"
 
+#include <draftscope/base/number_text.h>
 #include <draftscope/simulator/analysis/step_bound.h>
 #include <draftscope/traces/missing_data.h>
-#include <draftscope/base/number_text.h>
 
 #include <QComboBox>
+#include <QEvent>
 #include <QHeaderView>
 #include <QJsonDocument>
 #include <QJsonObject>
@@ -237,6 +238,13 @@ void SummaryView::show_span() {
   }
   phases_->set_span(is_decoding ? RunSpan::decoding : RunSpan::whole);
   table_->viewport()->update();
+}
+
+void SummaryView::changeEvent(QEvent* event) {
+  QWidget::changeEvent(event);
+  // A text keeps the colour that links had when it was set.
+  if (event->type() == QEvent::PaletteChange && state_.recording())
+    identity_->setText(identity_text(*state_.recording()));
 }
 
 void SummaryView::show_recording() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "why_card.h"
 
+#include <QEvent>
 #include <QHBoxLayout>
 #include <QPushButton>
 #include <QRegularExpression>
@@ -125,6 +126,12 @@ WhyCard::WhyCard(ViewState& state, QWidget* parent)
 
 QString WhyCard::words() const {
   return words_->toPlainText();
+}
+
+void WhyCard::changeEvent(QEvent* event) {
+  QWidget::changeEvent(event);
+  // A text keeps the colour that links had when it was set.
+  if (event->type() == QEvent::PaletteChange && diagnosis_) show_run();
 }
 
 void WhyCard::paintEvent(QPaintEvent* event) {

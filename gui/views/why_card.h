@@ -38,6 +38,7 @@ class WhyCard : public QWidget {
 
  protected:
   void paintEvent(QPaintEvent* event) override;
+  void changeEvent(QEvent* event) override;
 
  private:
   void forget();

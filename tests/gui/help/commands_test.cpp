@@ -125,10 +125,11 @@ TEST_F(Commands, WhatIsTypedIsDone) {
 
 TEST_F(Commands, FindPagesByWhatTheyAreGoodForAndSayWhereThereIsNone) {
   const std::vector<Command> commands = window_.commands();
+  const QString breakdown = view_of<QWidget>(window_, QStringLiteral("breakdown")).accessibleName();
   for (const QStringView word : {u"kernel", u"gap", u"GPU"}) {
     const std::vector<std::size_t> found = matching_commands(commands, word);
-    const bool has_view = std::any_of(
-        found.begin(), found.end(), [&](std::size_t place) { return commands[place].words == u"Breakdown"; });
+    const bool has_view = std::any_of(found.begin(), found.end(),
+                                      [&](std::size_t place) { return commands[place].words == breakdown; });
     EXPECT_TRUE(has_view) << word.toString().toStdString();
   }
   QTest::keyClick(&window_, Qt::Key_P, Qt::ControlModifier | Qt::ShiftModifier);

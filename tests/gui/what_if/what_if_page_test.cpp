@@ -45,6 +45,7 @@ class WhatIfPage : public WhatIfWindow<WhatIfView> {
 TEST_F(WhatIfPage, LearnsWhenItIsSeenAndNotBefore) {
   QSignalSpy trained(&page().worker(), &WhatIfWorker::trained_on);
   open(write());
+  window_.state().set_run(1);
   EXPECT_FALSE(page().worker().is_training());
   EXPECT_TRUE(trained.isEmpty());
   raise();
@@ -99,6 +100,7 @@ TEST_F(WhatIfPage, AnAnswerLooksTheSameWhateverWasAnsweredBefore) {
 
 TEST_F(WhatIfPage, SlidersMoveTheAnswer) {
   open(write());
+  window_.state().set_run(1);
   raise();
   wait_until_settled();
   auto* strategy = control<QComboBox>("Strategy");
@@ -189,6 +191,7 @@ TEST_F(WhatIfPage, TheMapOfAnotherMachineIsStaleUntilItIsMade) {
 
 TEST_F(WhatIfPage, ACellOfTheMapCanBeChosen) {
   open(write());
+  window_.state().set_run(1);
   raise();
   wait_until_settled();
   ChartPlot* plot = &pane(QStringLiteral("heat-map")).plot();
@@ -207,6 +210,7 @@ TEST_F(WhatIfPage, ACellOfTheMapCanBeChosen) {
 
 TEST_F(WhatIfPage, WritesAPolicyThatTheEngineAccepts) {
   open(write());
+  window_.state().set_run(1);
   raise();
   wait_until_settled();
   control<QComboBox>("Strategy")->setCurrentIndex(0);
