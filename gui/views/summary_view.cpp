@@ -243,8 +243,9 @@ void SummaryView::show_span() {
 void SummaryView::changeEvent(QEvent* event) {
   QWidget::changeEvent(event);
   // A text keeps the colour that links had when it was set.
-  if (event->type() == QEvent::PaletteChange && state_.recording())
-    identity_->setText(identity_text(*state_.recording()));
+  if (event->type() != QEvent::PaletteChange || !state_.recording()) return;
+  identity_->clear();
+  identity_->setText(identity_text(*state_.recording()));
 }
 
 void SummaryView::show_recording() {
