@@ -19,9 +19,9 @@
 #include "details/details_text.h"
 #include "details/flame_graph.h"
 #include "details/names_model.h"
-#include "widgets/share_cell.h"
 #include "models/copy_rows.h"
 #include "timeline/timeline_view.h"
+#include "widgets/share_cell.h"
 #include "widgets/time_text.h"
 
 namespace draftscope::gui {

@@ -156,7 +156,7 @@ TEST_F(Overview, SaysTheSentencesOfExplainOfTheRunThatIsShown) {
 
 TEST_F(Overview, AsksTheSimulatorWhenItIsToldTo) {
   auto* ask = card_.findChild<QPushButton*>();
-  // Of a run without findings there is nothing to ask.
+  // A run without findings has nothing to ask.
   for (std::size_t run = 0; run < window_.state().recording()->runs().size() && !ask->isVisible(); ++run)
     window_.state().set_run(run);
   ASSERT_TRUE(ask->isVisible());
