@@ -68,7 +68,7 @@ std::vector<AdviceFact> advice_facts(const AdviceReport& report) {
 ChartTable settings_table(const AdviceReport& report) {
   ChartTable table{
       {tr("setting"), tr("what it is"), tr("speedup"), tr("95 % from"), tr("to"), tr("on other prompts"),
-       tr("speed against the fastest, %"), tr("M"), tr("α"), tr("rounds")},
+       tr("to the fastest, %"), tr("M"), tr("α"), tr("rounds")},
       {}};
   for (const ListedSetting& listed : report.settings) {
     const AskedSetting& asked = listed.asked;
