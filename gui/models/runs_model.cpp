@@ -51,8 +51,8 @@ void RunsModel::set_recording(RecordingPointer recording) {
   beginResetModel();
   recording_ = std::move(recording);
   std::vector<ComparedRun> runs;
-  for (std::size_t run = 0; recording_ && run < recording_->runs().size(); ++run)
-    runs.push_back({recording_, run});
+  for (std::size_t index = 0; recording_ && index < recording_->runs().size(); ++index)
+    runs.push_back({recording_, index});
   colors_ = run_colors(runs);
   endResetModel();
 }
