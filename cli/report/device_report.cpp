@@ -150,7 +150,7 @@ std::string explanation(const DeviceTimeline& timeline) {
         "  of read: over {} GB/s, which reading alone reaches of the {} that the {} is specified for\n",
         number(timeline.rate->gb_s), number(timeline.rate->specified_gb_s), timeline.rate->gpu);
   return text +
-         "  launch: beside a copy or between launches in a round; host: between rounds and around them\n";
+         "  launch: ended by the begin of a launch (of a graph, a kernel or a copy); host: between rounds\n";
 }
 
 Json row_json(const DeviceReport& report, const DeviceTable& table, const DeviceRow& row) {
