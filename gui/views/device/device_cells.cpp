@@ -134,14 +134,15 @@ std::vector<std::vector<DeviceCell>> device_rows(const simulator::DeviceTimeline
 }
 
 std::vector<DeviceColumn> gap_columns() {
-  return {{cell_tr("gap"), cell_tr("How long the device did nothing")},
-          {cell_tr("begins at"), cell_tr("From the begin of what is shown")},
-          {cell_tr("kind"),
-           cell_tr("launch: beside a copy, or between launches within a round; host: between rounds and "
-                   "around them"),
-           true},
-          {cell_tr("after"), cell_tr("What ended at its begin"), true},
-          {cell_tr("before"), cell_tr("What began at its end"), true}};
+  return {
+      {cell_tr("gap"), cell_tr("How long the device did nothing")},
+      {cell_tr("begins at"), cell_tr("From the begin of what is shown")},
+      {cell_tr("kind"),
+       cell_tr(
+           "launch: the begin of a launch ended it (of a graph, a kernel or a copy); host: between rounds"),
+       true},
+      {cell_tr("after"), cell_tr("What ended at its begin"), true},
+      {cell_tr("before"), cell_tr("What began at its end"), true}};
 }
 
 std::vector<std::vector<DeviceCell>> gap_rows(const simulator::DeviceTimeline& timeline,
