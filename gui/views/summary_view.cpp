@@ -84,10 +84,12 @@ QString identity_text(const OpenedRecording& opened) {
   decoding << counted(count(opened.recording().requests.size()), SummaryView::tr("1 request"),
                       SummaryView::tr("%1 requests"));
   decoding << counted(count(opened.round_count()), SummaryView::tr("1 round"), SummaryView::tr("%1 rounds"));
-  const QStringList bound{
-      QString::fromStdString(simulator::step_bound_text(opened.measured(), Characters::unicode))
-          .toHtmlEscaped() +
-      QStringLiteral(" <a href='device'>") + SummaryView::tr("Device") + QStringLiteral("</a>")};
+  QString bound = QString::fromStdString(simulator::step_bound_text(opened.measured(), Characters::unicode))
+                      .toHtmlEscaped();
+  const bool has_device = std::ranges::any_of(
+      opened.recording().tracks, [](const traces::Track& track) { return track.kind == "stream"; });
+  if (!bound.isEmpty() && has_device)
+    bound += QStringLiteral(" <a href='device'>%1</a>").arg(SummaryView::tr("Device"));
   for (QStringList* parts : {&model, &machine, &decoding}) parts->removeAll(QString());
   const auto line = [](const QString& label, const QStringList& parts) {
     return QStringLiteral("<tr><td style='padding-right:12px'>%1</td><td>%2</td></tr>")
@@ -96,7 +98,7 @@ QString identity_text(const OpenedRecording& opened) {
   return QStringLiteral("<h2>%1</h2><table>%2%3%4%5</table>")
       .arg(QString::fromStdString(opened.name()).toHtmlEscaped(), line(SummaryView::tr("model"), model),
            line(SummaryView::tr("machine"), machine), line(SummaryView::tr("decoding"), decoding),
-           bound.front().startsWith(u' ') ? QString() : line(SummaryView::tr("step"), bound));
+           bound.isEmpty() ? QString() : line(SummaryView::tr("step"), {bound}));
 }
 
 /// Text of a fact, with its number of bytes or nanoseconds also as people read it.
