@@ -55,8 +55,13 @@ json processor(const std::vector<json>& single, std::size_t ids) {
           {"special_tokens", {{"a", {{"ids", std::vector<int>(ids, 0)}}}}}};
 }
 
-const json sequence{{"Sequence", {{"id", "A"}}}};
-const json special{{"SpecialToken", {{"id", "a"}}}};
+json sequence() {
+  return {{"Sequence", {{"id", "A"}}}};
+}
+
+json special() {
+  return {{"SpecialToken", {{"id", "a"}}}};
+}
 
 struct Bomb {
   json file;
@@ -97,10 +102,10 @@ std::vector<Bomb> bombs() {
       {file_with("decoder", replace("String", "a", std::string(1'000'000, 'b'))), "", "by the decoder"},
       {file_with("decoder", repeated("decoders", replace("String", "a", "b"), 257)), "",
        "more than 256 steps"},
-      {file_with("post_processor", repeated("processors", processor({sequence, sequence}, 1), 40)), "",
+      {file_with("post_processor", repeated("processors", processor({sequence(), sequence()}, 1), 40)), "",
        "more than 65536 tokens with those of the templates before it, expected at most 65536"},
-      {file_with("post_processor", processor(std::vector<json>(300, special), 300)), "", "more than 65536"},
-      {file_with("post_processor", processor({special}, 70'000)), "", "more than 65536 tokens"},
+      {file_with("post_processor", processor(std::vector<json>(300, special()), 300)), "", "more than 65536"},
+      {file_with("post_processor", processor({special()}, 70'000)), "", "more than 65536 tokens"},
   };
 }
 
