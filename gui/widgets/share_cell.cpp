@@ -21,9 +21,8 @@ void ShareCell::paint(QPainter* painter, const QStyleOptionViewItem& option, con
 }
 
 QSize ShareCell::sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const {
-  constexpr int min_letters = 20;
   const QSize text = QStyledItemDelegate::sizeHint(option, index);
-  return text.expandedTo({min_letters * option.fontMetrics.horizontalAdvance(u'0'), text.height()});
+  return text.expandedTo({min_letters_ * option.fontMetrics.horizontalAdvance(u'0'), text.height()});
 }
 
 }  // namespace draftscope::gui

@@ -10,8 +10,9 @@ class ShareCell : public QStyledItemDelegate {
   Q_OBJECT
 
  public:
-  /// `value_role` is the role of the share as a number.
-  ShareCell(int value_role, QObject* parent) : QStyledItemDelegate(parent), value_role_(value_role) {}
+  /// `value_role` is the role of the share as a number; the bar has room for `min_letters` digits at least.
+  ShareCell(int value_role, QObject* parent, int min_letters = 0)
+      : QStyledItemDelegate(parent), value_role_(value_role), min_letters_(min_letters) {}
 
   void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override;
   /// Room for the text and a bar whose length can be read.
@@ -19,6 +20,7 @@ class ShareCell : public QStyledItemDelegate {
 
  private:
   int value_role_;
+  int min_letters_;
 };
 
 }  // namespace draftscope::gui
