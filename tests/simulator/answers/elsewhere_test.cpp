@@ -14,7 +14,7 @@ namespace {
 using ::testing::Contains;
 using ::testing::HasSubstr;
 
-const std::string drafting = "layerskip:exit=3,gamma=4,verify=all-layers";
+constexpr const char* drafting = "layerskip:exit=3,gamma=4,verify=all-layers";
 
 Machine elsewhere(const Learnt& learnt, const char* gpu, const char* model) {
   Scenario scenario = learnt.what_if().recorded_scenario();
