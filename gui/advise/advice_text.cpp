@@ -66,10 +66,9 @@ std::vector<AdviceFact> advice_facts(const AdviceReport& report) {
 }
 
 ChartTable settings_table(const AdviceReport& report) {
-  ChartTable table{
-      {tr("setting"), tr("what it is"), tr("speedup"), tr("95 % from"), tr("to"), tr("on other prompts"),
-       tr("to the fastest, %"), tr("M"), tr("α"), tr("rounds")},
-      {}};
+  ChartTable table{{tr("setting"), tr("what it is"), tr("speedup"), tr("95 % from"), tr("to"),
+                    tr("on other prompts"), tr("to the fastest, %"), tr("M"), tr("α"), tr("rounds")},
+                   {}};
   for (const ListedSetting& listed : report.settings) {
     const AskedSetting& asked = listed.asked;
     std::vector<QVariant>& row = table.rows.emplace_back();
