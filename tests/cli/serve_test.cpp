@@ -267,13 +267,18 @@ class EndpointAlone : public ::testing::Test {
     while (!completion) completion = exchange_.next(std::chrono::seconds(1));
     return completion;
   }
-  /// Answer to bytes. A client that ends its side of the connection says that it sends nothing more.
-  [[nodiscard]] std::string answer_to(const std::string& bytes, bool ends_its_side = false) const {
+  /// Socket of a client that has sent bytes.
+  [[nodiscard]] int client_with(const std::string& bytes) const {
     const int socket = ::socket(AF_INET, SOCK_STREAM, 0);
     sockaddr_in address{.sin_family = AF_INET, .sin_port = htons(static_cast<std::uint16_t>(port_))};
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     EXPECT_EQ(::connect(socket, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
     EXPECT_EQ(::send(socket, bytes.data(), bytes.size(), MSG_NOSIGNAL), static_cast<ssize_t>(bytes.size()));
+    return socket;
+  }
+  /// Answer to bytes. A client that ends its side of the connection says that it sends nothing more.
+  [[nodiscard]] std::string answer_to(const std::string& bytes, bool ends_its_side = false) const {
+    const int socket = client_with(bytes);
     if (ends_its_side) ::shutdown(socket, SHUT_WR);
     std::string answer(1U << 16U, '\0');
     std::size_t size = 0;
@@ -333,12 +338,12 @@ TEST_F(EndpointAlone, NoticesThatAClientLeftWhichWaitsForAWholeAnswer) {
   const std::string body = R"({"prompt":"a"})";
   const std::string request = fmt::format(
       "POST {} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {}\r\n\r\n{}", text_path, body.size(), body);
-  auto leaving = std::async(std::launch::async, [&] { return answer_to(request, true); });
+  const int leaving = client_with(request);
   const std::shared_ptr<Completion> completion = next();
+  ::close(leaving);
   exchange_.wait_until_left(std::chrono::minutes(5));
   EXPECT_TRUE(completion->cancelled);
   exchange_.finish(*completion, {.end = CompletionEnd::abort});
-  (void)leaving.get();
 }
 
 TEST_F(EndpointAlone, RefusesRequestsThatAWebPageMaySend) {
