@@ -48,9 +48,9 @@ QColor part_color(std::size_t part, std::size_t named, const std::string& name, 
   if (part < named && is_layer)
     return scale_color(0.25 + 0.75 * static_cast<double>(part) / static_cast<double>(named), dark);
   if (part < named) return operation_color(name, dark);
-  constexpr std::array<traces::Phase, 7> rest{
-      traces::Phase::sync,    traces::Phase::idle,    traces::Phase::idle, traces::Phase::sync,
-      traces::Phase::control, traces::Phase::prefill, traces::Phase::idle};
+  constexpr std::array<traces::Phase, 6> rest{traces::Phase::sync,    traces::Phase::idle,
+                                              traces::Phase::idle,    traces::Phase::sync,
+                                              traces::Phase::prefill, traces::Phase::idle};
   return phase_color(rest[std::min(part - named, rest.size() - 1)], dark);
 }
 
