@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The library's server with what it leaves open: bounds of a request's head, and a look at whether the client
-// of a request is still there.
+// The library's server with what it leaves open: bounds of a request's head, and a look at whether a client
+// is still there.
 
 #include <httplib.h>
 #include <chrono>

@@ -89,7 +89,7 @@ QString identity_text(const OpenedRecording& opened) {
   const bool has_device = std::ranges::any_of(
       opened.recording().tracks, [](const traces::Track& track) { return track.kind == "stream"; });
   if (!bound.isEmpty() && has_device)
-    bound += QStringLiteral(" <a href='device'>%1</a>").arg(SummaryView::tr("Device"));
+    bound += QStringLiteral(" <a href='Device'>%1</a>").arg(SummaryView::tr("Device"));
   for (QStringList* parts : {&model, &machine, &decoding}) parts->removeAll(QString());
   const auto line = [](const QString& label, const QStringList& parts) {
     return QStringLiteral("<tr><td style='padding-right:12px'>%1</td><td>%2</td></tr>")
@@ -142,7 +142,7 @@ SummaryView::SummaryView(ViewState& state, QWidget* parent)
   identity_->setTextInteractionFlags(Qt::TextBrowserInteraction);
   // The sentence about a step must not make the page wider than a small screen.
   identity_->setWordWrap(true);
-  connect(identity_, &QLabel::linkActivated, this, &SummaryView::device_asked);
+  connect(identity_, &QLabel::linkActivated, this, &SummaryView::view_asked);
   identity_->setAccessibleName(tr("Recording"));
   warnings_->setAccessibleName(tr("Warnings"));
   warnings_->setWordWrap(true);

@@ -30,8 +30,6 @@ class SummaryView : public QWidget {
  signals:
   /// Emitted when the user asks for the rounds that took a part of the run's time.
   void rounds_asked(TokenTime what);
-  /// Emitted by the link to the page of the device.
-  void device_asked();
   /// Emitted by a link to another view, with its title.
   void view_asked(const QString& title);
 

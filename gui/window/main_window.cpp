@@ -230,7 +230,6 @@ void MainWindow::connect_views() {
             show_view(summary);
           });
   auto& device = view<DeviceView>("device");
-  connect(&summary, &SummaryView::device_asked, this, [this, &device] { show_view(device); });
   connect(&device, &DeviceView::time_asked, this, [this](const TimeRange& range) {
     pages_->open_timeline(true);
     state_.set_range(range);
