@@ -6,7 +6,6 @@
 #include <draftscope/simulator/answers/usable_recording.h>
 #include <draftscope/traces/reader.h>
 
-#include <map>
 #include <memory>
 #include <optional>
 
@@ -109,13 +108,18 @@ void add_advise_command(CLI::App& app, Outcome& outcome, const std::string& comm
       "         draftscope generate --model MODEL --strategy tuned:policy=policy.json --prompt TEXT");
   command->add_option("FILE", asked.file, "Trace to learn from")->required();
   command->add_option("-s,--strategy", asked.strategies, "name:key=value,… to consider besides");
-  std::map<std::string, simulator::Considered> kinds;
+  std::vector<std::string> kinds;
   for (const simulator::Considered kind : simulator::all_considered)
-    kinds.emplace(considered_name(kind), kind);
+    kinds.emplace_back(considered_name(kind));
   command
-      ->add_option("--consider", options->considered,
-                   "What to choose among: everything, early-exits, recorded-runs")
-      ->transform(CLI::CheckedTransformer(kinds));
+      ->add_option_function<std::string>(
+          "--consider",
+          [options](const std::string& word) {
+            for (const simulator::Considered kind : simulator::all_considered)
+              if (considered_name(kind) == word) options->considered = kind;
+          },
+          "What to choose among: everything, early-exits, recorded-runs")
+      ->check(one_of(kinds));
   add_machine_options(*command, asked);
   add_number(*command, "--longer-context", asked.longer_context,
              "As if every prompt had so many tokens more before it", {.min = 0});

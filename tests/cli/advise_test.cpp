@@ -202,6 +202,8 @@ TEST_F(Shadowed, IsAdvisedOnWithoutShadowTokensToo) {
 }
 
 TEST_F(Shadowed, IsRefusedWithWhatToRecordInstead) {
+  EXPECT_THAT(run_command({"advise", "any.dstrace", "--consider", "dream"}).err,
+              HasSubstr("found 'dream', expected one of everything, early-exits, recorded-runs"));
   expect_one_line(run("advise", write({.strategies = {"layerskip:exit=3,gamma=4"}}), {"--quiet"}),
                   "--strategy vanilla");
   const std::string answers = (folder_ / "answers.jsonl").string();
