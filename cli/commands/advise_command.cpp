@@ -109,6 +109,7 @@ void add_advise_command(CLI::App& app, Outcome& outcome, const std::string& comm
   command->add_option("FILE", asked.file, "Trace to learn from")->required();
   command->add_option("-s,--strategy", asked.strategies, "name:key=value,… to consider besides");
   std::vector<std::string> kinds;
+  kinds.reserve(simulator::all_considered.size());
   for (const simulator::Considered kind : simulator::all_considered)
     kinds.emplace_back(considered_name(kind));
   command
