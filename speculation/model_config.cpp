@@ -60,10 +60,8 @@ constexpr std::array<ForeignTrait, 12> foreign_traits{{
 }};
 
 /// Architectures that people ask for, and what of them is not computed.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 10> missing_traits{{
-    {"ArceeForCausalLM", "an MLP without a gate"},
-    {"NemotronForCausalLM", "an MLP without a gate"},
-    {"ApertusForCausalLM", "an MLP without a gate and a learnt activation"},
+constexpr std::array<std::pair<std::string_view, std::string_view>, 8> missing_traits{{
+    {"NemotronForCausalLM", "norms with a mean and a bias"},
     {"CohereForCausalLM", "attention and MLP side by side"},
     {"Cohere2ForCausalLM", "attention and MLP side by side"},
     {"GlmForCausalLM", "rotation of neighbouring dimensions"},

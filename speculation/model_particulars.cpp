@@ -3,6 +3,7 @@
 
 #include <draftscope/base/quote.h>
 #include <draftscope/speculation/layer_interval.h>
+#include <array>
 #include <cmath>
 
 #include "size_ranges.h"
@@ -233,9 +234,10 @@ Result<void> read_ministral3(const JsonField& config, ModelShape& shape) {
 }
 
 Result<void> read_activation(const JsonField& config, const ModelFamily& family) {
-  const bool is_silu = family.traits.activation == Activation::silu;
-  const std::string expected = is_silu ? "silu" : "gelu_pytorch_tanh";
-  const JsonField field = config[is_silu ? "hidden_act" : "hidden_activation"];
+  constexpr std::array names{"silu", "gelu_pytorch_tanh", "relu2", "xielu"};  // in the order of Activation
+  const std::string expected = names[static_cast<std::size_t>(family.traits.activation)];
+  const bool is_gelu = family.traits.activation == Activation::gelu_tanh;
+  const JsonField field = config[is_gelu ? "hidden_activation" : "hidden_act"];
   DRAFTSCOPE_TRY_ASSIGN(const std::string found, field.text_or(expected));
   if (found != expected) return field.wrong(quote(expected));
   return {};
@@ -257,7 +259,7 @@ Result<void> read_particulars(const JsonField& config, const ModelFamily& family
   }
   if (type == "smollm3") return read_smollm3(config, shape);
   if (type == "granite") return read_granite(config, shape);
-  if (type == "olmo2") return read_biases(config, shape);
+  if (type == "olmo2" || type == "apertus") return read_biases(config, shape);
   if (type == "olmo3") {
     DRAFTSCOPE_TRY(read_biases(config, shape));
     return read_window(config, family.traits.full_attention_interval, shape);

@@ -2,6 +2,7 @@
 #include <draftscope/speculation/model_shape.h>
 
 #include <draftscope/base/json_text.h>
+#include <draftscope/speculation/model_families.h>
 #include <draftscope/speculation/model_shape_json.h>
 #include <algorithm>
 
@@ -50,7 +51,8 @@ Result<void> check_shape(const ModelShape& shape, std::string_view source) {
 
 double head_in_layers(const ModelShape& shape) {
   const double model = shape.d_model;
-  const double layer = model * (2.0 * shape.q_width() + 2.0 * shape.kv_width()) + 3.0 * model * shape.d_ff;
+  const double layer =
+      model * (2.0 * shape.q_width() + 2.0 * shape.kv_width() + 1.0 * shape.mlp_matrices() * shape.d_ff);
   return model * shape.vocab / layer;
 }
 
@@ -90,6 +92,8 @@ Result<ModelShape> parse_recorded_shape(std::string_view text, std::string_view 
   DRAFTSCOPE_TRY(read_sizes(field, shape));
   constexpr Range<std::int32_t> from_zero{.min = 0};
   DRAFTSCOPE_TRY_ASSIGN(shape.architecture, field["architecture"].text_or(""));
+  const ModelFamily* const family = find_architecture(shape.architecture);
+  shape.traits.gated_mlp = family == nullptr || family->traits.gated_mlp;
   DRAFTSCOPE_TRY_ASSIGN(shape.max_positions, field["max_positions"].integer_or(from_zero, 0));
   DRAFTSCOPE_TRY_ASSIGN(shape.tied_embeddings, field["tied_embeddings"].boolean_or(false));
   DRAFTSCOPE_TRY_ASSIGN(shape.qkv_bias, field["qkv_bias"].boolean_or(false));

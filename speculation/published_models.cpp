@@ -34,7 +34,7 @@ constexpr ArchitectureTraits granite_3{.attention_multiplier = 1.0 / 128.0,
                                        .residual_multiplier = 0.22,
                                        .logit_multiplier = 1.0 / 16.0};
 
-constexpr std::array<Series, 25> series{{
+constexpr std::array<Series, 26> series{{
     {"llama-2-", "llama", 1e4, 4096, 1e-5},
     {"llama-3-", "llama", 5e5, 8192, 1e-5},
     {"llama-3.1-", "llama", 5e5, 131072, 1e-5, RopeKind::llama3, 8.0},
@@ -51,6 +51,7 @@ constexpr std::array<Series, 25> series{{
     {"qwen2.5-32b", "qwen2", 1e6, 131072, 1e-5},
     {"qwen2.5-72b", "qwen2", 1e6, 131072, 1e-5},
     {"qwen3-", "qwen3", 1e6, 40960, 1e-6},
+    {"apertus-8b", "apertus", 12e6, 65536, 1e-5, RopeKind::llama3, 8.0},
     {"smollm2-135m", "llama", 1e5, 8192, 1e-5},
     {"smollm3-", "smollm3", 5e6, 65536, 1e-6},
     {"granite-3.3-", "granite", 1e7, 131072, 1e-5, RopeKind::standard, 1.0, 0, 0, &granite_3},
@@ -62,7 +63,7 @@ constexpr std::array<Series, 25> series{{
     {"gemma-3-4b", "gemma3_text", 1e6, 131072, 1e-6, RopeKind::linear, 8.0, 1024},
 }};
 
-// Llama 3.1 and 3.2 share this value.
+// Llama 3.1 and 3.2 and Apertus share this value.
 constexpr std::int32_t llama3_original_positions = 8192;
 
 bool starts(std::string_view name, std::string_view prefix) {

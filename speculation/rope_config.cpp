@@ -216,6 +216,11 @@ RopeScaling ministral3_rope() {
           .query_beta = 0.1};
 }
 
+/// The scaling of Apertus' class, where config.json has none.
+RopeScaling apertus_rope(double theta) {
+  return {.kind = RopeKind::llama3, .theta = theta, .factor = 8.0, .original_max_positions = 8192};
+}
+
 /// Reads the base of layers with a window, which have no scaling; 0 = they rotate as the others do. `local`
 /// is their own object, if there is one.
 Result<double> parse_local_theta(const JsonField& config, const JsonField& local, const ModelFamily& family,
@@ -246,6 +251,7 @@ Result<RopeScaling> parse_rope(const JsonField& config, const ModelFamily& famil
   DRAFTSCOPE_TRY_ASSIGN(const std::string model_type,
                         config["model_type"].text_or(std::string(family.model_type)));
   if (scaling.is_null() && model_type == "ministral3") return ministral3_rope();
+  if (scaling.is_null() && family.model_type == "apertus") return apertus_rope(theta);
   const JsonField local = scaling["sliding_attention"];
   const bool by_kind = scaling.has("full_attention") || !local.is_null();
   if (by_kind) DRAFTSCOPE_TRY(check_keys(scaling, layer_kinds, {}));

@@ -91,8 +91,11 @@ Result<PlainTensor> plain_tensor(const TensorSlot& slot, const FileTensor& place
   const auto& extents = entry->shape;
   const auto rows = static_cast<std::uint64_t>(slot.rows_in_file());
   const auto columns = static_cast<std::uint64_t>(slot.columns);
-  const bool matches = slot.is_vector() ? extents.size() == 1 && extents[0] == columns
-                                        : extents.size() == 2 && extents[0] == rows && extents[1] == columns;
+  // A number may have no dimensions.
+  const bool matches = slot.is_number() && extents.empty() ? true
+                       : slot.is_vector()
+                           ? extents.size() == 1 && extents[0] == columns
+                           : extents.size() == 2 && extents[0] == rows && extents[1] == columns;
   if (!matches)
     return fail("{}: tensor {}: shape is [{}], expected {}", shard->file, slot.name, fmt::join(extents, ", "),
                 expected_extents(slot));

@@ -27,8 +27,9 @@ std::string traits_text(const speculation::ModelShape& shape) {
                        of.residual_multiplier, of.logit_multiplier, local_theta, rotated);
   };
   const std::string own = text(traits, rope.local_theta, rope.rotated_dimensions);
-  if (own == text({}, 0.0, 0) && rope.short_factors.empty()) return {};
-  return own +
+  const std::string gate = traits.gated_mlp ? "" : " without a gate";
+  if (gate.empty() && own == text({}, 0.0, 0) && rope.short_factors.empty()) return {};
+  return own + gate +
          fmt::format(" factors={},{}", fmt::join(rope.short_factors, "/"), fmt::join(rope.long_factors, "/"));
 }
 

@@ -136,6 +136,20 @@ double scale_of(TensorKind kind, const speculation::ModelShape& shape, double re
   }
 }
 
+/// The value with which training of xIELU begins, from before a softplus.
+float first_number(TensorKind kind) {
+  switch (kind) {
+    case TensorKind::alpha_p:
+      return static_cast<float>(std::log(std::expm1(0.8)));
+    case TensorKind::alpha_n:
+      return static_cast<float>(std::log(std::expm1(0.3)));
+    case TensorKind::beta:
+      return 0.5F;
+    default:
+      return -1e-6F;
+  }
+}
+
 /// Elements [begin, end) of one tensor; begin and end have the same high32 (part_elements divides 2^32).
 struct Part {
   const TensorSlot* slot;
@@ -181,6 +195,8 @@ void fill_parts(const std::vector<Part>& parts, const speculation::ModelShape& s
         static_cast<float>(scale_of(slot->kind, shape, seed.redundancy))};
     if (slot->is_norm())
       fill_norm(*slot, run, norm_offset(shape));
+    else if (slot->is_number())
+      *elements_of(*slot) = to_bf16(first_number(slot->kind));
     else
       fill(elements_of(*slot) + begin, static_cast<std::uint32_t>(begin),
            static_cast<std::uint32_t>(end - begin), run);

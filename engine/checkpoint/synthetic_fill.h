@@ -29,6 +29,7 @@
 //   norms in the layers  scale = 1; for sublayers' outputs 1 - r; for queries and keys 2, giving the same
 //                        scores
 //   q, k, their norms    are also multiplied by sqrt(1 / (m × sqrt(head_dim))) if scores are multiplied by m
+//   xIELU's numbers       constants: alphas of 0.8, β = 0.5, ε = −10⁻⁶
 //   final norm           scale = 4, tied 4 / sqrt(d_model): logits have a standard deviation of about 4. This
 //                        is near sqrt(2 ln vocab), where a softmax of normal logits changes from flat to
 //                        peaked, so that top-1 probabilities spread over (0, 1). The signs prevent a tied

@@ -20,14 +20,19 @@ class LayerSlots {
     const bool before = place != speculation::NormPlace::after;
     const bool after = place != speculation::NormPlace::before;
     const std::int64_t model = shape_.d_model;
-    if (before) add("input_layernorm.weight", TensorKind::attention_norm, layer_.attention_norm, 1, model);
+    const bool is_named = shape_.traits.norms_named_by_sublayer;
+    if (before)
+      add(is_named ? "attention_layernorm.weight" : "input_layernorm.weight", TensorKind::attention_norm,
+          layer_.attention_norm, 1, model);
     add_attention();
     if (after)
       add("post_attention_layernorm.weight", TensorKind::attention_output_norm, layer_.attention_output_norm,
           1, model);
     // Llama's name for the norm before the MLP is what other models call the norm after attention.
     if (before)
-      add(after ? "pre_feedforward_layernorm.weight" : "post_attention_layernorm.weight",
+      add(is_named ? "feedforward_layernorm.weight"
+          : after  ? "pre_feedforward_layernorm.weight"
+                   : "post_attention_layernorm.weight",
           TensorKind::mlp_norm, layer_.mlp_norm, 1, model);
     add_mlp();
     if (after)
@@ -83,19 +88,26 @@ class LayerSlots {
   void add_mlp() {
     const std::int64_t model = shape_.d_model;
     const std::int64_t inner = shape_.d_ff;
+    const bool gated = shape_.traits.gated_mlp;
     if (shape_.traits.fused_gate_up) {
       constexpr auto name = "mlp.gate_up_proj.weight";
       add_part(name, TensorKind::gate, layer_.gate, inner, 0, 2 * inner);
       add_part(name, TensorKind::up, layer_.up, inner, inner, 2 * inner);
     } else {
-      add("mlp.gate_proj.weight", TensorKind::gate, layer_.gate, inner, model);
+      if (gated) add("mlp.gate_proj.weight", TensorKind::gate, layer_.gate, inner, model);
       add("mlp.up_proj.weight", TensorKind::up, layer_.up, inner, model);
     }
     add("mlp.down_proj.weight", TensorKind::down, layer_.down, model, inner);
     if (shape_.mlp_bias) {
-      add("mlp.gate_proj.bias", TensorKind::gate_bias, layer_.gate_bias, 1, inner);
+      if (gated) add("mlp.gate_proj.bias", TensorKind::gate_bias, layer_.gate_bias, 1, inner);
       add("mlp.up_proj.bias", TensorKind::up_bias, layer_.up_bias, 1, inner);
       add("mlp.down_proj.bias", TensorKind::down_bias, layer_.down_bias, 1, model);
+    }
+    if (shape_.traits.activation == speculation::Activation::xielu) {
+      add("mlp.act_fn.alpha_p", TensorKind::alpha_p, layer_.alpha_p, 1, 1);
+      add("mlp.act_fn.alpha_n", TensorKind::alpha_n, layer_.alpha_n, 1, 1);
+      add("mlp.act_fn.beta", TensorKind::beta, layer_.beta, 1, 1);
+      add("mlp.act_fn.eps", TensorKind::epsilon, layer_.epsilon, 1, 1);
     }
   }
 
@@ -123,7 +135,11 @@ bool TensorSlot::is_norm() const {
 }
 
 bool TensorSlot::is_vector() const {
-  return is_norm() || (kind >= TensorKind::q_bias && kind <= TensorKind::down_bias);
+  return is_norm() || is_number() || (kind >= TensorKind::q_bias && kind <= TensorKind::down_bias);
+}
+
+bool TensorSlot::is_number() const {
+  return kind >= TensorKind::alpha_p && kind <= TensorKind::epsilon;
 }
 
 std::vector<TensorSlot> tensor_slots(const speculation::ModelShape& shape, Weights& weights) {

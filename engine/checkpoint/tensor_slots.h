@@ -40,6 +40,10 @@ enum class TensorKind : std::uint8_t {
   token_norm = 23,
   state_norm = 24,
   projection = 25,
+  alpha_p = 26,
+  alpha_n = 27,
+  beta = 28,
+  epsilon = 29,
 };
 
 struct TensorSlot {
@@ -55,7 +59,8 @@ struct TensorSlot {
 
   [[nodiscard]] bool is_fused() const { return stored_rows > 0; }
   [[nodiscard]] std::int64_t rows_in_file() const { return is_fused() ? stored_rows : rows; }
-  [[nodiscard]] bool is_vector() const;  ///< true for norms and biases: rank 1 in the file
+  [[nodiscard]] bool is_vector() const;  ///< true for norms, biases and numbers: rank 1 in the file
+  [[nodiscard]] bool is_number() const;  ///< true for xIELU's numbers
   [[nodiscard]] bool is_norm() const;
 };
 

@@ -391,26 +391,36 @@ void ForwardPass::attend_one(std::int32_t thread, std::int32_t layer, std::int32
     std::copy_n(own.attended + head * stride, head_dim, out + head * head_dim);
 }
 
+/// Activates `n` inner values of an MLP from `first` on, and multiplies them with the up projection if there
+/// is a gate.
+void ForwardPass::activate(const Layer& weights, std::int64_t first, std::int64_t n) {
+  float* const inner = workspace_.gate + first;
+  const speculation::Activation kind = shape_.traits.activation;
+  if (kind == speculation::Activation::relu_squared) return engine_.kernels.relu_squared(inner, n);
+  if (kind == speculation::Activation::xielu) return engine_.kernels.xielu(inner, weights.xielu, n);
+  engine_.kernels.gate[static_cast<std::size_t>(kind)](inner, workspace_.up + first, n);
+}
+
 void ForwardPass::mlp_sublayer(std::int32_t thread, std::int32_t layer) {
   const Layer& weights = engine_.matrices.layers[to_size(layer)];
   const std::int64_t d_ff = shape_.d_ff;
+  const bool gated = shape_.traits.gated_mlp;
+  const Matrix& first = gated ? weights.gate : weights.up;
   const std::byte* set = nullptr;
   {
     const auto timed = span(thread, engine_.names.mlp_norm, layer);
-    set = prepare(thread, {workspace_.residual, weights.mlp_norm, rows_}, weights.gate,
+    set = prepare(thread, {workspace_.residual, weights.mlp_norm, rows_}, first,
                   squares_of(layer, &InputSquares::Layer::mlp));
   }
   {
     const auto timed = span(thread, engine_.names.gate_up, layer);
-    const auto gate = engine_.kernels.gate[static_cast<std::size_t>(shape_.traits.activation)];
-    const Share share = share_of_outputs(weights.gate, thread);
+    const Share share = share_of_outputs(first, thread);
     for (std::int64_t begin = share.begin; begin < share.end; begin += gated_block) {
       const Share block{begin, std::min(begin + gated_block, share.end), share.granule};
-      product(thread, weights.gate, set, rows_, block, false, workspace_.gate, d_ff);
-      product(thread, weights.up, set, rows_, block, false, workspace_.up, d_ff);
+      product(thread, first, set, rows_, block, false, workspace_.gate, d_ff);
+      if (gated) product(thread, weights.up, set, rows_, block, false, workspace_.up, d_ff);
       for (std::int32_t row = 0; row < rows_; ++row)
-        gate(workspace_.gate + row * d_ff + block.begin, workspace_.up + row * d_ff + block.begin,
-             block.end - block.begin);
+        activate(weights, row * d_ff + block.begin, block.end - block.begin);
     }
     engine_.team.barrier();
   }

@@ -117,6 +117,7 @@ class ForwardPass {
   void attend(std::int32_t thread, std::int32_t layer);
   void attend_one(std::int32_t thread, std::int32_t layer, std::int32_t kv_head, std::int32_t row);
   void mlp_sublayer(std::int32_t thread, std::int32_t layer);
+  void activate(const Layer& weights, std::int64_t first, std::int64_t n);
   void finish_logits(float* logits, std::int64_t n) const;
   void multiply_head(std::int32_t thread, const std::byte* set, std::int32_t head_rows);
   void merge_top(std::int32_t thread, std::int32_t head_rows);

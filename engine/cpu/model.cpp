@@ -2,10 +2,12 @@
 #include "model.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "checkpoint/element_bits.h"
@@ -34,6 +36,10 @@ Result<void> check_shape(const speculation::ModelShape& shape) {
                 shape.n_kv_heads);
   if (shape.head_dim % 2 != 0)
     return fail("model {}: head_dim is {}, expected an even number", shape.name, shape.head_dim);
+  const bool is_of_gates = shape.traits.activation <= speculation::Activation::gelu_tanh;
+  if (shape.traits.gated_mlp != is_of_gates)
+    return fail("model {}: found an activation of MLPs {} a gate, expected one of MLPs {}", shape.name,
+                is_of_gates ? "with" : "without", is_of_gates ? "without" : "with");
   return {};
 }
 
@@ -100,6 +106,21 @@ class Preparation {
     return norm(prefix + "k_norm", weights.k_norm, whole ? shape.kv_width() : shape.head_dim, out.k_norm);
   }
 
+  /// Reads the numbers of xIELU, whose alphas are positive.
+  Result<void> xielu(const std::string& prefix, const LayerWeights& weights, Xielu& out) const {
+    for (const auto& [name, tensor, number] : {std::tuple{"alpha_p", &weights.alpha_p, &out.alpha_p},
+                                               {"alpha_n", &weights.alpha_n, &out.alpha_n},
+                                               {"beta", &weights.beta, &out.beta},
+                                               {"epsilon", &weights.epsilon, &out.epsilon}}) {
+      DRAFTSCOPE_TRY(expect(prefix + name, *tensor, 1, 1));
+      copy_row(*tensor, 0, number);
+    }
+    const auto softplus = [](double x) { return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x))); };
+    out.alpha_p = static_cast<float>(softplus(out.alpha_p));
+    out.alpha_n = static_cast<float>(out.beta + softplus(out.alpha_n));
+    return {};
+  }
+
   Result<void> layer(const std::string& prefix, const LayerWeights& weights, Layer& out) {
     const speculation::ModelShape& shape = model_.shape;
     DRAFTSCOPE_TRY(norms(prefix, weights, out));
@@ -107,13 +128,16 @@ class Preparation {
     DRAFTSCOPE_TRY(matrix(prefix + "k", weights.k, shape.kv_width(), shape.d_model, out.k));
     DRAFTSCOPE_TRY(matrix(prefix + "v", weights.v, shape.kv_width(), shape.d_model, out.v));
     DRAFTSCOPE_TRY(matrix(prefix + "o", weights.o, shape.d_model, shape.q_width(), out.o));
-    DRAFTSCOPE_TRY(matrix(prefix + "gate", weights.gate, shape.d_ff, shape.d_model, out.gate));
+    if (shape.traits.gated_mlp)
+      DRAFTSCOPE_TRY(matrix(prefix + "gate", weights.gate, shape.d_ff, shape.d_model, out.gate));
     DRAFTSCOPE_TRY(matrix(prefix + "up", weights.up, shape.d_ff, shape.d_model, out.up));
     DRAFTSCOPE_TRY(matrix(prefix + "down", weights.down, shape.d_model, shape.d_ff, out.down));
     DRAFTSCOPE_TRY(bias(prefix + "q_bias", weights.q_bias, out.q));
     DRAFTSCOPE_TRY(bias(prefix + "k_bias", weights.k_bias, out.k));
     DRAFTSCOPE_TRY(bias(prefix + "v_bias", weights.v_bias, out.v));
     DRAFTSCOPE_TRY(bias(prefix + "o_bias", weights.o_bias, out.o));
+    if (shape.traits.activation == speculation::Activation::xielu)
+      DRAFTSCOPE_TRY(xielu(prefix, weights, out.xielu));
     DRAFTSCOPE_TRY(bias(prefix + "gate_bias", weights.gate_bias, out.gate));
     DRAFTSCOPE_TRY(bias(prefix + "up_bias", weights.up_bias, out.up));
     return bias(prefix + "down_bias", weights.down_bias, out.down);
@@ -147,7 +171,7 @@ void for_each_matrix(const Weights& weights, const InputSquares& squares, Matric
     visit(tensors.k, held.k, inputs.attention);
     visit(tensors.v, held.v, inputs.attention);
     visit(tensors.o, held.o, inputs.output);
-    visit(tensors.gate, held.gate, inputs.mlp);
+    if (tensors.gate.present()) visit(tensors.gate, held.gate, inputs.mlp);
     visit(tensors.up, held.up, inputs.mlp);
     visit(tensors.down, held.down, inputs.down);
   }
@@ -159,7 +183,7 @@ template <typename Visit>
 void for_each_matrix(const Matrices& matrices, Visit visit) {
   for (const Layer& layer : matrices.layers)
     for (const Matrix* matrix : {&layer.q, &layer.k, &layer.v, &layer.o, &layer.gate, &layer.up, &layer.down})
-      visit(*matrix);
+      if (matrix->data != nullptr) visit(*matrix);
   visit(matrices.head);
 }
 

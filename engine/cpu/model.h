@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "cpu/kernels/kernels.h"
 #include "cpu/quantised/packed_matrix.h"
 #include "cpu/quantised/round_to_e4m3.h"
 #include "input_squares.h"
@@ -30,7 +31,7 @@ struct Matrix {
   [[nodiscard]] PackedMatrix packed() const { return {layout, data, outputs, depth}; }
 };
 
-/// Weights of a layer. Norms are null if the architecture has none.
+/// Weights of a layer. Norms are null if the architecture has none, and `gate` has no data.
 struct Layer {
   const float* attention_norm = nullptr;
   Matrix q, k, v, o;
@@ -39,6 +40,7 @@ struct Layer {
   const float* attention_output_norm = nullptr;
   const float* mlp_norm = nullptr;
   Matrix gate, up, down;
+  Xielu xielu;  ///< used if the activation is xIELU
   const float* mlp_output_norm = nullptr;
 };
 

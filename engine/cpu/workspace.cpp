@@ -28,8 +28,8 @@ class Layout {
 };
 
 struct Sizes {
-  std::size_t rows, d_model, q_width, kv_width, d_ff, angles, local_angles, group, head_stride, score_stride,
-      blocks, widest;
+  std::size_t rows, d_model, q_width, kv_width, d_ff, up, angles, local_angles, group, head_stride,
+      score_stride, blocks, widest;
 };
 
 /// Bytes of the largest set of activations, over all matrices.
@@ -49,7 +49,7 @@ void place_all(Layout& layout, Workspace& workspace, const Sizes& sizes, const P
   layout.place(workspace.qkv, sizes.rows * (sizes.q_width + 2 * sizes.kv_width));
   layout.place(workspace.attended, sizes.rows * sizes.q_width);
   layout.place(workspace.gate, sizes.rows * sizes.d_ff);
-  layout.place(workspace.up, sizes.rows * sizes.d_ff);
+  layout.place(workspace.up, sizes.rows * sizes.up);
   layout.place(workspace.cosine, sizes.rows * sizes.angles);
   layout.place(workspace.sine, sizes.rows * sizes.angles);
   if (sizes.local_angles > 0) {
@@ -87,6 +87,7 @@ Result<Workspace> Workspace::allocate(const speculation::ModelShape& shape, cons
   sizes.q_width = static_cast<std::size_t>(shape.q_width());
   sizes.kv_width = static_cast<std::size_t>(shape.kv_width());
   sizes.d_ff = static_cast<std::size_t>(shape.d_ff);
+  sizes.up = shape.traits.gated_mlp ? sizes.d_ff : 0;
   sizes.angles = static_cast<std::size_t>(shape.rotary_width()) / 2;
   sizes.local_angles = shape.rope.local_theta > 0.0 ? sizes.angles : 0;
   sizes.group = static_cast<std::size_t>(shape.n_heads / shape.n_kv_heads);

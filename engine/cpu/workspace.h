@@ -38,7 +38,7 @@ struct Workspace {
   float* residual = nullptr;      ///< [rows][d_model], the residual stream
   float* qkv = nullptr;           ///< [rows][q_width + 2 kv_width]
   float* attended = nullptr;      ///< [rows][q_width]
-  float* gate = nullptr;          ///< [rows][d_ff], first gate, then the gated product
+  float* gate = nullptr;          ///< [rows][d_ff], first gate (or up without one), then the input of down
   float* up = nullptr;            ///< [rows][d_ff]
   float* cosine = nullptr;        ///< [rows][rotary_width / 2]
   float* sine = nullptr;          ///< [rows][rotary_width / 2]

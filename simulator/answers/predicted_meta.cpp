@@ -28,6 +28,7 @@ bool is_same_model(const ModelShape& a, const ModelShape& b) {
 std::string shape_json(const ModelShape& shape, const std::string& recorded) {
   Json json = Json::object();
   for (const auto& [name, member] : speculation::shape_sizes) json[name] = shape.*member;
+  if (!shape.architecture.empty()) json["architecture"] = shape.architecture;
   const Json before = Json::parse(recorded, nullptr, false);
   if (before.is_object() && before.contains("eos_tokens")) json["eos_tokens"] = before["eos_tokens"];
   return json.dump();

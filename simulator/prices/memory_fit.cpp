@@ -28,7 +28,7 @@ double vocabulary_weights(const ModelShape& shape, WeightType type, double parts
 double held_weights(const ModelShape& shape, WeightType type, double parts) {
   const double d_model = shape.d_model;
   const double per_layer = d_model * (2.0 * shape.q_width() / parts + 2.0 * shared_kv_width(shape, parts) +
-                                      3.0 * shape.d_ff / parts);
+                                      shape.mlp_matrices() * shape.d_ff / parts);
   return shape.n_layers * per_layer * layer_weight_bytes(type) + vocabulary_weights(shape, type, parts);
 }
 
@@ -40,8 +40,9 @@ double held_activations(const Scenario& scenario, double parts) {
   const ModelShape& shape = scenario.shape;
   const double rows =
       static_cast<double>(std::max(scenario.widths, scenario.widest_auxiliary_pass)) * scenario.batch;
-  const double widest = std::max(2.0 * shape.d_ff / parts, static_cast<double>(shape.q_width()) / parts +
-                                                               2.0 * shared_kv_width(shape, parts));
+  const double widest =
+      std::max(shape.mlp_input_matrices() * shape.d_ff / parts,
+               static_cast<double>(shape.q_width()) / parts + 2.0 * shared_kv_width(shape, parts));
   return rows * ((2.0 * shape.d_model + widest) * activation_bytes(scenario.weights) +
                  shape.vocab / parts * logit_bytes);
 }

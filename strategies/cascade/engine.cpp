@@ -35,7 +35,7 @@ struct CascadeOptions {
 /// Weights that a level reads in a step, relative to those that the target reads.
 double weights_share(const CascadeLevel& level, const speculation::ModelShape& shape, double target_bits) {
   const double attention = 2.0 * shape.d_model * (shape.q_width() + shape.kv_width());
-  const double mlp = 3.0 * shape.d_model * shape.d_ff;
+  const double mlp = 1.0 * shape.mlp_matrices() * shape.d_model * shape.d_ff;
   const double head = 1.0 * shape.d_model * shape.vocab;
   double read = head;
   for (std::int32_t layer = 0; layer < shape.n_layers; ++layer)

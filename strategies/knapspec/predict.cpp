@@ -21,7 +21,7 @@ using speculation::StrategySpecification;
 /// the engine measures times.
 std::pair<std::int32_t, std::int32_t> sublayer_weights(const speculation::ModelShape& shape) {
   const double attention = 2.0 * shape.d_model * (shape.q_width() + shape.kv_width());
-  const double mlp = 3.0 * shape.d_model * shape.d_ff;
+  const double mlp = 1.0 * shape.mlp_matrices() * shape.d_model * shape.d_ff;
   const auto times_heavier = [](double by) {
     constexpr double heaviest = 5.0;
     return static_cast<std::int32_t>(std::lround(std::clamp(by, 1.0, heaviest)));

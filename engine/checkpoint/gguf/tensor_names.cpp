@@ -7,8 +7,8 @@
 namespace draftscope::engine::gguf {
 namespace {
 
-/// The name, without "blk.N." in a layer. There is no default, so that the compiler reports a new kind
-/// without a name.
+/// The name, without "blk.N." in a layer, or the key of an activation's number. There is no default, so that
+/// the compiler reports a new kind without a name.
 std::string_view own_name(TensorKind kind) {
   switch (kind) {
     case TensorKind::embedding:
@@ -63,6 +63,14 @@ std::string_view own_name(TensorKind kind) {
       return "nextn.hnorm.weight";
     case TensorKind::projection:
       return "nextn.eh_proj.weight";
+    case TensorKind::alpha_p:
+      return "xielu.alpha_p";
+    case TensorKind::alpha_n:
+      return "xielu.alpha_n";
+    case TensorKind::beta:
+      return "xielu.beta";
+    case TensorKind::epsilon:
+      return "xielu.eps";
   }
   return {};
 }
@@ -77,6 +85,10 @@ std::string_view fused_name(TensorKind kind) {
 std::string tensor_name(const TensorSlot& slot) {
   if (slot.layer < 0) return std::string(own_name(slot.kind));
   return fmt::format("blk.{}.{}", slot.layer, slot.is_fused() ? fused_name(slot.kind) : own_name(slot.kind));
+}
+
+std::string_view number_key(TensorKind kind) {
+  return own_name(kind);
 }
 
 std::int32_t layer_of(std::string_view name) {

@@ -21,6 +21,9 @@ inline constexpr std::string_view short_factors_name = "rope_factors_short.weigh
 /// fused.
 [[nodiscard]] std::string tensor_name(const TensorSlot& slot);
 
+/// Key of an activation's numbers (TensorSlot::is_number()), one for all layers or a list of one for each.
+[[nodiscard]] std::string_view number_key(TensorKind kind);
+
 /// Number of the layer that a tensor belongs to: 3 of "blk.3.attn_q.weight"; −1 if it belongs to none.
 [[nodiscard]] std::int32_t layer_of(std::string_view name);
 

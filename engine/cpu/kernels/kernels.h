@@ -87,6 +87,14 @@ struct BlockSoftmax {
   return maximum < lowest ? lowest : maximum;
 }
 
+/// Numbers of xIELU: α_p·x² + β·x above 0, and α_n·(e^min(x, ε) − 1 − x) + β·x elsewhere.
+struct Xielu {
+  float alpha_p = 0.0F;
+  float alpha_n = 0.0F;
+  float beta = 0.0F;
+  float epsilon = 0.0F;
+};
+
 struct Kernels {
   std::string_view name;
   std::array<ProductKernels, 3> products;                        ///< by DType of the weights
@@ -95,8 +103,11 @@ struct Kernels {
   void (*rms_norm)(const float* row, const float* weight, std::int64_t n, float epsilon,
                    float* out) = nullptr;
   /// Computes gate = activation(gate) · up, with the same bits for any division of [0, n); indexed by
-  /// Activation.
+  /// Activation, for those of MLPs with a gate.
   std::array<void (*)(float* gate, const float* up, std::int64_t n), 2> gate = {};
+  /// Compute values = max(values, 0)² and xIELU, with the same bits for any division of [0, n).
+  void (*relu_squared)(float* values, std::int64_t n) = nullptr;
+  void (*xielu)(float* values, const Xielu& numbers, std::int64_t n) = nullptr;
   /// Computes values = cap · tanh(values / cap), with the same bits for any division of [0, n).
   void (*soft_cap)(float* values, float cap, std::int64_t n) = nullptr;
   void (*to_bf16)(const float* row, std::int64_t n, std::uint16_t* out) = nullptr;

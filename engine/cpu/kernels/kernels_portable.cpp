@@ -140,6 +140,22 @@ void geglu(float* gate, const float* up, std::int64_t n) {
   }
 }
 
+void relu_squared(float* values, std::int64_t n) {
+  for (std::int64_t i = 0; i < n; ++i) {
+    const float positive = std::max(values[i], 0.0F);
+    values[i] = positive * positive;
+  }
+}
+
+void xielu(float* values, const Xielu& numbers, std::int64_t n) {
+  for (std::int64_t i = 0; i < n; ++i) {
+    const float x = values[i];
+    const float curved =
+        x > 0.0F ? numbers.alpha_p * x * x : numbers.alpha_n * (std::expm1(std::min(x, numbers.epsilon)) - x);
+    values[i] = curved + numbers.beta * x;
+  }
+}
+
 void soft_cap(float* values, float cap, std::int64_t n) {
   for (std::int64_t i = 0; i < n; ++i) values[i] = soft_capped(values[i], cap);
 }
@@ -170,6 +186,8 @@ const Kernels& portable_kernels() {
                                {attention<DType::f32>, attention<DType::bf16>},
                                rms_norm,
                                {swiglu, geglu},
+                               relu_squared,
+                               xielu,
                                soft_cap,
                                to_bf16,
                                block_softmax,

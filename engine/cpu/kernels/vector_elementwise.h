@@ -12,22 +12,43 @@
 
 namespace draftscope::engine::cpu {
 
-/// Computes exp(x) as 2^n · p(r) with x = n ln 2 + r, |r| ≤ ln 2 / 2. Below -87.3 it is 0, above 88 it is
-/// exp(88), in between it is within 2 units in the last place. The polynomial is Cephes' expf. A NaN stays a
-/// NaN: if one operand is NaN, V::min and V::max return the second operand.
+/// e^x = 2^n · (1 + rest).
 template <typename V>
-typename V::Value exponential(typename V::Value x) {
-  const auto bounded = V::min(V::all(88.0F), V::max(V::all(-87.3F), x));
-  const auto n = V::round(V::mul(bounded, V::all(1.44269504F)));
-  const auto r = V::fma(n, V::all(2.12194440e-4F), V::fma(n, V::all(-0.693359375F), bounded));
+struct Power {
+  typename V::Value rest;
+  typename V::Value n;
+};
+
+/// Splits e^x with x = n ln 2 + r, |r| ≤ ln 2 / 2, and x from -87.3 to 88. The polynomial is Cephes' expf.
+template <typename V>
+Power<V> power_of(typename V::Value x) {
+  const auto n = V::round(V::mul(x, V::all(1.44269504F)));
+  const auto r = V::fma(n, V::all(2.12194440e-4F), V::fma(n, V::all(-0.693359375F), x));
   auto p = V::all(1.9875691500e-4F);
   p = V::fma(p, r, V::all(1.3981999507e-3F));
   p = V::fma(p, r, V::all(8.3334519073e-3F));
   p = V::fma(p, r, V::all(4.1665795894e-2F));
   p = V::fma(p, r, V::all(1.6666665459e-1F));
   p = V::fma(p, r, V::all(5.0000001201e-1F));
-  p = V::add(V::fma(V::mul(p, r), r, r), V::all(1.0F));
-  return V::zero_where_less(V::scale_by_power(p, n), x, V::all(-87.3F));
+  return {V::fma(V::mul(p, r), r, r), n};
+}
+
+/// Computes exp(x). Below -87.3 it is 0, above 88 it is
+/// exp(88), in between it is within 2 units in the last place. The polynomial is Cephes' expf. A NaN stays a
+/// NaN: if one operand is NaN, V::min and V::max return the second operand.
+template <typename V>
+typename V::Value exponential(typename V::Value x) {
+  const auto power = power_of<V>(V::min(V::all(88.0F), V::max(V::all(-87.3F), x)));
+  const auto p = V::add(power.rest, V::all(1.0F));
+  return V::zero_where_less(V::scale_by_power(p, power.n), x, V::all(-87.3F));
+}
+
+/// Computes exp(x) − 1 without the loss of digits near 0, for x up to 88.
+template <typename V>
+typename V::Value exponential_less_one(typename V::Value x) {
+  const auto power = power_of<V>(V::min(V::all(88.0F), V::max(V::all(-87.3F), x)));
+  const auto whole = V::sub(V::scale_by_power(V::all(1.0F), power.n), V::all(1.0F));
+  return V::add(V::scale_by_power(power.rest, power.n), whole);
 }
 
 template <typename V>
@@ -77,6 +98,33 @@ void vector_gate(float* gate, const float* up, std::int64_t n) {
         V::mul(Activation::of(V::load_first(gate + i, n - i, 0.0F)), V::load_first(up + i, n - i, 0.0F)));
 }
 
+/// Computes values = of(values), with the same bits for any division of [0, n).
+template <typename V, typename Of>
+void vector_each(float* values, std::int64_t n, const Of& of) {
+  std::int64_t i = 0;
+  for (; i + V::width <= n; i += V::width) V::store(values + i, of(V::load(values + i)));
+  if (i < n) V::store_first(values + i, n - i, of(V::load_first(values + i, n - i, 0.0F)));
+}
+
+template <typename V>
+void vector_relu_squared(float* values, std::int64_t n) {
+  vector_each<V>(values, n, [](typename V::Value x) {
+    const auto positive = V::max(V::zero(), x);
+    return V::mul(positive, positive);
+  });
+}
+
+template <typename V>
+void vector_xielu(float* values, const Xielu& numbers, std::int64_t n) {
+  vector_each<V>(values, n, [&](typename V::Value x) {
+    const auto positive = V::max(V::zero(), x);
+    const auto below = V::sub(exponential_less_one<V>(V::min(V::all(numbers.epsilon), x)), x);
+    const auto bent = V::zero_where_less(V::mul(V::all(numbers.alpha_n), below), V::zero(), x);
+    const auto curved = V::fma(V::mul(V::all(numbers.alpha_p), positive), positive, bent);
+    return V::fma(V::all(numbers.beta), x, curved);
+  });
+}
+
 /// Computes cap · tanh(value / cap), with tanh y = 1 − 2 / (exp 2y + 1).
 template <typename V>
 typename V::Value soft_capped(typename V::Value value, float cap) {
@@ -87,9 +135,7 @@ typename V::Value soft_capped(typename V::Value value, float cap) {
 
 template <typename V>
 void vector_soft_cap(float* values, float cap, std::int64_t n) {
-  std::int64_t i = 0;
-  for (; i + V::width <= n; i += V::width) V::store(values + i, soft_capped<V>(V::load(values + i), cap));
-  if (i < n) V::store_first(values + i, n - i, soft_capped<V>(V::load_first(values + i, n - i, 0.0F), cap));
+  vector_each<V>(values, n, [&](typename V::Value x) { return soft_capped<V>(x, cap); });
 }
 
 template <typename V>

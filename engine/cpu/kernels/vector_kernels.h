@@ -40,6 +40,8 @@ template <typename V>
           {vector_attention<V, DType::f32>, vector_attention<V, DType::bf16>},
           vector_rms_norm<V>,
           {vector_gate<V, Silu<V>>, vector_gate<V, GeluTanh<V>>},
+          vector_relu_squared<V>,
+          vector_xielu<V>,
           vector_soft_cap<V>,
           vector_to_bf16<V>,
           vector_block_softmax<V>,

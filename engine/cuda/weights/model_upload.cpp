@@ -217,6 +217,7 @@ std::optional<std::string_view> missing_trait(const speculation::ModelShape& sha
       {traits.attention_logit_cap != llama.attention_logit_cap, "capped attention scores"},
       {traits.norm_weight != llama.norm_weight, "norm weights that one is added to"},
       {traits.full_attention_interval != 0, "a sliding window in some layers"},
+      {!traits.gated_mlp, "an MLP without a gate"},
       {traits.activation != llama.activation, "a GELU activation"},
       {traits.qk_norm == speculation::QkNorm::rotated_heads, "norms of rotated queries and keys"},
       {shape.rope.query_beta != 0.0, "queries scaled by their position"},

@@ -47,7 +47,7 @@ class BytesBySizes {
     using speculation::Operation;
     of(Operation::qkv) = width * (shape->q_width() + 2.0 * shape->kv_width()) * layer_byte;
     of(Operation::output) = width * shape->q_width() * layer_byte;
-    of(Operation::gate_up) = 2.0 * width * shape->d_ff * layer_byte;
+    of(Operation::gate_up) = width * shape->mlp_input_matrices() * shape->d_ff * layer_byte;
     of(Operation::down) = width * shape->d_ff * layer_byte;
     of(Operation::head) = width * shape->vocab * std::max(2.0, layer_byte);
     row_bytes_ = cache_row_bytes(recording.meta).value_or(0.0) / shape->n_layers;

@@ -24,7 +24,7 @@ Product product_of(speculation::Operation operation, const ModelShape& shape, do
     case speculation::Operation::output:
       return {d_model, q_width};
     case speculation::Operation::gate_up:
-      return {2.0 * d_ff, d_model};
+      return {shape.mlp_input_matrices() * d_ff, d_model};
     case speculation::Operation::down:
       return {d_model, d_ff};
     default:

@@ -119,7 +119,9 @@ Result<PlannedModel> planned_dense(ModelShape shape, const JsonField& file, cons
                                  .kv_values = 2.0 * keys,
                                  .n_kv_heads = shape.n_kv_heads,
                                  .window = whole ? whole->window_of(layer) : 0});
-  plan.mlps = {{.count = shape.n_layers, .dense_width = static_cast<double>(shape.d_ff)}};
+  plan.mlps = {{.count = shape.n_layers,
+                .dense_width = static_cast<double>(shape.d_ff),
+                .matrices = shape.mlp_matrices()}};
   DRAFTSCOPE_TRY(add_next_token(file, config, plan.mlps.front(), plan));
   if (plan.next_token || plan.mixers.size() > 1 || plan.mixers.front().window > 0)
     return PlannedModel{std::move(shape), std::move(plan)};

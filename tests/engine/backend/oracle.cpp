@@ -68,8 +68,17 @@ void Oracle::add(const Eigen::VectorXd& output, const TensorView& norm, Eigen::V
   x += shape_.traits.residual_multiplier * (norm.present() ? normalised(output, norm) : output);
 }
 
-double Oracle::activated(double x) const {
-  if (shape_.traits.activation == speculation::Activation::silu) return x / (1.0 + std::exp(-x));
+double Oracle::activated(double x, const LayerWeights& layer) const {
+  const speculation::Activation kind = shape_.traits.activation;
+  if (kind == speculation::Activation::silu) return x / (1.0 + std::exp(-x));
+  if (kind == speculation::Activation::relu_squared) return x > 0.0 ? x * x : 0.0;
+  if (kind == speculation::Activation::xielu) {
+    const double beta = element(layer.beta, 0, 0);
+    const auto softplus = [](double raw) { return std::log(1.0 + std::exp(raw)); };
+    if (x > 0.0) return softplus(element(layer.alpha_p, 0, 0)) * x * x + beta * x;
+    const double bent = std::exp(std::min(x, element(layer.epsilon, 0, 0))) - 1.0 - x;
+    return (beta + softplus(element(layer.alpha_n, 0, 0))) * bent + beta * x;
+  }
   return 0.5 * x * (1.0 + std::tanh(std::sqrt(2.0 / std::numbers::pi) * (x + 0.044715 * x * x * x)));
 }
 
@@ -224,10 +233,14 @@ Oracle::Result Oracle::forward(const Batch& batch) {
     if (batch.mask == nullptr || batch.mask->runs_mlp(l))
       for (Eigen::VectorXd& row : x) {
         const Eigen::VectorXd normal = layer.mlp_norm.present() ? normalised(row, layer.mlp_norm) : row;
-        Eigen::VectorXd gate = product(layer.gate, layer.gate_bias, normal);
-        const Eigen::VectorXd up = product(layer.up, layer.up_bias, normal);
-        for (Eigen::Index i = 0; i < gate.size(); ++i) gate[i] = activated(gate[i]) * up[i];
-        add(product(layer.down, layer.down_bias, gate), layer.mlp_output_norm, row);
+        Eigen::VectorXd inner = product(layer.up, layer.up_bias, normal);
+        if (traits.gated_mlp) {
+          const Eigen::VectorXd gate = product(layer.gate, layer.gate_bias, normal);
+          for (Eigen::Index i = 0; i < inner.size(); ++i) inner[i] *= activated(gate[i], layer);
+        } else {
+          for (double& value : inner) value = activated(value, layer);
+        }
+        add(product(layer.down, layer.down_bias, inner), layer.mlp_output_norm, row);
       }
   }
   keep(batch.layers.end);

@@ -36,7 +36,7 @@ class Oracle {
   /// Normalises each head, or as many values as the weight has. Returns `x` itself if there is no such norm.
   [[nodiscard]] Eigen::VectorXd normalised_parts(const Eigen::VectorXd& x, const TensorView& weight) const;
   void add(const Eigen::VectorXd& output, const TensorView& norm, Eigen::VectorXd& x) const;
-  [[nodiscard]] double activated(double x) const;
+  [[nodiscard]] double activated(double x, const LayerWeights& layer) const;
   [[nodiscard]] std::int32_t window_of(std::int32_t layer) const;
   /// Queries or keys, normalised and rotated in the architecture's order.
   [[nodiscard]] Heads turned(const Eigen::VectorXd& x, const TensorView& norm, std::int32_t position,

@@ -139,20 +139,26 @@ Checkpoint random_checkpoint(const speculation::ModelShape& shape, DType dtype, 
     layer.v = maker.matrix(shape.kv_width(), shape.d_model);
     layer.o = maker.matrix(shape.d_model, shape.q_width());
     layer.mlp_norm = maker.norm(before, shape.d_model);
-    layer.gate = maker.matrix(shape.d_ff, shape.d_model);
+    if (shape.traits.gated_mlp) layer.gate = maker.matrix(shape.d_ff, shape.d_model);
     layer.up = maker.matrix(shape.d_ff, shape.d_model);
     layer.down = maker.matrix(shape.d_model, shape.d_ff);
     layer.q_bias = maker.bias(shape.qkv_bias, shape.q_width());
     layer.k_bias = maker.bias(shape.qkv_bias, shape.kv_width());
     layer.v_bias = maker.bias(shape.qkv_bias, shape.kv_width());
     layer.o_bias = maker.bias(shape.output_bias, shape.d_model);
-    layer.gate_bias = maker.bias(shape.mlp_bias, shape.d_ff);
+    layer.gate_bias = maker.bias(shape.mlp_bias && shape.traits.gated_mlp, shape.d_ff);
     layer.up_bias = maker.bias(shape.mlp_bias, shape.d_ff);
     layer.down_bias = maker.bias(shape.mlp_bias, shape.d_model);
     layer.attention_output_norm = maker.norm(after, shape.d_model);
     layer.mlp_output_norm = maker.norm(after, shape.d_model);
     layer.q_norm = maker.norm(has_qk_norm, whole ? shape.q_width() : shape.head_dim);
     layer.k_norm = maker.norm(has_qk_norm, whole ? shape.kv_width() : shape.head_dim);
+    if (shape.traits.activation == speculation::Activation::xielu) {
+      layer.alpha_p = maker.make(1, 1, 0.2F, 0.5F);
+      layer.alpha_n = maker.make(1, 1, -1.0F, 0.5F);
+      layer.beta = maker.make(1, 1, 0.5F, 0.1F);
+      layer.epsilon = maker.make(1, 1, -0.1F, 0.01F);  // so far from 0 that it shows
+    }
     weights.layers.push_back(layer);
   }
   weights.final_norm = maker.norm(shape.d_model);

@@ -182,15 +182,15 @@ TEST(ModelFamilies, WhatNobodyKnowsIsRefusedWithTheSupportedOnes) {
       parse_config(config).error().message,
       "config.json: architectures names 'GPT2LMHeadModel', expected that of llama, mistral, qwen2, qwen3, "
       "smollm3, granite, olmo2, phi3, gemma2, gemma3_text, gemma3, olmo3, exaone4, seed_oss, "
-      "hunyuan_v1_dense, ministral3 or mistral3");
+      "hunyuan_v1_dense, arcee, apertus, ministral3 or mistral3");
 }
 
 TEST(ModelFamilies, WhatIsAskedForIsRefusedWithWhatIsMissing) {
   auto config = tiny::tiny_config();
-  config["architectures"] = {"ArceeForCausalLM"};
+  config["architectures"] = {"NemotronForCausalLM"};
   EXPECT_THAT(parse_config(config).error().message,
-              testing::StartsWith("config.json: architectures names 'ArceeForCausalLM', which has an MLP "
-                                  "without a gate, expected that of llama, "));
+              testing::StartsWith("config.json: architectures names 'NemotronForCausalLM', which has norms "
+                                  "with a mean and a bias, expected that of llama, "));
 }
 
 struct Refusal {
@@ -219,6 +219,8 @@ TEST(ModelFamilies, WhatContradictsItselfOrIsNotSupportedIsRefusedInALineWithKey
       {"phi3", R"({"rope_scaling": {"type": "longrope", "short_factor": [1, 0], "long_factor": [1, 1]}})",
        "rope_scaling.short_factor holds 0, expected numbers above 0"},
       {"phi3", R"({"hidden_act": "gelu"})", "hidden_act is 'gelu', expected 'silu'"},
+      {"arcee", R"({"hidden_act": "silu"})", "hidden_act is 'silu', expected 'relu2'"},
+      {"apertus", R"({"hidden_act": "relu2"})", "hidden_act is 'relu2', expected 'xielu'"},
       {"gemma2", R"({"hidden_activation": "silu"})",
        "hidden_activation is 'silu', expected 'gelu_pytorch_tanh'"},
       {"gemma2", R"({"layer_types": ["sliding_attention", "chunked_attention"]})",

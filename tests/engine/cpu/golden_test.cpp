@@ -110,7 +110,7 @@ INSTANTIATE_TEST_SUITE_P(
                                      "mistral-window", "rope-linear", "rope-dynamic", "rope-llama3",
                                      "rope-yarn", "qwen3", "smollm3", "granite", "olmo2", "phi3-short",
                                      "phi3-long", "phi3-blocks", "gemma2", "gemma3", "olmo3", "exaone4",
-                                     "seed-oss", "hunyuan", "ministral3"),
+                                     "seed-oss", "hunyuan", "ministral3", "arcee", "apertus"),
                      testing::ValuesIn(kernel_names())),
     [](const auto& parameters) {
       return test_name(std::get<0>(parameters.param)) + "_" + test_name(std::get<1>(parameters.param));

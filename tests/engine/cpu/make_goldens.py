@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 import torch
-from transformers import (AutoModelForCausalLM, Exaone4Config, Exaone4ForCausalLM, Gemma2Config, Gemma2ForCausalLM,
+from transformers import (ApertusConfig, ApertusForCausalLM, ArceeConfig, ArceeForCausalLM, AutoModelForCausalLM, Exaone4Config, Exaone4ForCausalLM, Gemma2Config, Gemma2ForCausalLM,
                           Gemma3ForCausalLM, Gemma3TextConfig, GraniteConfig, GraniteForCausalLM, HunYuanDenseV1Config,
                           HunYuanDenseV1ForCausalLM, LlamaConfig, LlamaForCausalLM, Ministral3Config,
                           Ministral3ForCausalLM, MistralConfig, MistralForCausalLM, Olmo2Config, Olmo2ForCausalLM,
@@ -96,6 +96,10 @@ CASES = {
                                                                 original_max_position_embeddings=8, beta_fast=32.0,
                                                                 beta_slow=1.0, mscale=1.0, mscale_all_dim=1.0,
                                                                 llama_4_scaling_beta=0.4)), torch.float32),
+    "arcee": (ArceeConfig, ArceeForCausalLM, dict(SMALL, attention_bias=True, mlp_bias=True), torch.float32),
+    "apertus": (ApertusConfig, ApertusForCausalLM,
+                dict(SMALL, **rope("llama3", factor=8.0, low_freq_factor=1.0, high_freq_factor=4.0,
+                                   original_max_position_embeddings=16)), torch.float32),
 }
 # An adapter's folder, of another golden's checkpoint, with expected.bin for the two together.
 ADAPTERS = {
@@ -179,6 +183,9 @@ def main():
                     value.normal_(0 if name in ADDS_ONE else 1, 0.2)
                 if name in IN_BLOCKS and value.dim() > 1:
                     value.copy_(in_blocks(value))
+            for key, value in model.named_buffers():
+                if key.endswith("act_fn.eps"):
+                    value.fill_(-0.1)  # so far from 0 that it shows
             model = model.to(dtype)
             tokens = torch.randint(0, model.config.vocab_size, (24,)).tolist()
             hidden, logits = (expected_at_once if name in AT_ONCE else expected)(model, tokens)

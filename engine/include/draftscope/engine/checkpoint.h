@@ -72,9 +72,12 @@ struct LayerWeights {
   TensorView o_bias;
   TensorView attention_output_norm;  ///< [1][d_model]
   TensorView mlp_norm;               ///< [1][d_model]
-  TensorView gate, up;               ///< [d_ff][d_model] ×2
+  TensorView gate, up;               ///< [d_ff][d_model] ×2; no gate if the shape's traits say so
   TensorView down;                   ///< [d_model][d_ff]
   TensorView gate_bias, up_bias, down_bias;
+  /// [1][1] ×4, numbers of xIELU as files have them, from before the softplus of both alphas; absent with
+  /// other activations.
+  TensorView alpha_p, alpha_n, beta, epsilon;
   TensorView mlp_output_norm;  ///< [1][d_model]
 };
 

@@ -48,8 +48,9 @@ struct RopeScaling {
   friend bool operator==(const RopeScaling&, const RopeScaling&) = default;
 };
 
-/// The MLP's activation: x·σ(x), or GELU in its tanh approximation.
-enum class Activation : std::uint8_t { silu, gelu_tanh };
+/// The MLP's activation: x·σ(x), GELU in its tanh approximation, max(x, 0)², or xIELU, which has learnt
+/// numbers in each layer (Huang and Schlag 2024, arXiv:2411.13010).
+enum class Activation : std::uint8_t { silu, gelu_tanh, relu_squared, xielu };
 
 /// Factor of a norm: its weight, or one plus its weight.
 enum class NormWeight : std::uint8_t { plain, plus_one };
@@ -65,6 +66,9 @@ enum class QkNorm : std::uint8_t { none, heads, whole, rotated_heads };
 /// Traits in which an architecture departs from Llama's. The defaults are Llama's.
 struct ArchitectureTraits {
   Activation activation = Activation::silu;
+  /// Whether the activated output of a gate matrix multiplies the MLP's up projection; otherwise the up
+  /// projection itself is activated, and there is no gate.
+  bool gated_mlp = true;
   NormWeight norm_weight = NormWeight::plain;
   NormPlace norm_place = NormPlace::before;
   QkNorm qk_norm = QkNorm::none;
@@ -81,6 +85,8 @@ struct ArchitectureTraits {
   double logit_multiplier = 1.0;      ///< Scale of the logits.
   bool fused_qkv = false;             ///< Whether queries, keys and values share one projection tensor.
   bool fused_gate_up = false;         ///< Whether the MLP's gate and up projections share one tensor.
+  /// Whether tensors name the norms attention_layernorm and feedforward_layernorm.
+  bool norms_named_by_sublayer = false;
 
   friend bool operator==(const ArchitectureTraits&, const ArchitectureTraits&) = default;
 };
@@ -115,6 +121,9 @@ struct ModelShape {
   [[nodiscard]] std::int32_t rotary_width() const {
     return rope.rotated_dimensions > 0 ? rope.rotated_dimensions : head_dim;
   }
+  /// Matrices of an MLP, all of d_model · d_ff weights, and how many of them are multiplied with its input.
+  [[nodiscard]] std::int32_t mlp_matrices() const { return traits.gated_mlp ? 3 : 2; }
+  [[nodiscard]] std::int32_t mlp_input_matrices() const { return mlp_matrices() - 1; }
   /// Positions that a layer attends to, its own included; 0 = all before.
   [[nodiscard]] std::int32_t window_of(std::int32_t layer) const {
     const std::int32_t interval = traits.full_attention_interval;

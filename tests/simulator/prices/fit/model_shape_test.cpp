@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/base/csv_table.h>
+#include <draftscope/simulator/prices/layer_plan.h>
 #include <draftscope/simulator/prices/scenario.h>
 #include <draftscope/speculation/model_config.h>
 #include <draftscope/speculation/model_families.h>
@@ -69,6 +70,26 @@ TEST(Work, DtypeAndTensorParallelismScaleBytes) {
   EXPECT_EQ(
       work_of(speculation::Operation::attention, shape, WeightType::bf16, 1.0, 16).kv_bytes_per_context_row,
       work_of(speculation::Operation::attention, shape, WeightType::bf16, 1.0, 8).kv_bytes_per_context_row);
+}
+
+TEST(Work, AnMlpWithoutAGateHasTwoMatricesHoweverTheModelIsNamed) {
+  ModelShape shape = *speculation::find_model_shape("Apertus-8B");
+  const auto gate_up = [](const ModelShape& of) {
+    return work_of(speculation::Operation::gate_up, of, WeightType::bf16, 1.0).weight_bytes;
+  };
+  EXPECT_EQ(gate_up(shape), work_of(speculation::Operation::down, shape, WeightType::bf16, 1.0).weight_bytes);
+  const auto recorded = speculation::parse_recorded_shape(speculation::recorded_shape_json(shape), "meta");
+  ASSERT_TRUE(recorded) << recorded.error().message;
+  EXPECT_EQ(gate_up(*recorded), gate_up(shape));
+  shape.traits.gated_mlp = true;
+  EXPECT_EQ(gate_up(shape), 2.0 * gate_up(*recorded));
+  const auto planned = parse_planned_model(
+      R"({"model_type":"arcee","num_hidden_layers":2,"hidden_size":64,"num_attention_heads":4,
+          "intermediate_size":96,"vocab_size":10,"num_nextn_predict_layers":1})",
+      "config.json");
+  ASSERT_TRUE(planned) << planned.error().message;
+  EXPECT_EQ(planned->shape.mlp_matrices(), 2);
+  EXPECT_EQ(planned->plan->mlps.front().matrices, 2);
 }
 
 TEST(ModelShape, AConfigurationAndATraceSayTheSame) {
