@@ -30,6 +30,9 @@ constexpr std::array architectures{
     Row{.name = "gemma3", .architecture = "Gemma3ForCausalLM", .turn_end = "<end_of_turn>"},
     Row{.name = "exaone4", .architecture = "Exaone4ForCausalLM"},
     Row{.name = "hunyuan-dense", .architecture = "HunYuanDenseV1ForCausalLM"},
+    Row{.name = "arcee", .architecture = "ArceeForCausalLM", .paired_rows = true},
+    Row{.name = "apertus", .architecture = "ApertusForCausalLM"},
+    Row{.name = "mistral3", .architecture = "Ministral3ForCausalLM", .paired_rows = true},
     Row{.name = "seed_oss", .architecture = "SeedOssForCausalLM", .mlp_norm_is_post_attention = true},
 };
 

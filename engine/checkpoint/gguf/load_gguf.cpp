@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 #include <unordered_set>
+#include <utility>
 
 #include "architectures.h"
 #include "checkpoint/checkpoint_hash.h"
@@ -35,6 +36,7 @@ struct Storage {
   std::optional<GgufModel> model;
   std::optional<Mapping> memory;
   std::vector<float> projection;  ///< Projection of a next-token layer, if it was rewritten.
+  std::vector<float> numbers;     ///< Numbers of activations, which files have as metadata.
 };
 
 struct BoundSlot {
@@ -119,6 +121,7 @@ std::string next_token_obstacle(const GgufModel& model, const gguf::Architecture
     known.insert(fmt::format("blk.{}.nextn.{}.weight", block, own));
   std::string missing;
   for (const TensorSlot& slot : tensor_slots(shape, weights)) {
+    if (slot.is_number()) continue;
     const std::string& name = *known.insert(next_token_name(slot, model, architecture, block)).first;
     if (missing.empty() && !model.tensors.contains(name)) missing = name;
   }
@@ -150,6 +153,7 @@ Result<std::vector<BoundSlot>> bind_tensors(const GgufModel& model, const std::v
   std::unordered_set<std::string_view> used{gguf::frequency_divisors_name, gguf::long_factors_name,
                                             gguf::short_factors_name};
   for (const TensorSlot& slot : slots) {
+    if (slot.is_number()) continue;
     const std::string name =
         next_token ? next_token_name(slot, model, architecture, *next_token) : name_of(slot, architecture);
     const auto found = model.tensors.find(name);
@@ -352,6 +356,33 @@ Result<void> check_vectors(const std::vector<BoundSlot>& bound) {
   return {};
 }
 
+/// Points the slots of activations' numbers at `numbers`, which it fills from the metadata.
+Result<void> place_numbers(const gguf::Metadata& metadata, const std::vector<TensorSlot>& slots,
+                           std::int32_t n_layers, std::vector<float>& numbers) {
+  constexpr Range<double> number_range{-1e6, 1e6};
+  numbers.reserve(slots.size());  // The views need it to stay where it is.
+  for (const TensorSlot& slot : slots) {
+    if (!slot.is_number()) continue;
+    const std::string_view key = gguf::number_key(slot.kind);
+    const gguf::MetadataValue* const value = metadata.find(key);
+    const bool is_list = value != nullptr && value->is_array;
+    if (is_list && std::cmp_not_equal(value->count, n_layers))
+      return metadata.wrong(key, fmt::format("a number for each of {} layers", n_layers));
+    std::vector<double> of_layers;
+    if (is_list) {
+      DRAFTSCOPE_TRY_ASSIGN(of_layers, metadata.numbers(key));
+    } else {
+      DRAFTSCOPE_TRY_ASSIGN(of_layers.emplace_back(), metadata.number(key, number_range));
+    }
+    const double number = of_layers[is_list ? static_cast<std::size_t>(slot.layer) : 0];
+    if (!(number >= number_range.min && number <= number_range.max))
+      return metadata.wrong(key, fmt::format("numbers from {} to {}", number_range.min, number_range.max));
+    const float& kept = numbers.emplace_back(static_cast<float>(number));
+    *slot.view = {reinterpret_cast<const std::byte*>(&kept), DType::f32, 1, 1};
+  }
+  return {};
+}
+
 /// The file's name without its extension and part number.
 std::string model_name(const GgufModel& model, const std::filesystem::path& path) {
   std::string name = path.stem().string();
@@ -395,6 +426,7 @@ Result<Checkpoint> load(const std::filesystem::path& path, BlockMatrices blocks,
   DRAFTSCOPE_TRY_ASSIGN(storage->memory, place_weights(bound, blocks, architecture.paired_rows,
                                                        checkpoint.shape.head_dim, file));
   DRAFTSCOPE_TRY(check_vectors(bound));
+  DRAFTSCOPE_TRY(place_numbers(model.metadata(), slots, checkpoint.shape.n_layers, storage->numbers));
   if (checkpoint.shape.tied_embeddings) checkpoint.weights.head = checkpoint.weights.embedding;
   checkpoint.stored_as = stored_types(bound);
   if (join) put_state_first(checkpoint.weights.join->projection, storage->projection);

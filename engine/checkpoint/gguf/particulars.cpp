@@ -38,7 +38,8 @@ constexpr std::array foreign_keys{
     ForeignKey{"embedding_scale", 1.0, "a multiplier of embeddings", {"granite"}},
     ForeignKey{"rope.scaling.yarn_attn_factor", 1.0, "a multiplier of rotated vectors"},
     ForeignKey{"rope.scaling.yarn_ext_factor", 1.0, "another mixture of frequencies"},
-    ForeignKey{"rope.scaling.yarn_log_multiplier", 0.0, "a multiplier of rotated vectors"},
+    ForeignKey{"rope.scaling.yarn_log_multiplier", 0.0, "a multiplier of rotated vectors", {"mistral3"}},
+    ForeignKey{"attention.temperature_scale", 0.0, "queries scaled by their position", {"mistral3"}},
 };
 
 Result<void> check_nothing_foreign(const Metadata& metadata, const Architecture& architecture) {

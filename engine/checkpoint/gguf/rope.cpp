@@ -34,6 +34,7 @@ class RopeReader {
     }
     DRAFTSCOPE_TRY(read_kind());
     DRAFTSCOPE_TRY(read_divisors());
+    DRAFTSCOPE_TRY(read_query_scale());
     return std::move(rope_);
   }
 
@@ -102,6 +103,19 @@ class RopeReader {
     if (rope_.beta_fast < rope_.beta_slow)
       return metadata_.wrong(key("rope.scaling.yarn_beta_fast"),
                              fmt::format("at least yarn_beta_slow, {}", rope_.beta_slow));
+    // Readers take mscale for 1 where the key is there.
+    DRAFTSCOPE_TRY_ASSIGN(rope_.mscale_all_dim,
+                          metadata_.number_or(key("rope.scaling.yarn_log_multiplier"), {0.0, 1e6}, 0.0));
+    rope_.mscale = rope_.mscale_all_dim > 0.0 ? 1.0 : 0.0;
+    return {};
+  }
+
+  /// Reads the scale of queries, which counts in original contexts.
+  Result<void> read_query_scale() {
+    DRAFTSCOPE_TRY_ASSIGN(rope_.query_beta,
+                          metadata_.number_or(key("attention.temperature_scale"), {0.0, 100.0}, 0.0));
+    if (rope_.query_beta == 0.0) return {};
+    DRAFTSCOPE_TRY_ASSIGN(rope_.original_max_positions, original_positions(context_range));
     return {};
   }
 

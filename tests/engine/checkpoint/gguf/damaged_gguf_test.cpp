@@ -4,6 +4,7 @@
 #include <draftscope/engine/checkpoint.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <cmath>
 #include <cstring>
 #include <functional>
 #include <limits>
@@ -77,7 +78,7 @@ INSTANTIATE_TEST_SUITE_P(
          "general.architecture is missing, expected a string"},
         {"OtherArchitecture", set("general.architecture", "mamba"),
          "general.architecture is 'mamba', expected llama, qwen2, qwen3, olmo2, granite, smollm3, phi3, gemma2, "
-         "gemma3, exaone4, hunyuan-dense or seed_oss"},
+         "gemma3, exaone4, hunyuan-dense, arcee, apertus, mistral3 or seed_oss"},
         {"ArchitectureIsNumber", set("general.architecture", 3U),
          "general.architecture is 3, expected a string"},
         {"NoLayers", [](GgufParts& parts) { parts.remove("llama.block_count"); },
@@ -206,6 +207,18 @@ INSTANTIATE_TEST_SUITE_P(
          "granite.rope.scaling.finetuned is false, expected true: all layers rotate", "granite"},
         {"Window", set("gemma2.attention.sliding_window", -1.0F),
          "gemma2.attention.sliding_window is -1, expected an integer from 0", "gemma2"},
+        {"NoNumbersOfXielu", [](GgufParts& parts) { parts.remove("xielu.beta"); }, "xielu.beta is missing", "apertus"},
+        {"TooFewNumbersOfXielu", set("xielu.alpha_p", std::vector<float>{1.0F}),
+         "expected a number for each of 2 layers", "apertus"},
+        {"NumberOfXieluIsNone", set("xielu.alpha_n", std::vector<float>{1.0F, NAN}),
+         "expected numbers from -1000000 to 1000000", "apertus"},
+        {"TextForXielu", set("xielu.eps", "small"), "xielu.eps is 'small', expected a number", "apertus"},
+        {"GateWhereNoneIs", [](GgufParts& parts) { parts.tensors.push_back(gguf_vector("blk.0.ffn_gate.weight", {1})); },
+         "found tensor 'blk.0.ffn_gate.weight', expected those of the architecture", "arcee"},
+        {"ScaledQueries", set("llama.attention.temperature_scale", 0.1F),
+         "expected 0: layers of llama are computed without queries scaled by their position"},
+        {"ScaleOfQueries", set("mistral3.attention.temperature_scale", -1.0F),
+         "mistral3.attention.temperature_scale is -1, expected a number from 0", "mistral3"},
         {"WindowOfPhi", set("phi3.attention.sliding_window", "none"),
          "phi3.attention.sliding_window is 'none', expected an integer from 0", "phi3"},
         {"WindowInterval", set("gemma3.attention.sliding_window_pattern", 1U << 21U),

@@ -130,6 +130,14 @@ GgufParts tiny_gguf(const std::string& architecture) {
   };
   const bool is_gemma = architecture == "gemma2" || architecture == "gemma3";
   const bool is_fused = architecture == "phi3";
+  const bool is_apertus = architecture == "apertus";
+  const bool is_gated = architecture != "arcee" && !is_apertus;
+  if (is_apertus) {
+    parts.set(gguf_key("xielu.alpha_p", std::vector<float>{0.25F, 0.5F}));
+    parts.set(gguf_key("xielu.alpha_n", std::vector<float>{-1.0F, -0.5F}));
+    parts.set(gguf_key("xielu.beta", 0.5F));
+    parts.set(gguf_key("xielu.eps", -1e-6F));
+  }
   add("token_embd.weight", {model, vocab});
   for (const std::string layer : {"blk.0.", "blk.1."}) {
     add(layer + "attn_norm.weight", {model});
@@ -145,14 +153,14 @@ GgufParts tiny_gguf(const std::string& architecture) {
       add(layer + "attn_k.bias", {keys});
       add(layer + "attn_v.bias", {keys});
     }
-    if (architecture == "gemma3") {
+    if (architecture == "gemma3" || is_apertus) {
       add(layer + "attn_q_norm.weight", {keys});
       add(layer + "attn_k_norm.weight", {keys});
     }
     add(layer + "attn_output.weight", {model, model});
     if (is_gemma) add(layer + "post_attention_norm.weight", {model});
     add(layer + "ffn_norm.weight", {model});
-    if (!is_fused) add(layer + "ffn_gate.weight", {model, inner});
+    if (!is_fused && is_gated) add(layer + "ffn_gate.weight", {model, inner});
     add(layer + "ffn_up.weight", {model, is_fused ? 2 * inner : inner});
     add(layer + "ffn_down.weight", {inner, model});
     if (is_gemma) add(layer + "post_ffw_norm.weight", {model});

@@ -68,6 +68,7 @@ if __name__ == "__main__":
     GOLDENS.mkdir(exist_ok=True)
     blocks()
     for name in ["llama-bf16", "llama-fp16", "tied-bias", "qwen2", "rope-llama3", "qwen3", "olmo2", "granite", "smollm3",
-                 "phi3-short", "phi3-blocks", "gemma2", "gemma3", "exaone4", "hunyuan"]:
+                 "phi3-short", "phi3-blocks", "gemma2", "gemma3", "exaone4", "hunyuan", "arcee",
+                 "apertus", "ministral3"]:
         write(HERE.parents[1] / "cpu/goldens" / name, GOLDENS / f"{name}.gguf",
               Type.Q8_0 if name == "phi3-blocks" else None)

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <cmath>
+#include <cstring>
 #include <tuple>
 
 #include "gguf_bytes.h"
@@ -57,6 +58,43 @@ TEST(GgufParticulars, GraniteHasItsMultipliers) {
   EXPECT_EQ(traits.embedding_multiplier, 12.0);
   EXPECT_EQ(traits.residual_multiplier, 0.22);
   EXPECT_EQ(traits.logit_multiplier, 0.125);
+}
+
+TEST(GgufParticulars, AnActivationsNumbersAreOneForAllLayersOrOneForEach) {
+  const TemporaryFolder folder;
+  write_bytes(folder / "model.gguf", tiny_gguf("apertus").file());
+  const auto loaded = load_gguf(folder / "model.gguf");
+  ASSERT_TRUE(loaded) << loaded.error().message;
+  const auto number = [](const TensorView& view) {
+    float value = 0.0F;
+    std::memcpy(&value, view.data, sizeof value);
+    return value;
+  };
+  const LayerWeights& last = loaded->weights.layers[1];
+  EXPECT_FALSE(last.gate.present());
+  EXPECT_EQ(number(last.alpha_p), 0.5F);
+  EXPECT_EQ(number(last.alpha_n), -0.5F);
+  EXPECT_EQ(number(last.beta), 0.5F);
+  EXPECT_EQ(number(last.epsilon), -1e-6F);
+  EXPECT_EQ(loaded->shape.mlp_matrices(), 2);
+}
+
+TEST(GgufParticulars, Mistral3HasYarnAndAScaleOfQueriesWhereItsFileSaysSo) {
+  GgufParts parts = tiny_gguf("mistral3");
+  const auto plain = shape_of(parts).rope;
+  EXPECT_EQ(plain.kind, speculation::RopeKind::standard);
+  EXPECT_EQ(plain.query_beta, 0.0);
+  parts.set(gguf_key("mistral3.rope.scaling.type", "yarn"));
+  parts.set(gguf_key("mistral3.rope.scaling.factor", 16.0F));
+  parts.set(gguf_key("mistral3.rope.scaling.original_context_length", 2U));
+  parts.set(gguf_key("mistral3.rope.scaling.yarn_log_multiplier", 0.5F));
+  parts.set(gguf_key("mistral3.attention.temperature_scale", 0.1F));
+  const auto rope = shape_of(parts).rope;
+  EXPECT_EQ(rope.kind, speculation::RopeKind::yarn);
+  EXPECT_EQ(rope.original_max_positions, 2);
+  EXPECT_EQ(rope.mscale, 1.0);
+  EXPECT_EQ(rope.mscale_all_dim, 0.5);
+  EXPECT_EQ(rope.query_beta, 0.1);
 }
 
 TEST(GgufParticulars, EveryFourthLayerOfSmolLM3DoesNotRotate) {

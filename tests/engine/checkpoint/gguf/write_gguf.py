@@ -19,8 +19,10 @@ ARCHITECTURES = {"LlamaForCausalLM": MODEL_ARCH.LLAMA, "Qwen2ForCausalLM": MODEL
                  "Olmo2ForCausalLM": MODEL_ARCH.OLMO2, "GraniteForCausalLM": MODEL_ARCH.GRANITE,
                  "SmolLM3ForCausalLM": MODEL_ARCH.SMOLLM3, "Phi3ForCausalLM": MODEL_ARCH.PHI3,
                  "Gemma2ForCausalLM": MODEL_ARCH.GEMMA2, "Gemma3ForCausalLM": MODEL_ARCH.GEMMA3,
-                 "Exaone4ForCausalLM": MODEL_ARCH.EXAONE4, "HunYuanDenseV1ForCausalLM": MODEL_ARCH.HUNYUAN_DENSE}
-PAIRED = {MODEL_ARCH.LLAMA, MODEL_ARCH.GRANITE, MODEL_ARCH.SMOLLM3}
+                 "Exaone4ForCausalLM": MODEL_ARCH.EXAONE4, "HunYuanDenseV1ForCausalLM": MODEL_ARCH.HUNYUAN_DENSE,
+                 "ArceeForCausalLM": MODEL_ARCH.ARCEE, "ApertusForCausalLM": MODEL_ARCH.APERTUS,
+                 "Ministral3ForCausalLM": MODEL_ARCH.MISTRAL3}
+PAIRED = {MODEL_ARCH.LLAMA, MODEL_ARCH.GRANITE, MODEL_ARCH.SMOLLM3, MODEL_ARCH.ARCEE, MODEL_ARCH.MISTRAL3}
 ADDS_ONE = {MODEL_ARCH.GEMMA2, MODEL_ARCH.GEMMA3}  # to norms' weights
 WINDOW_INTERVAL = {MODEL_ARCH.GEMMA2: 2, MODEL_ARCH.GEMMA3: 6}  # of readers, where a file says nothing
 STORED = {"F32": np.float32, "F16": np.float16, "BF16": np.uint16}
@@ -102,6 +104,10 @@ def add_rope(writer, config, head_dim):
         writer.add_rope_scaling_factor(rope["factor"])
         if kind == "yarn":
             writer.add_rope_scaling_orig_ctx_len(rope["original_max_position_embeddings"])
+        if "mscale_all_dim" in rope:
+            writer.add_rope_scaling_yarn_log_mul(rope["mscale_all_dim"])
+        if "llama_4_scaling_beta" in rope:
+            writer.add_attn_temperature_scale(rope["llama_4_scaling_beta"])
     elif kind != "default":
         raise SystemExit(f"rope {kind} has no place in a GGUF file")
 
@@ -129,6 +135,14 @@ def add_particulars(writer, config, architecture, head_dim):
         # No published model needs the key, and converters write none.
         if config["query_pre_attn_scalar"] != head_dim:
             writer.add_attention_scale(config["query_pre_attn_scalar"] ** -0.5)
+
+
+def add_xielu(writer, tensors, layers):
+    """Moves the activations' numbers to the metadata."""
+    for number, add in (("alpha_p", writer.add_xielu_alpha_p), ("alpha_n", writer.add_xielu_alpha_n),
+                        ("beta", writer.add_xielu_beta), ("eps", writer.add_xielu_eps)):
+        stored = (tensors.pop(f"model.layers.{layer}.mlp.act_fn.{number}") for layer in range(layers))
+        add([float(wide(kind, values).reshape(())) for kind, values in stored])
 
 
 def add_tokenizer(writer, folder, pre):
@@ -171,7 +185,10 @@ def write(folder, out, wanted=None, pre=None):
         add_tokenizer(writer, folder, pre)
     add_particulars(writer, config, architecture, head_dim)
     add_rope(writer, config, head_dim)
-    for name, (kind, values) in read_safetensors(folder / "model.safetensors").items():
+    tensors = read_safetensors(folder / "model.safetensors")
+    if architecture == MODEL_ARCH.APERTUS:
+        add_xielu(writer, tensors, config["num_hidden_layers"])
+    for name, (kind, values) in tensors.items():
         if architecture in PAIRED and ".q_proj." in name:
             values = in_pairs(values, heads)
         if architecture in PAIRED and ".k_proj." in name:
