@@ -22,7 +22,8 @@ Result<void> check_range(std::int32_t value, Range<std::int32_t> range, std::str
 
 bool same_sizes(const ModelShape& a, const ModelShape& b) {
   return std::all_of(shape_sizes.begin(), shape_sizes.end(),
-                     [&](const auto& size) { return a.*size.second == b.*size.second; });
+                     [&](const auto& size) { return a.*size.second == b.*size.second; }) &&
+         a.traits.gated_mlp == b.traits.gated_mlp;
 }
 
 Result<void> check_sizes(const ModelShape& shape, std::string_view source) {
@@ -109,12 +110,14 @@ Result<ModelShape> parse_recorded_shape(std::string_view text, std::string_view 
 nlohmann::ordered_json named_sizes_json(const ModelShape& shape) {
   Json json{{"name", shape.name}};
   add_sizes(shape, json);
+  if (!shape.traits.gated_mlp) json["gated_mlp"] = false;
   return json;
 }
 
 Result<ModelShape> parse_named_sizes(const JsonField& field) {
   ModelShape shape;
   DRAFTSCOPE_TRY_ASSIGN(shape.name, field["name"].text());
+  DRAFTSCOPE_TRY_ASSIGN(shape.traits.gated_mlp, field["gated_mlp"].boolean_or(true));
   DRAFTSCOPE_TRY(read_sizes(field, shape));
   return shape;
 }

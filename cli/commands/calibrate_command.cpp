@@ -123,7 +123,8 @@ Result<simulator::CalibratedShape> calibrated_shape(const engine::Checkpoint& ch
                                                   .n_kv_heads = shape.n_kv_heads,
                                                   .head_dim = shape.head_dim,
                                                   .d_ff = shape.d_ff,
-                                                  .vocab = shape.vocab},
+                                                  .vocab = shape.vocab,
+                                                  .traits = {.gated_mlp = shape.traits.gated_mlp}},
                                         .kernels = {}};
   const std::string dtype(engine::dtype_name(checkpoint.weights.embedding.dtype));
   DRAFTSCOPE_TRY_ASSIGN(calibrated.weights,

@@ -145,7 +145,7 @@ inline constexpr std::array<std::pair<const char*, std::int32_t ModelShape::*>, 
      {"d_ff", &ModelShape::d_ff},
      {"vocab", &ModelShape::vocab}}};
 
-/// Whether both have the same shape_sizes.
+/// Whether both have the same shape_sizes, and a gate in their MLPs or none.
 [[nodiscard]] bool same_sizes(const ModelShape& a, const ModelShape& b);
 
 /// Checks shape_sizes. Errors: a size that no model has, query heads that are no multiple of the K/V heads.

@@ -18,7 +18,7 @@ namespace draftscope::speculation {
 /// the text in errors. Errors: not a JSON object, a size that is missing, sizes that do not fit together.
 [[nodiscard]] Result<ModelShape> parse_recorded_shape(std::string_view text, std::string_view source);
 
-/// A JSON object with the name and shape_sizes.
+/// A JSON object with the name and shape_sizes, and `gated_mlp` where it is false.
 [[nodiscard]] nlohmann::ordered_json named_sizes_json(const ModelShape& shape);
 
 /// Parses named_sizes_json(); `field` is the object, which may have further members.

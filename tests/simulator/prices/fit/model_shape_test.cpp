@@ -81,7 +81,13 @@ TEST(Work, AnMlpWithoutAGateHasTwoMatricesHoweverTheModelIsNamed) {
   const auto recorded = speculation::parse_recorded_shape(speculation::recorded_shape_json(shape), "meta");
   ASSERT_TRUE(recorded) << recorded.error().message;
   EXPECT_EQ(gate_up(*recorded), gate_up(shape));
+  const nlohmann::json named = speculation::named_sizes_json(shape);
+  const auto calibrated = speculation::parse_named_sizes(JsonField(named, "calibration"));
+  ASSERT_TRUE(calibrated) << calibrated.error().message;
+  EXPECT_EQ(gate_up(*calibrated), gate_up(shape));
+  EXPECT_TRUE(speculation::same_sizes(*calibrated, shape));
   shape.traits.gated_mlp = true;
+  EXPECT_FALSE(speculation::same_sizes(*calibrated, shape));
   EXPECT_EQ(gate_up(shape), 2.0 * gate_up(*recorded));
   const auto planned = parse_planned_model(
       R"({"model_type":"arcee","num_hidden_layers":2,"hidden_size":64,"num_attention_heads":4,
