@@ -192,6 +192,25 @@ TEST(GgufModel, IsThatOfItsConfig) {
               HasSubstr("general.architecture is 'rotor'"));
 }
 
+TEST(LayerPlan, OfADenseGgufFileFollowsItsFamily) {
+  for (const char* const name : {"llama", "qwen3", "olmo2", "granite", "smollm3", "exaone4", "hunyuan-dense",
+                                 "seed_oss", "arcee", "apertus", "mistral3"}) {
+    const bool has_window = name == std::string_view("exaone4");
+    const auto model = parse_gguf_model(
+        fmt::format(R"({{"architecture": "{}", "block_count": 8, "embedding_length": 64, "vocab_size": 90,
+                         "feed_forward_length": 128, "attention.head_count": 4{}}})",
+                    name, has_window ? R"(, "attention.sliding_window": 16)" : ""),
+        "a.gguf");
+    ASSERT_TRUE(model) << model.error().message;
+    EXPECT_EQ(model->shape.mlp_matrices(), std::string_view(name).starts_with("a") ? 2 : 3) << name;
+    ASSERT_EQ(model->plan.has_value(), has_window) << name;
+    if (!has_window) continue;
+    ASSERT_EQ(model->plan->mixers.size(), 2U);
+    EXPECT_EQ(model->plan->mixers[0].window, 16);
+    EXPECT_EQ(model->plan->mixers[1].count, 2);
+  }
+}
+
 TEST(LayerPlan, OfAnyTextIsAPlanOrOneLine) {
   std::mt19937 random(7);
   for (const std::string_view config : {std::string_view(qwen35_27b), std::string_view(jamba_v01)})
