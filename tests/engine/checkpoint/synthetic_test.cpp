@@ -282,7 +282,7 @@ TEST(PublishedShape, HasAsManyParametersAsTheTableSays) {
       {"Llama-2-7B", 6.738},     {"Llama-3-70B", 70.554}, {"Llama-3.2-1B", 1.236}, {"Yi-34B", 34.389},
       {"CodeLlama-34B", 33.744}, {"Qwen2.5-7B", 7.616},   {"Qwen3-8B", 8.191},     {"SmolLM3-3B", 3.075},
       {"Granite-3.3-8B", 8.171}, {"OLMo-2-7B", 7.299},    {"Phi-4-mini", 3.836},   {"Gemma-2-2B", 2.614},
-      {"Gemma-3-1B", 1.0}};
+      {"Gemma-3-1B", 1.0},       {"Apertus-8B", 8.053}};
   for (const auto& [name, expected] : billions) {
     const auto shape = published_shape(name);
     ASSERT_TRUE(shape) << shape.error().message;
