@@ -2,6 +2,9 @@
 #include <draftscope/base/text_file.h>
 #include <draftscope/base/text_stream.h>
 #include <zlib.h>
+#ifdef DRAFTSCOPE_ZSTD
+#include <zstd.h>
+#endif
 
 #include <algorithm>
 #include <array>
@@ -21,46 +24,43 @@ constexpr std::size_t block_bytes = std::size_t{1} << 16U;
 constexpr std::int64_t free_text_bytes = std::int64_t{64} << 20U;
 constexpr std::int64_t max_text_per_file_bytes = 256;
 
-struct Packing {
-  std::string_view name;
-  std::string_view head;     ///< First bytes of its files.
-  std::string_view command;  ///< Command that unpacks them.
-};
-/// The first one is read, the others are named.
-constexpr std::array packings{
-    Packing{"gzip", "\x1f\x8b", "gzip -d"},       Packing{"zstd", "\x28\xb5\x2f\xfd", "zstd -d"},
-    Packing{"xz", {"\xfd\x37zXZ\0", 6}, "xz -d"}, Packing{"bzip2", "BZh", "bzip2 -d"},
-    Packing{"zip", "PK\x03\x04", "unzip"},        Packing{"7z", "7z\xbc\xaf\x27\x1c", "7z x"},
-    Packing{"lz4", "\x04\x22\x4d\x18", "lz4 -d"}};
-
 /// Result of one step of unpacking.
 struct Step {
   std::size_t taken = 0;
   std::size_t given = 0;
-  bool is_at_end = false;  ///< Whether a packed part ended; another one may follow.
-  bool is_damaged = false;
+  bool is_at_end = false;       ///< Whether a packed part ended; another one may follow.
+  const char* fault = nullptr;  ///< What the library says of packed data that it can't read.
 };
 
-/// Unpacks gzip (RFC 1952), one part after the other.
-class Gzip {
+/// Unpacks a file, one packed part after the other.
+class Unpacker {
+ public:
+  Unpacker() = default;
+  Unpacker(const Unpacker&) = delete;
+  Unpacker& operator=(const Unpacker&) = delete;
+  virtual ~Unpacker() = default;
+  virtual Step step(std::string_view packed, std::string& text) = 0;
+};
+
+/// Unpacks gzip (RFC 1952).
+class Gzip final : public Unpacker {
  public:
   Gzip() {
     constexpr int gzip_window_bits = 15 + 16;  // zlib's number for the greatest window in gzip's form
     if (inflateInit2(&state_, gzip_window_bits) != Z_OK) throw std::bad_alloc();
   }
-  Gzip(const Gzip&) = delete;
-  Gzip& operator=(const Gzip&) = delete;
-  ~Gzip() { inflateEnd(&state_); }
+  ~Gzip() override { inflateEnd(&state_); }
 
-  Step step(std::string_view packed, std::string& text) {
+  Step step(std::string_view packed, std::string& text) override {
     // zlib reads what next_in points to, and writes nothing there.
     state_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(packed.data()));
     state_.avail_in = static_cast<uInt>(packed.size());
     state_.next_out = reinterpret_cast<Bytef*>(text.data());
     state_.avail_out = static_cast<uInt>(text.size());
     const int code = inflate(&state_, Z_NO_FLUSH);
+    const bool is_damaged = code != Z_OK && code != Z_STREAM_END && code != Z_BUF_ERROR;
     const Step step{packed.size() - state_.avail_in, text.size() - state_.avail_out, code == Z_STREAM_END,
-                    code != Z_OK && code != Z_STREAM_END && code != Z_BUF_ERROR};
+                    is_damaged ? zError(code) : nullptr};
     if (step.is_at_end) inflateReset(&state_);
     return step;
   }
@@ -68,6 +68,49 @@ class Gzip {
  private:
   z_stream state_{};
 };
+
+#ifdef DRAFTSCOPE_ZSTD
+/// Unpacks zstd (RFC 8878) with windows of up to 128 MiB, the library's default.
+class Zstd final : public Unpacker {
+ public:
+  Zstd() {
+    if (state_ == nullptr) throw std::bad_alloc();
+  }
+  ~Zstd() override { ZSTD_freeDStream(state_); }
+
+  Step step(std::string_view packed, std::string& text) override {
+    ZSTD_inBuffer in{packed.data(), packed.size(), 0};
+    ZSTD_outBuffer out{text.data(), text.size(), 0};
+    const std::size_t code = ZSTD_decompressStream(state_, &out, &in);
+    return {in.pos, out.pos, code == 0, ZSTD_isError(code) != 0 ? ZSTD_getErrorName(code) : nullptr};
+  }
+
+ private:
+  ZSTD_DStream* state_ = ZSTD_createDStream();
+};
+constexpr auto make_zstd = []() -> std::unique_ptr<Unpacker> { return std::make_unique<Zstd>(); };
+constexpr std::string_view readable = "a text, a gzip or a zstd file";
+#else
+constexpr std::nullptr_t make_zstd = nullptr;
+constexpr std::string_view readable = "a text or a gzip file";
+#endif
+
+struct Packing {
+  std::string_view name;
+  std::string_view head;                              ///< First bytes of its files.
+  std::string_view command;                           ///< Command that unpacks them.
+  std::unique_ptr<Unpacker> (*unpacker)() = nullptr;  ///< Null: such a file is named, and not read here.
+};
+/// The second row of zstd is a part that holds no text, with which pzstd begins a file.
+constexpr std::array packings{Packing{"gzip", "\x1f\x8b", "gzip -d",
+                                      []() -> std::unique_ptr<Unpacker> { return std::make_unique<Gzip>(); }},
+                              Packing{"zstd", "\x28\xb5\x2f\xfd", "zstd -d", make_zstd},
+                              Packing{"zstd", "\x50\x2a\x4d\x18", "zstd -d", make_zstd},
+                              Packing{"xz", {"\xfd\x37zXZ\0", 6}, "xz -d"},
+                              Packing{"bzip2", "BZh", "bzip2 -d"},
+                              Packing{"zip", "PK\x03\x04", "unzip"},
+                              Packing{"7z", "7z\xbc\xaf\x27\x1c", "7z x"},
+                              Packing{"lz4", "\x04\x22\x4d\x18", "lz4 -d"}};
 
 const Packing* known_packing(std::string_view head) {
   const auto* const found = std::find_if(packings.begin(), packings.end(), [&](const Packing& packing) {
@@ -95,12 +138,12 @@ class TextStream::Buffer : public std::streambuf {
     const Packing* const packing = known_packing(packed_);
     if (packing == nullptr || error_) return;
     packing_ = packing->name;
-    if (packing == &packings.front()) {
-      unpacker_ = std::make_unique<Gzip>();
+    if (packing->unpacker != nullptr) {
+      unpacker_ = packing->unpacker();
       text_.resize(block_bytes);
     } else {
-      error_ = Error{fmt::format("{}: is compressed with {}, expected a text or a gzip file ({} unpacks it)",
-                                 name_, packing->name, packing->command)};
+      error_ = Error{fmt::format("{}: is compressed with {}, expected {} ({} unpacks it)", name_,
+                                 packing->name, readable, packing->command)};
     }
   }
 
@@ -153,7 +196,9 @@ class TextStream::Buffer : public std::streambuf {
       taken_ += step.taken;
       unpacked_bytes_ += static_cast<std::int64_t>(step.given);
       const bool is_stuck = has_input && step.taken + step.given == 0 && !step.is_at_end;
-      if (step.is_damaged || is_stuck) stop("is damaged, expected a file that can be unpacked");
+      if (step.fault != nullptr || is_stuck)
+        stop(fmt::format("can't be unpacked ({}: {}), expected a whole {} file", packing_,
+                         step.fault != nullptr ? step.fault : "no progress", packing_));
       if (unpacked_bytes_ > free_text_bytes && unpacked_bytes_ / max_text_per_file_bytes > bytes_)
         stop(fmt::format("unpacks to more than {} times its length, expected a text",
                          max_text_per_file_bytes));
@@ -169,10 +214,10 @@ class TextStream::Buffer : public std::streambuf {
   std::string_view packing_;
   bool may_be_cut_;
   std::ifstream stream_;
-  std::unique_ptr<Gzip> unpacker_;  ///< Null for a plain file.
-  std::string packed_;              ///< A block of the file as it is.
-  std::string text_;                ///< A block of the unpacked text.
-  std::size_t taken_ = 0;           ///< Bytes of `packed_` that were unpacked.
+  std::unique_ptr<Unpacker> unpacker_;  ///< Null for a plain file.
+  std::string packed_;                  ///< A block of the file as it is.
+  std::string text_;                    ///< A block of the unpacked text.
+  std::size_t taken_ = 0;               ///< Bytes of `packed_` that were unpacked.
   std::int64_t bytes_ = 0;
   std::int64_t unpacked_bytes_ = 0;
   bool is_first_taken_ = false;

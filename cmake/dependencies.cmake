@@ -19,6 +19,7 @@ file(STRINGS ${httplib_folder}/pkgconfig/cpp-httplib.pc httplib_flags REGEX "^Cf
 string(REGEX MATCHALL "CPPHTTPLIB_[A-Z_]+" httplib_macros "${httplib_flags}")
 set_property(TARGET draftscope_system::HTTPLIB PROPERTY INTERFACE_COMPILE_DEFINITIONS ${httplib_macros})
 draftscope_system_library(ZLIB z zlib.h)
+draftscope_system_library(ZSTD zstd zstd.h OPTIONAL)
 if(DRAFTSCOPE_TESTS)
   find_package(GTest 1.12 REQUIRED)
   include(GoogleTest)

@@ -5,7 +5,7 @@ if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
 endif()
 # RelWithDebInfo is the build people measure: full optimisation, line tables for profilers, assertions kept.
 set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O3 -g1")
-if(DRAFTSCOPE_SANITIZE OR DRAFTSCOPE_COVERAGE)
+if(DRAFTSCOPE_SANITIZE OR DRAFTSCOPE_COVERAGE OR DRAFTSCOPE_FUZZ)
   # Half the time to compile, and the tests take little longer.
   set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O1 -g1")
 endif()

@@ -52,7 +52,7 @@ Result<const FormatRow*> detect(const fs::path& file) {
   DRAFTSCOPE_TRY_ASSIGN(const FileHead head, FileHead::read(file));
   if (head.is_blank()) return fail("{}: is empty, expected a recording", file.string());
   if (head.is_packed_database())
-    return fail("{}: is a compressed database, expected it unpacked (gzip -d)", file.string());
+    return fail("{}: is a compressed database, expected it unpacked (gzip -d, zstd -d)", file.string());
   const FormatRow* surest = nullptr;
   int greatest = 0;
   for (const FormatRow& row : format_rows()) {
@@ -139,8 +139,9 @@ void set_identity(const std::vector<fs::path>& files, const std::vector<const Fo
 
 RunName run_name(const std::filesystem::path& file, const ImportContext& context) {
   RunName name{file.filename().string(), 0};
-  if (constexpr std::string_view packed = ".gz"; name.specification.ends_with(packed))
-    name.specification.resize(name.specification.size() - packed.size());
+  for (const std::string_view packed : {".gz", ".zst"})
+    if (name.specification.ends_with(packed))
+      name.specification.resize(name.specification.size() - packed.size());
   for (const std::string_view ending : {".jsonl", ".json", ".csv", ".txt", ".log"})
     if (name.specification.size() > ending.size() && name.specification.ends_with(ending)) {
       name.specification.resize(name.specification.size() - ending.size());

@@ -4,6 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <zlib.h>
+#ifdef DRAFTSCOPE_ZSTD
+#include <zstd.h>
+#endif
 
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -162,55 +165,86 @@ TEST(LlamaCppImport, KeepsTheSumsOfAServerAtItsDefaultVerbosity) {
   EXPECT_THAT(log.summary.missing, Not(Contains(MissingData::plain_steps)));
 }
 
-std::filesystem::path packed(const ImportFolder& folder, const std::filesystem::path& source) {
+std::string bytes_of(const std::filesystem::path& file) {
   std::ostringstream bytes;
-  bytes << std::ifstream(source, std::ios::binary).rdbuf();
-  std::filesystem::path target = folder / (source.filename().string() + ".gz");
-  gzFile file = gzopen(target.c_str(), "wb");
-  gzwrite(file, bytes.str().data(), static_cast<unsigned>(bytes.str().size()));
-  gzclose(file);
-  return target;
+  bytes << std::ifstream(file, std::ios::binary).rdbuf();
+  return bytes.str();
 }
+
+std::string packed_with_gzip(const std::string& text, const std::filesystem::path& target) {
+  gzFile file = gzopen(target.c_str(), "wb");
+  gzwrite(file, text.data(), static_cast<unsigned>(text.size()));
+  gzclose(file);
+  return bytes_of(target);
+}
+
+#ifdef DRAFTSCOPE_ZSTD
+/// Two parts, as zstd appends them, after one without text, with which pzstd begins a file.
+std::string packed_with_zstd(const std::string& text, const std::filesystem::path& /*target*/) {
+  std::string packed("\x50\x2a\x4d\x18\x04\0\0\0free", 12);
+  for (const std::string& part : {text.substr(0, text.size() / 2), text.substr(text.size() / 2)}) {
+    std::string bytes(ZSTD_compressBound(part.size()), '\0');
+    bytes.resize(ZSTD_compress(bytes.data(), bytes.size(), part.data(), part.size(), 3));
+    packed += bytes;
+  }
+  return packed;
+}
+#endif
+
+struct Packing {
+  const char* ending;
+  std::string (*pack)(const std::string& text, const std::filesystem::path& target);
+};
+const Packing packings[] = {{".gz", packed_with_gzip},
+#ifdef DRAFTSCOPE_ZSTD
+                            {".zst", packed_with_zstd}
+#endif
+};
 
 TEST(PackedImport, IsThatOfThePlainFile) {
   const ImportFolder folder;
   for (const Seed& seed : seeds()) {
     if (seed.format == "nsys") continue;
     SCOPED_TRACE(seed.fixture);
-    const Imported plain = import_soundly({fixture(seed.fixture)}, {.overwrite = true}, folder / "a.dstrace");
-    const Imported from_packed =
-        import_soundly({packed(folder, fixture(seed.fixture))}, {.overwrite = true}, folder / "b.dstrace");
-    EXPECT_EQ(from_packed.summary.formats, plain.summary.formats);
-    EXPECT_EQ(from_packed.summary.requests, plain.summary.requests);
-    EXPECT_EQ(from_packed.summary.rounds, plain.summary.rounds);
-    EXPECT_EQ(from_packed.summary.spans, plain.summary.spans);
-    const Meta& meta = plain.recording.meta;
-    if (meta.contains("stated_figures")) {
-      EXPECT_EQ(from_packed.recording.meta.at("stated_figures"), meta.at("stated_figures"));
+    const std::filesystem::path source = fixture(seed.fixture);
+    const Imported plain = import_soundly({source}, {.overwrite = true}, folder / "a.dstrace");
+    for (const auto& [ending, pack] : packings) {
+      const auto file = folder / (source.filename().string() + ending);
+      const auto packed = folder.write(file.filename().string(), pack(bytes_of(source), file));
+      const Imported from_packed = import_soundly({packed}, {.overwrite = true}, folder / "b.dstrace");
+      EXPECT_EQ(from_packed.summary.formats, plain.summary.formats);
+      EXPECT_EQ(from_packed.summary.requests, plain.summary.requests);
+      EXPECT_EQ(from_packed.summary.rounds, plain.summary.rounds);
+      EXPECT_EQ(from_packed.summary.spans, plain.summary.spans);
+      const Meta& meta = plain.recording.meta;
+      if (meta.contains("stated_figures")) {
+        EXPECT_EQ(from_packed.recording.meta.at("stated_figures"), meta.at("stated_figures"));
+      }
     }
   }
 }
 
 TEST(PackedImport, RefusesWhatIsCutDamagedOrOfAnotherPacking) {
   const ImportFolder folder;
-  const auto whole = packed(folder, fixture("rounds/two_requests.jsonl"));
-  std::ostringstream bytes;
-  bytes << std::ifstream(whole, std::ios::binary).rdbuf();
-  std::string text = bytes.str();
-  EXPECT_THAT(refusal_of({folder.write("cut.gz", text.substr(0, text.size() - 20))}, folder),
-              HasSubstr("ends within its packed text"));
-  text[text.size() / 2] = static_cast<char>(text[text.size() / 2] ^ 0x5a);
-  text[text.size() / 2 + 1] = static_cast<char>(text[text.size() / 2 + 1] ^ 0x5a);
-  EXPECT_NE(refusal_of({folder.write("damaged.gz", text)}, folder), "taken");
+  std::string lines;
+  for (int i = 0; i < 80 << 10; ++i) lines += std::string(1023, 'a') + '\n';
+  for (const auto& [ending, pack] : packings) {
+    SCOPED_TRACE(ending);
+    std::string text = pack(bytes_of(fixture("rounds/two_requests.jsonl")), folder / "whole");
+    EXPECT_THAT(refusal_of({folder.write("cut", text.substr(0, text.size() - 20))}, folder),
+                HasSubstr("ends within its packed text"));
+    text[text.size() / 2] = static_cast<char>(text[text.size() / 2] ^ 0x5a);
+    text[text.size() / 2 + 1] = static_cast<char>(text[text.size() / 2 + 1] ^ 0x5a);
+    EXPECT_NE(refusal_of({folder.write("damaged", text)}, folder), "taken");
+    EXPECT_THAT(refusal_of({folder.write("behind", text + "no packed part")}, folder), HasSubstr("expected"));
+    const auto bomb = import_recordings({folder.write("bomb", pack(lines, folder / "whole"))},
+                                        {.format = "llama-cpp"}, folder / "refused.dstrace");
+    ASSERT_FALSE(bomb);
+    EXPECT_THAT(bomb.error().message, HasSubstr("unpacks to more than 256 times its length"));
+  }
   EXPECT_THAT(refusal_of({folder.write("a.xz", std::string("\xfd\x37zXZ\0 ", 7))}, folder),
               HasSubstr("is compressed with xz"));
   EXPECT_THAT(refusal_of({folder.write("a.zip", "PK\x03\x04")}, folder), HasSubstr("with zip"));
-  std::string lines;
-  for (int i = 0; i < 80 << 10; ++i) lines += std::string(1023, 'a') + '\n';
-  const auto bomb = import_recordings({packed(folder, folder.write("lines.log", lines))},
-                                      {.format = "llama-cpp"}, folder / "refused.dstrace");
-  ASSERT_FALSE(bomb);
-  EXPECT_THAT(bomb.error().message, HasSubstr("unpacks to more than 256 times its length"));
 }
 
 TEST(Detection, ReadsTheFirstRecordHoweverLongAndALogByItsFirstKnownLine) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Reads files of text that others wrote, plain or packed with gzip (RFC 1952). The first bytes tell the
-// packing, never the file's name.
+// Reads files of text that others wrote, plain or packed with gzip (RFC 1952) or, where the build found
+// its library, with zstd (RFC 8878). The first bytes tell the packing, never the file's name.
 //
 // Thread-safety: independent streams may be used at the same time.
 
