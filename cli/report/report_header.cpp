@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <draftscope/simulator/analysis/measured_recording.h>
+#include <draftscope/simulator/analysis/request_settings.h>
 #include <draftscope/simulator/analysis/what_is_traced.h>
 
 #include <set>
@@ -121,6 +122,8 @@ std::string header_text(const simulator::MeasuredRecording& measured, const Glyp
   add("model", model_line(recording, glyphs));
   add("machine", machine_line(recording.meta, glyphs));
   if (const std::string line = decoding_line(recording, glyphs); !line.empty()) add("decoding", line);
+  if (const std::string line = simulator::differing_settings(recording.meta); !line.empty())
+    add("requests", printable(line));
   if (const std::string line = simulator::what_is_traced(recording.meta); !line.empty()) add("traced", line);
   for (const std::string& warning : simulator::warnings(measured)) add("warning", printable(warning));
   return text;

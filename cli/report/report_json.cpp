@@ -10,10 +10,10 @@ namespace draftscope::cli {
 
 namespace {
 
-/// Parameters of the run as JSON; as text if the file stores something else.
-Json parameters_json(const std::string& text) {
-  Json parameters = Json::parse(text, nullptr, false);
-  return parameters.is_discarded() ? Json(text) : parameters;
+/// What a file stores as JSON; as text if it stores something else.
+Json parsed_or_text(const std::string& text) {
+  Json parsed = Json::parse(text, nullptr, false);
+  return parsed.is_discarded() ? Json(text) : parsed;
 }
 
 }  // namespace
@@ -34,6 +34,8 @@ Json recording_json(const simulator::MeasuredRecording& measured) {
   json["closed_cleanly"] = recording.closed_cleanly;
   json["warnings"] = simulator::warnings(measured);
   json["meta"] = recording.meta;
+  if (const auto own = recording.meta.find("question_settings"); own != recording.meta.end())
+    json["question_settings"] = parsed_or_text(own->second);
   return json;
 }
 
@@ -71,7 +73,7 @@ void add_timeline(Json& json, const simulator::MeasuredRecording& measured) {
 Json figures_json(const simulator::Figures& figures) {
   Json json = Json::object();
   add_run(json, *figures.run);
-  json["parameters"] = parameters_json(figures.run->parameters);
+  json["parameters"] = parsed_or_text(figures.run->parameters);
   simulator::add_figures(json, simulator::named_figures(simulator::measured_figures(), figures));
   return json;
 }

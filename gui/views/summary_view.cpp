@@ -2,6 +2,7 @@
 #include "summary_view.h"
 
 #include <draftscope/base/number_text.h>
+#include <draftscope/simulator/analysis/request_settings.h>
 #include <draftscope/simulator/analysis/step_bound.h>
 #include <draftscope/traces/missing_data.h>
 
@@ -90,14 +91,16 @@ QString identity_text(const OpenedRecording& opened) {
       opened.recording().tracks, [](const traces::Track& track) { return track.kind == "stream"; });
   if (!bound.isEmpty() && has_device)
     bound += QStringLiteral(" <a href='Device'>%1</a>").arg(SummaryView::tr("Device"));
+  const QString differing = QString::fromStdString(simulator::differing_settings(meta)).toHtmlEscaped();
   for (QStringList* parts : {&model, &machine, &decoding}) parts->removeAll(QString());
   const auto line = [](const QString& label, const QStringList& parts) {
     return QStringLiteral("<tr><td style='padding-right:12px'>%1</td><td>%2</td></tr>")
         .arg(label, parts.join(QStringLiteral(" · ")));
   };
-  return QStringLiteral("<h2>%1</h2><table>%2%3%4%5</table>")
+  return QStringLiteral("<h2>%1</h2><table>%2%3%4%5%6</table>")
       .arg(QString::fromStdString(opened.name()).toHtmlEscaped(), line(SummaryView::tr("model"), model),
            line(SummaryView::tr("machine"), machine), line(SummaryView::tr("decoding"), decoding),
+           differing.isEmpty() ? QString() : line(SummaryView::tr("requests"), {differing}),
            bound.isEmpty() ? QString() : line(SummaryView::tr("step"), {bound}));
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/simulator/analysis/known_texts.h>
 #include <draftscope/simulator/analysis/question_names.h>
+#include <draftscope/simulator/analysis/request_settings.h>
 
 #include <gmock/gmock.h>
 
@@ -67,6 +68,20 @@ TEST(QuestionNames, AreShownBesideTheNumbersThatTablesHave) {
   EXPECT_EQ(names.label({.question_id = 4}), "4");
   for (const char* broken : {"", "[1]", "{"}) EXPECT_EQ(names_of(broken).name(3), "");
   EXPECT_EQ(QuestionNames(traces::Meta()).name(3), "");
+}
+
+TEST(DifferingSettings, AreCountedNamedByTheirRangeOrByTheirNumber) {
+  const auto line = [](const std::string& json) { return differing_settings({{"question_settings", json}}); };
+  EXPECT_EQ(differing_settings({}), "");
+  EXPECT_EQ(line(R"({"1":{"top_k":"4"},"2":{"top_k":"4"}})"), "");
+  EXPECT_EQ(line(R"({"1":{"top_k":"4","max_tokens":"9"},"2":{"max_tokens":"9"},"3":5})"),
+            "max tokens 9 in 2 of 3 requests; top k 4 in 1 of 3 requests");
+  EXPECT_EQ(line(R"({"1":{"top_p":"0.5"},"2":{"top_p":"0.25"},"3":{"top_p":"1e-3"},"4":{"top_p":"0.7"}})"),
+            "top p 1e-3 to 0.7");
+  EXPECT_EQ(line(R"({"1":{"stop_strings":"[\"a text that is not short\"]"},"2":{"logit_bias":{"3":nan}}})"),
+            "question_settings is no JSON object, expected the settings of each request");
+  EXPECT_EQ(line(R"({"1":{"stop_strings":"[\"a text that is not short\"]"},"2":{}})"),
+            "stop strings (values: 1)");
 }
 
 }  // namespace
