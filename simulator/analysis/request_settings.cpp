@@ -16,10 +16,10 @@ namespace {
 using RequestsByValue = std::map<std::string, std::size_t>;
 
 std::string requests_text(const RequestsByValue& requests, std::size_t all) {
-  constexpr std::size_t most_values = 3;
-  constexpr std::size_t most_bytes = 24;
-  if (requests.size() <= most_values &&
-      std::ranges::all_of(requests, [](const auto& row) { return row.first.size() <= most_bytes; })) {
+  constexpr std::size_t max_values = 3;
+  constexpr std::size_t max_bytes = 24;
+  if (requests.size() <= max_values &&
+      std::ranges::all_of(requests, [](const auto& row) { return row.first.size() <= max_bytes; })) {
     std::string text;
     for (const auto& [value, count] : requests)
       text += fmt::format("{}{} in {}", text.empty() ? "" : ", ", value, count);
