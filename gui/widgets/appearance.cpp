@@ -20,7 +20,8 @@ constexpr double button_contrast = 6.0;
 constexpr double quiet_contrast = 5.5;  // Well above min_contrast, on every background.
 
 /// Fusion with visible boxes and circles in a dark palette, too. There Fusion's own outlines, darker than the
-/// window, are hardly visible.
+/// window, are hardly visible. A choice without room for its text cuts it in the middle, and shows that it
+/// does.
 class ClearStyle : public QProxyStyle {
  public:
   ClearStyle() : QProxyStyle(QStyleFactory::create(QStringLiteral("Fusion"))) {}
@@ -42,6 +43,19 @@ class ClearStyle : public QProxyStyle {
     else
       painter->drawEllipse(outline);
     painter->restore();
+  }
+
+  void drawControl(ControlElement element, const QStyleOption* option, QPainter* painter,
+                   const QWidget* widget) const override {
+    const auto* box = qstyleoption_cast<const QStyleOptionComboBox*>(option);
+    if (element != CE_ComboBoxLabel || box == nullptr || box->editable)
+      return QProxyStyle::drawControl(element, option, painter, widget);
+    QStyleOptionComboBox elided = *box;
+    constexpr int margins = 4;
+    const QRect field = subControlRect(CC_ComboBox, box, SC_ComboBoxEditField, widget);
+    elided.currentText =
+        option->fontMetrics.elidedText(box->currentText, Qt::ElideMiddle, field.width() - margins);
+    QProxyStyle::drawControl(element, &elided, painter, widget);
   }
 };
 
@@ -123,9 +137,13 @@ void use_appearance(Appearance appearance) {
   const bool is_fusion = appearance != Appearance::system ||
                          own.style.compare(QStringLiteral("fusion"), Qt::CaseInsensitive) == 0;
   QApplication::setStyle(is_fusion ? new ClearStyle : QStyleFactory::create(own.style));
-  QApplication::setPalette(legible(appearance == Appearance::system  ? own.palette
-                                   : appearance == Appearance::light ? light_palette()
-                                                                     : dark_palette()));
+  QPalette palette = appearance == Appearance::system  ? own.palette
+                     : appearance == Appearance::light ? light_palette()
+                                                       : dark_palette();
+  // A page has one background: frames and lines separate its parts, not shades of grey.
+  for (const QPalette::ColorGroup group : {QPalette::Active, QPalette::Inactive, QPalette::Disabled})
+    palette.setColor(group, QPalette::Window, palette.color(QPalette::Active, QPalette::Base));
+  QApplication::setPalette(legible(palette));
 }
 
 Appearance used_appearance() {

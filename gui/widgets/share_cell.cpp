@@ -12,12 +12,13 @@ namespace draftscope::gui {
 void ShareCell::paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const {
   const double share = std::clamp(index.data(value_role_).toDouble(), 0.0, 1.0);
   const QRectF room = option.rect.adjusted(1, 2, -1, -2);
-  if (!option.state.testFlag(QStyle::State_Selected)) {
-    QColor color = series_color(1, is_dark(option.palette));
-    color.setAlpha(80);
-    painter->fillRect(QRectF(room.left(), room.top(), share * room.width(), room.height()), color);
-  }
   QStyledItemDelegate::paint(painter, option, index);
+  // The bar lies over the text, which shows through it, and over the colour of a chosen row.
+  QColor color = option.state.testFlag(QStyle::State_Selected)
+                     ? option.palette.color(QPalette::HighlightedText)
+                     : series_color(1, is_dark(option.palette));
+  color.setAlpha(80);
+  painter->fillRect(QRectF(room.left(), room.top(), share * room.width(), room.height()), color);
 }
 
 QSize ShareCell::sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const {
