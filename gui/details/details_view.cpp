@@ -22,6 +22,7 @@
 #include "models/copy_rows.h"
 #include "timeline/timeline_view.h"
 #include "widgets/share_cell.h"
+#include "widgets/table_columns.h"
 #include "widgets/time_text.h"
 
 namespace draftscope::gui {
@@ -120,13 +121,8 @@ QWidget* DetailsView::make_table() {
   table_->setTabKeyNavigation(false);
   table_->verticalHeader()->hide();
   table_->verticalHeader()->setDefaultSectionSize(fontMetrics().height() + 6);
-  // Numbers have the width of their texts, and the name has what remains.
-  QHeaderView& head = *table_->horizontalHeader();
-  head.setSectionResizeMode(QHeaderView::ResizeToContents);
-  head.setSectionResizeMode(NamesModel::name, QHeaderView::Stretch);
-  table_->setTextElideMode(Qt::ElideMiddle);
-  table_->setWordWrap(false);
   table_->setItemDelegateForColumn(NamesModel::share, new ShareCell(NamesModel::value_role, table_));
+  keep_numbers_in_sight(*table_, {NamesModel::share});
   offer_copying(*table_);
   auto* page = new QWidget;
   auto* column = new QVBoxLayout(page);

@@ -130,13 +130,30 @@ class TableColumns : public QObject {
         width.wanted += more;
         left -= more;
       }
+    spread(widths, left);
     is_fitting_ = true;
-    for (const Width& width : widths) {
-      const bool takes_rest = is_wide(width.column) && left > 0;
-      table_.setColumnWidth(width.column, width.wanted + (takes_rest ? left : 0));
-    }
+    for (const Width& width : widths) table_.setColumnWidth(width.column, width.wanted);
     is_fitting_ = false;
     frozen_->follow();
+  }
+
+  /// Gives the room that is left to the picture that is shown, or else evenly to all columns, of which none
+  /// becomes more than twice as wide.
+  void spread(std::vector<Width>& widths, int left) const {
+    const auto picture =
+        std::ranges::find_if(widths, [this](const Width& width) { return is_wide(width.column); });
+    if (left > 0 && picture != widths.end()) {
+      picture->wanted += left;
+      return;
+    }
+    auto sharers = static_cast<int>(
+        std::ranges::count_if(widths, [this](const Width& of) { return !chosen_.contains(of.column); }));
+    for (Width& width : widths) {
+      if (left <= 0 || chosen_.contains(width.column)) continue;
+      const int more = std::min(width.wanted, left / sharers--);
+      width.wanted += more;
+      left -= more;
+    }
   }
 
   QTableView& table_;
@@ -151,6 +168,18 @@ class TableColumns : public QObject {
 
 void keep_numbers_in_sight(QTableView& table, std::vector<int> wide) {
   new TableColumns(table, std::move(wide));  // The table owns it.
+}
+
+void hide_columns_without_values(QTableView& table) {
+  const QAbstractItemModel& model = *table.model();
+  for (int column = 1; column < model.columnCount(); ++column) {
+    bool has_value = model.rowCount() > judged_rows;
+    for (int row = 0; row < model.rowCount() && !has_value; ++row) {
+      const QString text = model.index(row, column).data(Qt::DisplayRole).toString();
+      has_value = !text.isEmpty() && text != u"–";
+    }
+    table.setColumnHidden(column, !has_value);
+  }
 }
 
 }  // namespace draftscope::gui

@@ -63,6 +63,40 @@ TEST(TableColumns, NumbersAreWholeInEveryWidthAndNamesGiveWay) {
   }
 }
 
+TEST(TableColumns, RoomThatIsLeftIsSharedAndNoColumnMoreThanDoubles) {
+  QStandardItemModel model;
+  fill(model, 4, 5);
+  QTableView table;
+  table.setModel(&model);
+  keep_numbers_in_sight(table);
+  table.show();
+  const auto all = [&] {
+    int sum = 0;
+    for (int column = 0; column < 5; ++column) sum += table.columnWidth(column);
+    return sum;
+  };
+  table.resize(6000, 300);
+  settle();
+  const int doubled = all();
+  EXPECT_LT(doubled, table.viewport()->width());
+  table.resize(doubled * 3 / 4, 300);
+  settle();
+  EXPECT_EQ(all(), table.viewport()->width()) << "the last column ends where the table does";
+}
+
+TEST(TableColumns, ColumnsWithoutValuesAreHiddenUntilTheyHaveOne) {
+  QStandardItemModel model;
+  fill(model, 4, 4);
+  for (int row = 0; row < model.rowCount(); ++row) model.item(row, 2)->setText(QStringLiteral("–"));
+  QTableView table;
+  table.setModel(&model);
+  hide_columns_without_values(table);
+  for (int column = 0; column < 4; ++column) EXPECT_EQ(table.isColumnHidden(column), column == 2);
+  model.item(3, 2)->setText(QStringLiteral("1"));
+  hide_columns_without_values(table);
+  EXPECT_FALSE(table.isColumnHidden(2));
+}
+
 TEST(TableColumns, AWidthThatTheUserChoseStays) {
   QStandardItemModel model;
   fill(model, 3, 5);
