@@ -67,7 +67,7 @@ std::vector<AdviceFact> advice_facts(const AdviceReport& report) {
 
 ChartTable settings_table(const AdviceReport& report) {
   ChartTable table{{tr("setting"), tr("what it is"), tr("speedup"), tr("95 % from"), tr("to"),
-                    tr("on other prompts"), tr("to the fastest, %"), tr("M"), tr("α"), tr("rounds")},
+                    tr("on other prompts"), tr("M"), tr("α"), tr("rounds")},
                    {}};
   for (const ListedSetting& listed : report.settings) {
     const AskedSetting& asked = listed.asked;
@@ -82,7 +82,7 @@ ChartTable settings_table(const AdviceReport& report) {
     row.insert(row.end(), {asked.speedup, asked.interval_95 ? QVariant(asked.interval_95->low) : QVariant(),
                            asked.interval_95 ? QVariant(asked.interval_95->high) : QVariant(),
                            is_judged ? QVariant(report.advice.held_out.speedup.value) : QVariant(),
-                           100.0 * listed.relative, asked.mean_accepted_length, asked.acceptance_rate,
+                           asked.mean_accepted_length, asked.acceptance_rate,
                            QString::fromUtf8(answer_status_name(asked.status))});
   }
   return table;

@@ -196,7 +196,8 @@ void AdviseView::lay_out() {
   whole->addWidget(make_choices());
   whole->addWidget(make_answers());
   whole->setChildrenCollapsible(false);
-  whole->setStretchFactor(1, 1);
+  whole->setStretchFactor(0, 1);
+  whole->setStretchFactor(1, 5);
   whole->setSizes({330, 950});
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(4, 4, 4, 4);
@@ -398,6 +399,7 @@ void AdviseView::show_report() {
   const auto outside = std::ranges::find_if(report_->settings, &ListedSetting::is_outside);
   settings_.set_numbers(std::move(table.columns), std::move(table.rows),
                         static_cast<std::size_t>(outside - report_->settings.begin()));
+  hide_columns_without_values(*table_);
   sorted_->sort(-1);
   table_->horizontalHeader()->setSortIndicator(-1, Qt::DescendingOrder);
   table_->selectRow(0);

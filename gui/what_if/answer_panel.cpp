@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "answer_panel.h"
 
-#include <draftscope/simulator/analysis/figure_tables.h>
-#include <draftscope/simulator/answers/answer_figures.h>
 #include <draftscope/simulator/answers/answer_text.h>
 
 #include <QHeaderView>
@@ -23,36 +21,28 @@ namespace {
 
 using simulator::Interval;
 
-NumbersModel::Row row(const QString& name, std::optional<double> value, const std::optional<Interval>& of_80,
+NumbersModel::Row row(const QString& name, std::optional<double> value,
                       const std::optional<Interval>& of_95) {
-  const auto end = [](const std::optional<Interval>& interval, bool low) {
-    return interval ? QVariant(low ? interval->low : interval->high) : QVariant();
-  };
-  return {name, variant_of(value), end(of_80, true), end(of_80, false), end(of_95, true), end(of_95, false)};
+  return {name, variant_of(value), of_95 ? QVariant(of_95->low) : QVariant(),
+          of_95 ? QVariant(of_95->high) : QVariant()};
 }
 
 std::vector<NumbersModel::Row> rows_of(const WhatIfAnswer& answer) {
   const simulator::Answer& prediction = answer.prediction;
   const simulator::PredictedSpeedup& speedup = prediction.speedup;
   const auto plain = [](const QString& name, std::optional<double> value) {
-    return row(name, value, std::nullopt, std::nullopt);
+    return row(name, value, std::nullopt);
   };
   std::vector<NumbersModel::Row> rows;
-  rows.push_back(row(AnswerPanel::tr("tokens/s"), answer.rate.min_drafted.value, answer.rate.interval_80(),
-                     answer.rate.interval_95()));
+  rows.push_back(row(AnswerPanel::tr("tokens/s"), answer.rate.min_drafted.value, answer.rate.interval_95()));
   if (answer.rate.max_drafted)
     rows.push_back(
         plain(AnswerPanel::tr("tokens/s with the most draft tokens"), answer.rate.max_drafted->value));
-  rows.push_back(row(AnswerPanel::tr("speedup"), speedup.min_drafted.total.value,
-                     outermost_interval_80(speedup), outermost_interval_95(speedup)));
+  rows.push_back(
+      row(AnswerPanel::tr("speedup"), speedup.min_drafted.total.value, outermost_interval_95(speedup)));
   if (speedup.max_drafted)
     rows.push_back(
         plain(AnswerPanel::tr("speedup with the most draft tokens"), speedup.max_drafted->total.value));
-  if (answer.beside) {
-    const simulator::MeasuredSetting& run = answer.beside->run;
-    rows.push_back(row(AnswerPanel::tr("speedup, measured"), run.speedup, std::nullopt, run.interval_95));
-    rows.push_back(plain(AnswerPanel::tr("tokens/s, measured"), run.tokens_per_second));
-  }
   rows.push_back(plain(AnswerPanel::tr("vanilla tokens/s"), prediction.vanilla_tokens_per_second));
   rows.push_back(plain(AnswerPanel::tr("mean accepted length M"), prediction.mean_accepted_length));
   rows.push_back(plain(AnswerPanel::tr("acceptance rate α"), prediction.acceptance_rate));
@@ -60,10 +50,6 @@ std::vector<NumbersModel::Row> rows_of(const WhatIfAnswer& answer) {
   rows.push_back(plain(AnswerPanel::tr("draft-cost coefficient c"), prediction.c));
   rows.push_back(plain(AnswerPanel::tr("verification v"), prediction.v));
   rows.push_back(plain(AnswerPanel::tr("overhead o"), prediction.o));
-  for (const char* key : {"cost_per_million_tokens", "vanilla_cost_per_million_tokens"})
-    if (const auto& figure = simulator::answer_figure(key); answer.question.price_per_hour)
-      rows.push_back(
-          plain(QString::fromUtf8(figure.title), simulator::figure_number(figure.get(prediction))));
   const auto& even = answer.break_even;
   rows.push_back(plain(AnswerPanel::tr("break-even M"),
                        even ? std::optional(even->mean_accepted_length) : std::nullopt));
@@ -183,11 +169,8 @@ void AnswerPanel::set_answer(const std::shared_ptr<const WhatIfAnswer>& answer,
   beside_->setText(answer->beside ? QString::fromUtf8(beside_line(*answer->beside, Characters::unicode))
                                   : QString());
   bars_->set_stale(false);
-  numbers_.set_numbers({tr("figure"), tr("value"), tr("80 % from"), tr("to"), tr("95 % from"), tr("to")},
-                       rows_of(*answer));
-  const bool has_interval = answer->rate.interval_80() || answer->rate.interval_95();
-  for (int column = 2; column < numbers_.columnCount(); ++column)
-    table_->setColumnHidden(column, !has_interval);
+  numbers_.set_numbers({tr("figure"), tr("value"), tr("95 % from"), tr("to")}, rows_of(*answer));
+  hide_columns_without_values(*table_);
   QStringList lines;
   for (const std::string& note : notes_of(*answer)) lines << QString::fromUtf8(note);
   lines << tr("the same from a terminal: %1").arg(QString::fromUtf8(command_line));

@@ -98,6 +98,7 @@ void GpusPane::take(std::vector<GpuAnswer> answers) {
   answers_ = std::move(answers);
   ChartTable table = gpus_table(answers_);
   numbers_.set_numbers(std::move(table.columns), std::move(table.rows));
+  hide_columns_without_values(*table_);
   sorted_->sort(-1);
   table_->horizontalHeader()->setSortIndicator(-1, Qt::DescendingOrder);
   chart_->set_chart(gpus_chart(answers_));

@@ -74,7 +74,7 @@ ChartTable scenario_table(const std::vector<NamedAnswer>& answers) {
   ChartTable table{
       {scenario_tr("scenario"), scenario_tr("strategy"), scenario_tr("machine"), scenario_tr("speedup"),
        scenario_tr("95 % from"), scenario_tr("95 % to"), scenario_tr("tokens/s"), scenario_tr("M"),
-       scenario_tr("α"), scenario_tr("price of a million tokens"), scenario_tr("rounds, or why not")},
+       scenario_tr("α"), scenario_tr("rounds, or why not")},
       {}};
   for (const NamedAnswer& named : answers) {
     const WhatIfAnswer& answer = *named.answer;
@@ -91,8 +91,6 @@ ChartTable scenario_table(const std::vector<NamedAnswer>& answers) {
     row.insert(row.end(), {slower_of(answer), variant_of(end_of_interval(interval, true)),
                            variant_of(end_of_interval(interval, false)), answer.rate.min_drafted.value,
                            answer.prediction.mean_accepted_length, answer.prediction.acceptance_rate,
-                           variant_of(simulator::figure_number(
-                               simulator::answer_figure("cost_per_million_tokens").get(answer.prediction))),
                            QString::fromUtf8(simulator::answer_status_name(answer.prediction.status))});
   }
   return table;

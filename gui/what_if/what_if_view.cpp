@@ -3,7 +3,6 @@
 
 #include <draftscope/simulator/answers/advice.h>
 
-#include <QCheckBox>
 #include <QCoreApplication>
 #include <QLabel>
 #include <QProgressBar>
@@ -116,13 +115,8 @@ QWidget* WhatIfView::make_controls() {
   buttons->addWidget(reset_);
   buttons->addWidget(write_);
   buttons->addWidget(pin_);
-  auto* numbers = new QCheckBox(tr("show the numbers of pictures"));
-  connect(numbers, &QCheckBox::toggled, this, [this](bool has_numbers) {
-    for (const AnswerPane& shown : panes_) shown.pane->show_numbers(has_numbers);
-  });
   column->addWidget(question_);
   column->addLayout(buttons);
-  column->addWidget(numbers);
   column->addWidget(words_);
   column->addWidget(progress_);
   column->addWidget(cancel_);
@@ -163,7 +157,9 @@ void WhatIfView::make_layout() {
   auto* whole = new QSplitter;
   whole->addWidget(make_controls());
   whole->addWidget(right);
-  whole->setStretchFactor(1, 1);
+  // In a wide window long names of GPUs and models become whole.
+  whole->setStretchFactor(0, 1);
+  whole->setStretchFactor(1, 5);
   whole->setSizes({360, 900});
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(4, 4, 4, 4);

@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "picture_pane.h"
 
-#include <QHeaderView>
 #include <QLabel>
 #include <QScrollArea>
-#include <QTableView>
 #include <QVBoxLayout>
 
 #include "charts/chart_pane.h"
 #include "charts/chart_plot.h"
-#include "models/copy_rows.h"
 #include "widgets/scrollable.h"
-#include "widgets/table_columns.h"
 
 namespace draftscope::gui {
 
@@ -20,12 +16,7 @@ QString words_of_older_question() {
 }
 
 PicturePane::PicturePane(const QString& name, QWidget* parent)
-    : QWidget(parent),
-      title_(new QLabel),
-      chart_(new ChartPane(name)),
-      notes_(new QLabel),
-      age_(new QLabel),
-      table_(new QTableView) {
+    : QWidget(parent), title_(new QLabel), chart_(new ChartPane(name)), notes_(new QLabel), age_(new QLabel) {
   setAccessibleName(name);
   for (QLabel* label : {title_, notes_}) {
     label->setTextFormat(Qt::PlainText);
@@ -35,13 +26,6 @@ PicturePane::PicturePane(const QString& name, QWidget* parent)
   title_->setAccessibleName(tr("What the picture shows: %1").arg(name));
   notes_->setAccessibleName(tr("What the picture rests on: %1").arg(name));
   chart_->add_control(age_);
-  table_->setModel(&numbers_);
-  keep_numbers_in_sight(*table_);
-  table_->setAccessibleName(tr("Numbers of the picture: %1").arg(name));
-  table_->verticalHeader()->hide();
-  table_->setAlternatingRowColors(true);
-  offer_copying(*table_);
-  table_->hide();
   auto* picture = new QWidget;
   auto* column = new QVBoxLayout(picture);
   column->setContentsMargins(4, 0, 4, 0);
@@ -52,8 +36,7 @@ PicturePane::PicturePane(const QString& name, QWidget* parent)
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
   layout->setSpacing(0);
-  layout->addWidget(scrollable(picture), 3);
-  layout->addWidget(table_, 2);
+  layout->addWidget(scrollable(picture));
 }
 
 ChartPlot& PicturePane::plot() const {
@@ -75,17 +58,12 @@ void PicturePane::show_chart(const QString& title, Chart chart, const QString& n
   title_->setText(title);
   notes_->setText(notes);
   notes_->setVisible(!notes.isEmpty());
-  numbers_.set_numbers(chart.table.columns, chart.table.rows);
   chart_->set_chart(std::move(chart), message_);
 }
 
 void PicturePane::set_stale(bool is_stale) {
   is_stale_ = is_stale;
   age_->setText(is_stale ? words_of_older_question() : QString());
-}
-
-void PicturePane::show_numbers(bool shown) {
-  table_->setVisible(shown);
 }
 
 }  // namespace draftscope::gui

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// A chart between a title and notes, with its numbers below, which can be hidden; or a message in their
-// place.
+// A chart between a title and notes, or a message in their place.
 
 #include <QWidget>
 
 #include "charts/chart.h"
-#include "models/numbers_model.h"
 
 class QLabel;
-class QTableView;
 
 namespace draftscope::gui {
 
@@ -26,16 +23,13 @@ class PicturePane : public QWidget {
  public:
   explicit PicturePane(const QString& name, QWidget* parent = nullptr);
 
-  /// The numbers come from the chart's table.
   void set_picture(const QString& title, Chart chart, const QString& notes);
-  /// Shows words in place of picture and numbers.
+  /// Shows words in place of the picture.
   void set_message(const QString& words);
   [[nodiscard]] const QString& message() const { return message_; }
   /// Marks the picture as one of an older question.
   void set_stale(bool is_stale);
   [[nodiscard]] bool is_stale() const { return is_stale_; }
-  void show_numbers(bool shown);
-  [[nodiscard]] const NumbersModel& numbers() const { return numbers_; }
   [[nodiscard]] ChartPlot& plot() const;
 
  private:
@@ -47,8 +41,6 @@ class PicturePane : public QWidget {
   QLabel* age_;
   QString message_;
   bool is_stale_ = false;
-  NumbersModel numbers_;
-  QTableView* table_;
 };
 
 }  // namespace draftscope::gui

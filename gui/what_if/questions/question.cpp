@@ -15,8 +15,7 @@ auto key(const Question& question) {
   return std::tie(question.kind, question.recorded, question.exit, question.gamma, question.threshold,
                   question.verifies_above_exit, question.gpu, question.machine_file, question.model,
                   question.weights, question.regime, question.batch, question.tensor_parallel,
-                  question.longer_context, question.recorded_gpu, question.host, question.draft_cost,
-                  question.price_per_hour);
+                  question.longer_context, question.recorded_gpu, question.host, question.draft_cost);
 }
 
 }  // namespace
@@ -58,7 +57,6 @@ Result<simulator::Machine> machine_of(const Question& question, const simulator:
       simulator::asked_machine(
           std::move(scenario), recorded,
           question.machine_file != nullptr ? question.machine_file->calibrated.get() : nullptr));
-  machine.price_per_hour = question.price_per_hour;
   return machine;
 }
 
@@ -92,11 +90,9 @@ std::string machine_options_of(const Question& question) {
 }
 
 std::string command_line_of(const Question& question, const std::string& file) {
-  std::string line = fmt::format("draftscope simulate {} --strategy {}", quoted_word(file),
-                                 quoted_word(strategy_of(question))) +
-                     machine_options_of(question);
-  if (question.price_per_hour) line += fmt::format(" --price {}", *question.price_per_hour);
-  return line;
+  return fmt::format("draftscope simulate {} --strategy {}", quoted_word(file),
+                     quoted_word(strategy_of(question))) +
+         machine_options_of(question);
 }
 
 }  // namespace draftscope::gui

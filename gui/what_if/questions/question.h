@@ -39,7 +39,6 @@ struct Question {
   std::string recorded_gpu;          ///< Name of the GPU that the recording was made on; empty = not stated.
   std::string host;                  ///< Engine time outside passes, by name or a JSON file; empty = default.
   std::string draft_cost;  ///< Cost of a draft step, as on the command line; empty = the sum over its layers.
-  std::optional<double> price_per_hour{};  ///< Price of the machine.
 };
 
 [[nodiscard]] bool operator==(const Question& a, const Question& b);

@@ -103,7 +103,6 @@ QuestionPanel::QuestionPanel(QuestionScope scope, QWidget* parent)
       host_(make_choice(tr("What the engine takes beside passes"))),
       draft_cost_(make_choice(tr("Cost of a draft step"))),
       draft_share_(new QDoubleSpinBox),
-      price_(new QDoubleSpinBox),
       above_exit_(new QCheckBox(tr("verify &above the exit only"))),
       threshold_slider_(new QSlider(Qt::Horizontal)),
       threshold_(new QDoubleSpinBox) {
@@ -133,14 +132,12 @@ QuestionPanel::QuestionPanel(QuestionScope scope, QWidget* parent)
   context_.box->setSpecialValueText(tr("as recorded"));
   add_host(*form);
   add_draft_cost(*form);
-  add_price(*form);
   form->addRow(tr("Recorded on"), recorded_gpu_);
   for (QComboBox* choice : {gpu_, model_, recorded_gpu_}) make_searchable(choice);
   if (scope_ == QuestionScope::machine) {
     // The first rows choose what drafts, which is what the advice decides.
     for (int row = 0; row < machine_row_; ++row) form->setRowVisible(row, false);
     form->setRowVisible(draft_row_, false);
-    form->setRowVisible(price_, false);
   }
   for (const simulator::Regime regime : simulator::all_regimes)
     regime_->addItem(regime_text(regime), static_cast<int>(regime));
@@ -296,7 +293,6 @@ void QuestionPanel::show_question() {
   show_steps(context_, question_.longer_context);
   show_host();
   show_draft_cost();
-  price_->setValue(question_.price_per_hour.value_or(0.0));
   threshold_->setValue(question_.threshold);
   above_exit_->setChecked(question_.verifies_above_exit);
   is_showing_ = false;
@@ -358,8 +354,6 @@ void QuestionPanel::take() {
   asked.longer_context = context_.box->value();
   asked.host = host_->currentData().toString().toStdString();
   asked.draft_cost = chosen_draft_cost();
-  asked.price_per_hour.reset();
-  if (price_->value() > 0.0) asked.price_per_hour = price_->value();
   asked.threshold = threshold_->value();
   asked.verifies_above_exit = above_exit_->isChecked();
   if (asked.kind == StrategyKind::recorded && asked.recorded != question_.recorded) {

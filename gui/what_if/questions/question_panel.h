@@ -66,7 +66,6 @@ class QuestionPanel : public QWidget {
   void add_model(QFormLayout& form);
   void add_host(QFormLayout& form);
   void add_draft_cost(QFormLayout& form);
-  void add_price(QFormLayout& form);
   void choose_host_file();
   /// Adds a strategy that was not recorded to the list.
   void list_asked_strategy();
@@ -101,7 +100,6 @@ class QuestionPanel : public QWidget {
   QComboBox* host_;
   QComboBox* draft_cost_;
   QDoubleSpinBox* draft_share_;
-  QDoubleSpinBox* price_;
   QCheckBox* above_exit_;
   QSlider* threshold_slider_;
   QDoubleSpinBox* threshold_;

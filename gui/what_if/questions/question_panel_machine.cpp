@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Controls of a question that are about the machine: GPU, model, host, cost of a draft step, and price.
+// Controls of a question that are about the machine: GPU, model, host, and cost of a draft step.
 #include <draftscope/simulator/analysis/gpu.h>
 #include <draftscope/speculation/published_models.h>
 #include <fmt/format.h>
@@ -124,18 +124,6 @@ void QuestionPanel::add_draft_cost(QFormLayout& form) {
   form.addRow(tr("Draft cost"), row);
   qobject_cast<QLabel*>(form.itemAt(draft_row_, QFormLayout::LabelRole)->widget())->setBuddy(draft_cost_);
   connect(draft_share_, &QDoubleSpinBox::valueChanged, this, &QuestionPanel::take);
-}
-
-void QuestionPanel::add_price(QFormLayout& form) {
-  price_->setRange(0.0, 100'000.0);
-  price_->setDecimals(2);
-  price_->setSpecialValueText(tr("not given"));
-  price_->setSuffix(tr(" an hour"));
-  price_->setKeyboardTracking(false);
-  price_->setAccessibleName(tr("Price of the machine"));
-  price_->setToolTip(tr("Of all its GPUs, in your currency: the answer then has a price per million tokens"));
-  form.addRow(tr("Price"), price_);
-  connect(price_, &QDoubleSpinBox::valueChanged, this, &QuestionPanel::take);
 }
 
 void QuestionPanel::list_asked_strategy() {

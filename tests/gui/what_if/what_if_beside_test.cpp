@@ -171,20 +171,18 @@ TEST_F(BesidePage, BoxesFindWhatIsTyped) {
   EXPECT_EQ(page().question().question().gpu, wanted);
 }
 
-TEST_F(BesidePage, HostDraftCostAndPriceAreAsked) {
+TEST_F(BesidePage, HostAndDraftCostAreAsked) {
   control<QComboBox>("GPU")->setCurrentIndex(3);
   auto* host = control<QComboBox>("What the engine takes beside passes");
   host->setCurrentIndex(host->findText(QStringLiteral("serving")));
   auto* cost = control<QComboBox>("Cost of a draft step");
   cost->setCurrentIndex(cost->count() - 1);
   control<QDoubleSpinBox>("Cost of a draft step, as a share of a vanilla step")->setValue(0.25);
-  control<QDoubleSpinBox>("Price of the machine")->setValue(3.5);
   wait_until_settled();
   const Question& asked = page().answer()->question;
   EXPECT_EQ(asked.host, "serving");
   EXPECT_EQ(asked.draft_cost, "0.25");
-  EXPECT_EQ(asked.price_per_hour, 3.5);
-  EXPECT_THAT(command_line_of(asked, "x"), HasSubstr("--host 'serving' --draft-cost '0.25' --price 3.5"));
+  EXPECT_THAT(command_line_of(asked, "x"), HasSubstr("--host 'serving' --draft-cost '0.25'"));
   cost->setCurrentIndex(1);
   wait_until_settled();
   EXPECT_EQ(page().answer()->question.draft_cost, "free");

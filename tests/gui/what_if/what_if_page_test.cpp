@@ -59,7 +59,7 @@ TEST_F(WhatIfPage, LearnsWhenItIsSeenAndNotBefore) {
   for (const WhatIfView::AnswerPane& named : page().panes()) {
     EXPECT_FALSE(named.pane->is_stale()) << named.pane->objectName().toStdString();
     EXPECT_EQ(named.pane->message(), QString()) << named.pane->objectName().toStdString();
-    EXPECT_GT(named.pane->numbers().rowCount(), 3) << named.pane->objectName().toStdString();
+    EXPECT_GT(named.pane->plot().chart().table.rows.size(), 3U) << named.pane->objectName().toStdString();
   }
 }
 
@@ -181,12 +181,12 @@ TEST_F(WhatIfPage, TheMapOfAnotherMachineIsStaleUntilItIsMade) {
   control<QComboBox>("Strategy")->setCurrentIndex(0);
   control<QSlider>("Exit layer, slider")->setValue(2);
   EXPECT_FALSE(map.is_stale()) << "another of its cells";
-  const QVariant before = map.numbers().index(5, 4).data(Qt::UserRole);
+  const QVariant before = map.plot().chart().table.rows[5][4];
   control<QComboBox>("GPU")->setCurrentIndex(3);
   EXPECT_TRUE(map.is_stale());
   wait_until_settled();
   EXPECT_FALSE(map.is_stale());
-  EXPECT_NE(map.numbers().index(5, 4).data(Qt::UserRole), before);
+  EXPECT_NE(map.plot().chart().table.rows[5][4], before);
 }
 
 TEST_F(WhatIfPage, ACellOfTheMapCanBeChosen) {
@@ -311,7 +311,7 @@ TEST_F(WhatIfPage, AsksImportedAnswersOnceTheirMachineAndModelAreChosen) {
   EXPECT_EQ(control<QSlider>("Exit layer, slider")->maximum(), 31);
   for (const char* name : {"heat-map", "ladder", "roofline"}) {
     EXPECT_EQ(pane(QString::fromUtf8(name)).message(), QString()) << name;
-    EXPECT_GT(pane(QString::fromUtf8(name)).numbers().rowCount(), 3) << name;
+    EXPECT_GT(pane(QString::fromUtf8(name)).plot().chart().table.rows.size(), 3U) << name;
   }
   EXPECT_THAT(pane(QStringLiteral("waterfall")).message().toStdString(), HasSubstr("shadow"));
   control<QSlider>("Exit layer, slider")->setValue(25);
