@@ -233,8 +233,9 @@ QString TimelineView::title_of(const LaneRow& row, bool is_whole) const {
   if (row.kind == LaneRow::RowKind::counter || group.kind == ShownGroup::GroupKind::decisions) return name;
   const Lane& lane = state_.timeline()->lanes[row.index];
   if (group.kind == ShownGroup::GroupKind::track)
-    return group.track_kind.empty() ? name
-                                    : tr("%1 (%2)").arg(name, QString::fromStdString(group.track_kind));
+    return !is_whole || group.track_kind.empty()
+               ? name
+               : tr("%1 (%2)").arg(name, QString::fromStdString(group.track_kind));
   QString what = lane.kind == LaneKind::requests ? tr("requests")
                  : lane.kind == LaneKind::rounds ? tr("rounds")
                                                  : QString::fromStdString(lane.name);

@@ -228,7 +228,7 @@ QWidget* MainWindow::make_controls() {
   run_label->setBuddy(runs_);
   runs_->setAccessibleName(tr("Run"));
   // Names may be long: the box takes the remaining room, and its list all that it needs.
-  constexpr int min_letters = 12;
+  constexpr int min_letters = 9;
   runs_->setMinimumContentsLength(min_letters);
   runs_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
   runs_->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
@@ -239,11 +239,11 @@ QWidget* MainWindow::make_controls() {
   row->addWidget(run_label);
   row->addWidget(runs_, 4);
   row->addWidget(search_, 2);
-  search_->setPlaceholderText(tr("Search the timeline"));
+  search_->setPlaceholderText(tr("Search"));
   search_->setAccessibleName(tr("Search the timeline"));
   search_->setClearButtonEnabled(true);
   search_->setMaximumWidth(260);
-  search_->setMinimumWidth(120);
+  search_->setMinimumWidth(90);
   connect(runs_, &QComboBox::activated, this,
           [this](int index) { state_.set_run(static_cast<std::size_t>(index)); });
   connect(&state_, &ViewState::run_changed, this,

@@ -24,7 +24,7 @@ namespace {
 
 /// Rounds in the window of a skip share, or those of a column if it has more.
 constexpr std::size_t skip_share_window = 50;
-constexpr int bar_room = 150;
+constexpr int bar_room = 170;
 
 /// Interpolates between two colours, fast enough for thousands of calls per frame.
 class ColorMix {
@@ -349,14 +349,7 @@ void SkipMap::paint_bars(QPainter& painter, const QString& title, const std::vec
                      box.height() - (box.height() > 4 ? 1 : 0), color(row));
   }
   painter.setPen(palette().color(QPalette::WindowText));
-  painter.save();
-  // The title takes one line, or two where the plot is low; the choice stands above it.
-  const int room = height() - plot_area().top();
-  const int across = width() - left - bar_room;
-  painter.translate(QPoint(left + bar_room + across / 2, plot_area().top() + room / 2));
-  painter.rotate(90);
-  painter.drawText(QRect(-room / 2, -across / 2, room, across), Qt::AlignCenter | Qt::TextWordWrap, title);
-  painter.restore();
+  painter.drawText(left, plot_area().bottom() + 5 + painter.fontMetrics().ascent(), title);
 }
 
 QString SkipMap::change_text(std::size_t place) const {

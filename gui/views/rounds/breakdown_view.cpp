@@ -272,22 +272,25 @@ void BreakdownView::paint_percentiles(QPainter& painter, const RoundAxis& axis, 
   QStringList heads{tr("mean"), tr("share"), tr("p50"), tr("p95"), tr("p99")};
   if (!here.empty()) heads.prepend(head_of(round_number(*cursor_place())));
   paint_row(painter, 0, QColor(), QString(), heads);
+  int row = 1;
   for (std::size_t part = 0; part <= round_parts; ++part) {
     const PartPercentiles& of = percentiles_[part];
+    // What took no time has no part of the columns either.
+    if (of.max_ns == 0) continue;
     const bool is_whole = part == round_parts;
     const QString name = is_whole ? tr("round") : part_text(part);
     const QString share = percent_text(whole > 0.0 ? of.mean_ns / whole : 0.0);
     QStringList cells{duration_text(std::llround(of.mean_ns)), share, duration_text(of.p50_ns),
                       duration_text(of.p95_ns), duration_text(of.p99_ns)};
     if (!here.empty()) cells.prepend(duration_text(here[part]));
-    paint_row(painter, static_cast<int>(part) + 1, is_whole ? QColor() : parts.colors[part], name, cells);
+    paint_row(painter, row++, is_whole ? QColor() : parts.colors[part], name, cells);
     spoken << (here.empty() ? QStringLiteral("%1 %2").arg(name, share)
                             : QStringLiteral("%1 %2, here %3").arg(name, share, cells.front()));
   }
   setAccessibleDescription(spoken.join(u", "));
   if (axis.count() <= RoundTimes::max_exact) return;
   const QRect area = plot_area();
-  const int top = area.top() + (static_cast<int>(round_parts) + 2) * row_height;
+  const int top = area.top() + row * row_height;
   painter.drawText(QRect(area.right() + 32, top, right_margin() - 40, row_height), Qt::AlignLeft,
                    tr("percentiles of so many rounds: within %1").arg(percent_text(quantile_error)));
 }

@@ -119,17 +119,18 @@ void RoundsPlot::paint_round_ticks(QPainter& painter, const RoundAxis& axis) con
   const auto least = static_cast<std::int64_t>(std::ceil(axis.rounds_per_pixel() * min_tick_pixels));
   const auto step = static_cast<std::size_t>(tick_step_ns(std::max<std::int64_t>(least, 1)));
   painter.setPen(palette().color(QPalette::WindowText));
+  // The axis' name ends where the axis does, and the numbers stay clear of it.
+  const QString name = tr("round of the run");
+  const int baseline = area.bottom() + 5 + painter.fontMetrics().ascent();
+  const int name_left = area.right() - painter.fontMetrics().horizontalAdvance(name);
   for (std::size_t tick = (axis.first + step - 1) / step * step; tick < axis.last; tick += step) {
     const int x = static_cast<int>(axis.x(static_cast<double>(tick) + 0.5));
     painter.drawLine(x, area.bottom() + 1, x, area.bottom() + 4);
     const QString words = QString::number(round_number(tick));
     const int half = painter.fontMetrics().horizontalAdvance(words) / 2 + 1;
-    // The last number stays clear of the axis' name.
-    painter.drawText(std::min(x - half, area.right() - 2 * half),
-                     area.bottom() + 5 + painter.fontMetrics().ascent(), words);
+    if (constexpr int gap = 8; x + half + gap < name_left) painter.drawText(x - half, baseline, words);
   }
-  painter.drawText(QRect(area.right() + 6, area.bottom() + 2, right_margin() - 8, bottom_margin - 4),
-                   Qt::AlignLeft, tr("round of the run"));
+  painter.drawText(name_left, baseline, name);
 }
 
 void RoundsPlot::paintEvent(QPaintEvent* /*event*/) {

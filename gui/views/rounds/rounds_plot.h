@@ -54,7 +54,7 @@ class RoundsPlot : public QWidget, public FigureSource {
   [[nodiscard]] virtual int min_area_height() const { return 90; }
 
   /// Room beside the plot, for legends and tables.
-  [[nodiscard]] virtual int right_margin() const { return 150; }
+  [[nodiscard]] virtual int right_margin() const { return 16; }
 
   [[nodiscard]] const ViewState& state() const { return state_; }
   [[nodiscard]] ViewState& state() { return state_; }
