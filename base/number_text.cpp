@@ -87,8 +87,10 @@ std::string duration_text(double ns, Characters characters) {
   if (magnitude < us) return fmt::format("{:.0f} ns", ns);
   const std::array<std::pair<double, const char*>, 3> units{
       {{1e9, "s"}, {1e6, "ms"}, {us, characters == Characters::unicode ? "µs" : "us"}}};
-  const auto* const unit = std::find_if(units.begin(), units.end() - 1,
-                                        [&](const auto& candidate) { return magnitude >= candidate.first; });
+  // What rounds to a thousand of a unit is one of the next: 1.00 ms, not 1000 µs.
+  const auto* const unit = std::find_if(units.begin(), units.end() - 1, [&](const auto& candidate) {
+    return leading_power(magnitude / candidate.first) >= 0;
+  });
   return number_text(ns / unit->first) + ' ' + unit->second;
 }
 

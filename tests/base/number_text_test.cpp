@@ -89,6 +89,8 @@ TEST(NumberText, ChoosesTheUnit) {
   EXPECT_EQ(duration_text(831.0, ascii), "831 ns");
   EXPECT_EQ(duration_text(4214.0, ascii), "4.21 us");
   EXPECT_EQ(duration_text(4214.0, unicode), "4.21 µs");
+  EXPECT_EQ(duration_text(999'400.0, ascii), "999 us");
+  EXPECT_EQ(duration_text(999'600.0, ascii), "1.00 ms") << "never 1000 of a unit";
   EXPECT_EQ(duration_text(-61.8e6, ascii), "-61.8 ms");
   EXPECT_EQ(duration_text(1.25e9, ascii), "1.25 s");
   EXPECT_EQ(duration_text(1.25e12, ascii), "1250 s");

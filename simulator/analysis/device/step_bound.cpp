@@ -54,7 +54,7 @@ double cache_bytes_at(const traces::Meta& meta, double context) {
 }
 
 std::string gigabytes(double bytes) {
-  return number_text(bytes / 1e9) + " GB";
+  return bytes < 1e9 ? number_text(bytes / 1e6) + " MB" : number_text(bytes / 1e9) + " GB";
 }
 
 }  // namespace
