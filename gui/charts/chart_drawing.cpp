@@ -369,6 +369,21 @@ void set_ranges(const Chart& chart, const std::vector<QCPAxisRect*>& areas) {
   for (QCPAxisRect* area : areas) along.give(*area->axis(QCPAxis::atBottom), chart.x);
 }
 
+/// A list this long is scrolled, so that its scale stands at both ends.
+bool is_long_list(const ChartPanel& panel) {
+  constexpr qsizetype long_list = 24;
+  return panel.has_values_along_x && panel.y.names.size() > long_list;
+}
+
+void add_scale_above(QCPAxisRect& area, const ChartLook& look) {
+  QCPAxis& above = *area.axis(QCPAxis::atTop);
+  above.setVisible(true);
+  above.setTickLabels(true);
+  above.setTickLabelFont(look.font);
+  above.grid()->setVisible(false);
+  above.setRange(area.axis(QCPAxis::atBottom)->range());
+}
+
 QStringList legend_names(const Chart& chart) {
   QStringList names;
   for (const ChartPanel& panel : chart.panels)
@@ -520,6 +535,8 @@ void draw_chart(QCustomPlot& plot, const Chart& chart, const ChartLook& look) {
       add_scale(plot, *areas[i], chart, look, static_cast<int>(i) + first_row);
   if (!chart.note.isEmpty()) add_note(plot, chart, look, first_row + static_cast<int>(chart.panels.size()));
   set_ranges(chart, areas);
+  for (std::size_t i = 0; i < chart.panels.size(); ++i)
+    if (is_long_list(chart.panels[i])) add_scale_above(*areas[i], look);
 }
 
 int min_chart_height(const Chart& chart, const QFont& font, int width) {
@@ -530,6 +547,7 @@ int min_chart_height(const Chart& chart, const QFont& font, int width) {
         std::ranges::count_if(panel.y.names, [](const QString& name) { return !name.isEmpty(); });
     const int by_names = static_cast<int>(names) * (metrics.height() + 3);
     height += std::max({metrics.horizontalAdvance(panel.y.label) + 12, by_names, 60}) + 10;
+    if (is_long_list(panel)) height += metrics.height() + 12;
   }
   return height;
 }

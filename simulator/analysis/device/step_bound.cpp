@@ -53,7 +53,7 @@ double cache_bytes_at(const traces::Meta& meta, double context) {
   return bytes;
 }
 
-std::string gigabytes(double bytes) {
+std::string decimal_bytes(double bytes) {
   return bytes < 1e9 ? number_text(bytes / 1e6) + " MB" : number_text(bytes / 1e9) + " GB";
 }
 
@@ -111,7 +111,7 @@ std::string step_bound_text(const MeasuredRecording& measured, Characters charac
   const char* certainty = is_predicted(measured.recording->meta) ? "modelled" : "measured";
   std::string text =
       fmt::format("A vanilla step reads {} (by sizes) in {} {} ({}): {} GB/s",
-                  gigabytes(bound->weight_bytes + bound->cache_bytes), duration_text(bound->ns, characters),
+                  decimal_bytes(bound->weight_bytes + bound->cache_bytes), duration_text(bound->ns, characters),
                   bound->is_busy_time ? "busy" : "of wall time", certainty, number_text(bound->gb_s()));
   if (const auto share = bound->share(); share && *share <= 1.0)
     text += fmt::format(", {} of the {} that the {} is specified for", percent_text(*share),
