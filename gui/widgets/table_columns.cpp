@@ -146,12 +146,15 @@ class TableColumns : public QObject {
       picture->wanted += left;
       return;
     }
-    auto sharers = static_cast<int>(
-        std::ranges::count_if(widths, [this](const Width& of) { return !chosen_.contains(of.column); }));
-    for (Width& width : widths) {
-      if (left <= 0 || chosen_.contains(width.column)) continue;
-      const int more = std::min(width.wanted, left / sharers--);
-      width.wanted += more;
+    std::vector<Width*> sharers;
+    sharers.reserve(widths.size());
+    for (Width& width : widths)
+      if (!chosen_.contains(width.column)) sharers.push_back(&width);
+    // The narrow ones are full first, and leave the rest to the others.
+    std::ranges::sort(sharers, {}, &Width::wanted);
+    for (std::size_t i = 0; i < sharers.size() && left > 0; ++i) {
+      const int more = std::min(sharers[i]->wanted, left / static_cast<int>(sharers.size() - i));
+      sharers[i]->wanted += more;
       left -= more;
     }
   }
