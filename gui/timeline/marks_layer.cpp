@@ -17,7 +17,6 @@ namespace {
 
 constexpr int flag_width = 9;
 constexpr int flag_height = 10;
-constexpr int max_text_width = 180;
 constexpr int text_gap = 3;
 
 }  // namespace
@@ -180,7 +179,7 @@ void MarksLayer::paint(QPainter& painter, const TimeAxis& axis, int bottom, cons
     int limit = right;
     if (i + 1 < marks_.size())
       limit = std::min(limit, static_cast<int>(std::min<double>(axis.x(marks_[i + 1].time.start_ns), right)));
-    const int room = std::min(max_text_width, limit - text_left - text_gap);
+    const int room = std::min(axis.width / 2, limit - text_left - text_gap);
     const QString text = painter.fontMetrics().elidedText(QString::fromStdString(mark.text).simplified(),
                                                           Qt::ElideRight, room);
     if (text_left < free_from || room < 3 * flag_width) continue;
