@@ -312,13 +312,8 @@ void DecisionsView::show_words_of_cursor() {
     return;
   const std::uint32_t place = state_.recording()->place_in_run(round_index);
   QStringList lines;
-  const int row = model_.row_of_place(place);
-  const std::size_t kind = of_run->kind_index(picture().kind);
-  const QString decided = row >= 0 && kind < of_run->decisions.kinds.size()
-                              ? QString::fromStdString(decision_text(of_run->decisions.kinds[kind],
-                                                                     static_cast<std::size_t>(row)))
-                              : tr("no decision of this kind");
-  lines << tr("round %1: %2").arg(place).arg(decided);
+  // The table has the decision itself.
+  if (model_.row_of_place(place) < 0) lines << tr("round %1: no decision of this kind").arg(place);
   if (const std::string change = mask_change_text(*reader_.read_history(), state_.run(), place);
       !change.empty())
     lines << QString::fromStdString(change);
