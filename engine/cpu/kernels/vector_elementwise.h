@@ -33,9 +33,8 @@ Power<V> power_of(typename V::Value x) {
   return {V::fma(V::mul(p, r), r, r), n};
 }
 
-/// Computes exp(x). Below -87.3 it is 0, above 88 it is
-/// exp(88), in between it is within 2 units in the last place. The polynomial is Cephes' expf. A NaN stays a
-/// NaN: if one operand is NaN, V::min and V::max return the second operand.
+/// Computes exp(x). Below -87.3 it is 0, above 88 it is exp(88), in between it is within 2 units in the last
+/// place. A NaN stays a NaN: if one operand is NaN, V::min and V::max return the second operand.
 template <typename V>
 typename V::Value exponential(typename V::Value x) {
   const auto power = power_of<V>(V::min(V::all(88.0F), V::max(V::all(-87.3F), x)));

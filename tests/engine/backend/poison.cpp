@@ -28,8 +28,9 @@ void poison_head(const Checkpoint& checkpoint, BadLogits kind, Random& random) {
 std::int32_t poison_layer(const Checkpoint& checkpoint, Random& random) {
   const std::int32_t layer = pick(random, 0, checkpoint.shape.n_layers - 1);
   const LayerWeights& weights = checkpoint.weights.layers[static_cast<std::size_t>(layer)];
-  const TensorView* const matrices[] = {&weights.q,    &weights.k,  &weights.v,   &weights.o,
-                                        &weights.gate, &weights.up, &weights.down};
+  const TensorView& first = weights.gate.present() ? weights.gate : weights.up;
+  const TensorView* const matrices[] = {&weights.q, &weights.k,  &weights.v,   &weights.o,
+                                        &first,     &weights.up, &weights.down};
   const TensorView& matrix = *matrices[pick(random, 0, 6)];
   poison(matrix, pick(random, 0, static_cast<std::int32_t>(matrix.rows) - 1),
          pick(random, 0, static_cast<std::int32_t>(matrix.columns) - 1),
