@@ -20,7 +20,7 @@ struct GgufFamily {
   std::int32_t window_interval = 0;  ///< Interval of the layers without a window; 0 = not implied.
 };
 constexpr std::array gguf_families{GgufFamily{"llama", "llama"},
-                                   GgufFamily{"mistral3", "mistral"},
+                                   GgufFamily{"mistral3", "ministral3"},
                                    GgufFamily{"qwen2", "qwen2"},
                                    GgufFamily{"qwen3", "qwen3"},
                                    GgufFamily{"gemma2", "gemma2", 2},
@@ -183,6 +183,10 @@ Result<PlannedModel> parse_gguf_model(std::string_view text, std::string_view fi
                                    {"attention.head_count_kv", "num_key_value_heads"},
                                    {"feed_forward_length", "intermediate_size"}})
     if (sizes.contains(gguf)) config[name] = greatest(sizes[gguf]);
+  // A key that a GGUF file lacks follows from its other sizes, whatever the family's class has for it.
+  if (!config.contains("num_key_value_heads") && config.contains("num_attention_heads"))
+    config["num_key_value_heads"] = config["num_attention_heads"];
+  if (!config.contains("head_dim")) config["head_dim"] = nullptr;
   add_recurrence(sizes, model_type, config);
   const bool is_granite = model_type.starts_with("granitemoe");
   if (is_granite) {

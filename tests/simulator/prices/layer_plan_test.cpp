@@ -202,6 +202,8 @@ TEST(LayerPlan, OfADenseGgufFileFollowsItsFamily) {
                     name, has_window ? R"(, "attention.sliding_window": 16)" : ""),
         "a.gguf");
     ASSERT_TRUE(model) << model.error().message;
+    EXPECT_EQ(model->shape.n_kv_heads, 4) << name;
+    EXPECT_EQ(model->shape.head_dim, 16) << name;
     EXPECT_EQ(model->shape.mlp_matrices(), std::string_view(name).starts_with("a") ? 2 : 3) << name;
     ASSERT_EQ(model->plan.has_value(), has_window) << name;
     if (!has_window) continue;
