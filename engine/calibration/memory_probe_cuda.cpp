@@ -8,6 +8,7 @@
 
 #include "calibration/memory_probe.h"
 #include "calibration/read_memory.h"
+#include "cuda/device_wait.h"
 
 namespace draftscope::engine {
 
@@ -26,6 +27,7 @@ class CudaMemoryProbe final : public MemoryProbe {
   CudaMemoryProbe(const CudaMemoryProbe&) = delete;
   CudaMemoryProbe& operator=(const CudaMemoryProbe&) = delete;
   ~CudaMemoryProbe() override {
+    if (is_silent_) return;  // Each of these calls would wait for the device.
     if (end_ != nullptr) (void)cudaEventDestroy(end_);
     if (start_ != nullptr) (void)cudaEventDestroy(start_);
     if (stream_ != nullptr) (void)cudaStreamDestroy(stream_);
@@ -54,7 +56,12 @@ class CudaMemoryProbe final : public MemoryProbe {
     DRAFTSCOPE_TRY(check(cudaEventRecord(start_, stream_), "recording an event"));
     for (std::size_t i = 0; i < parts; ++i) DRAFTSCOPE_TRY(read(i * part_, part_));
     DRAFTSCOPE_TRY(check(cudaEventRecord(end_, stream_), "recording an event"));
-    DRAFTSCOPE_TRY(check(cudaStreamSynchronize(stream_), "waiting for the device"));
+    const cudaError_t answer = cuda::wait_for(stream_);
+    is_silent_ = answer == cudaErrorNotReady;
+    if (is_silent_)
+      return fail("memory probe: reading memory: found no answer of the device within {} s, expected one",
+                  cuda::max_wait_s());
+    DRAFTSCOPE_TRY(check(answer, "waiting for the device"));
     float milliseconds = 0.0F;
     DRAFTSCOPE_TRY(check(cudaEventElapsedTime(&milliseconds, start_, end_), "reading events"));
     return static_cast<double>(parts * part_) / (static_cast<double>(milliseconds) * 1e6);
@@ -71,6 +78,7 @@ class CudaMemoryProbe final : public MemoryProbe {
   void* pool_ = nullptr;
   void* sink_ = nullptr;
   int multiprocessors_ = 0;
+  bool is_silent_ = false;
   cudaStream_t stream_ = nullptr;
   cudaEvent_t start_ = nullptr;
   cudaEvent_t end_ = nullptr;

@@ -5,6 +5,7 @@
 #include <draftscope/engine/cuda_backend.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <iterator>
 #include <utility>
@@ -12,6 +13,7 @@
 
 #include "backend.h"
 #include "cublas.h"
+#include "device_wait.h"
 #include "gpu.h"
 #include "launch_kernel.h"
 
@@ -21,6 +23,11 @@ namespace {
 
 constexpr std::size_t staging_bytes = std::size_t{32} << 20;
 constexpr std::size_t blas_bytes = std::size_t{32} << 20;  // cuBLAS's own size on compute capability 9.0.
+/// What a device that never answers may be at, by Kernel.
+constexpr std::array<std::string_view, kernel_count> kernel_names{
+    "a program of a pass",  "packing weights",    "unpacking weights",      "attention of a prefill",
+    "queries of a prefill", "gates of a prefill", "additions of a prefill", "choosing tokens",
+    "moving cache rows",    "moving states",      "comparing states"};
 constexpr int needed_major = 8;
 constexpr int needed_cuda = CUDART_VERSION / 1000;
 
@@ -68,7 +75,9 @@ class CudaGpu final : public Gpu {
   ~CudaGpu() override {
     // Errors have been reported where they occurred; a destructor has no caller to report to.
     (void)cudaSetDevice(device_);
-    if (stream_ != nullptr) (void)cudaStreamSynchronize(stream_);
+    if (stream_ != nullptr && !is_silent_) is_silent_ = wait_for(stream_) == cudaErrorNotReady;
+    if (is_silent_)
+      return;  // Each of the calls below would wait for the device. The process is about to end.
     if (blas_ != nullptr) (void)cublas_.destroy(blas_);
     if (blas_memory_ != nullptr) (void)cudaFree(blas_memory_);
     for (const Staging* staging : {&up_, &down_})
@@ -132,7 +141,9 @@ class CudaGpu final : public Gpu {
     return memory;
   }
   // cudaFree waits for the device. An error that it finds is also returned by the next call.
-  void release(void* memory) override { (void)cudaFree(memory); }
+  void release(void* memory) override {
+    if (!is_silent_) (void)cudaFree(memory);
+  }
 
   Result<void> upload(void* to, const void* from, std::size_t bytes) override {
     DRAFTSCOPE_TRY(choose_device());
@@ -187,11 +198,13 @@ class CudaGpu final : public Gpu {
 
   Result<void> launch(const Launch& launch, const KernelParams& params) override {
     DRAFTSCOPE_TRY(choose_device());
+    last_work_ = kernel_names[static_cast<std::size_t>(launch.kernel)];
     return check(launch_kernel(launch, params, stream_), "launching a kernel");
   }
 
   Result<void> multiply(const WideProduct& product) override {
     DRAFTSCOPE_TRY(choose_device());
+    last_work_ = "a wide product";
     const float one = 1.0F;
     const float zero = 0.0F;
     const cudaDataType_t type = product.format == KernelFormat::f16 ? CUDA_R_16F : CUDA_R_16BF;
@@ -225,8 +238,23 @@ class CudaGpu final : public Gpu {
     return fail("cuda backend: {}: {}", what, cublas_.status_string(status));
   }
 
-  /// The runtime's current device is per thread, and another backend may have chosen another one.
+  Result<void> check_answer(cudaError_t status) {
+    if (status != cudaErrorNotReady) return check(status, "waiting for the device");
+    is_silent_ = true;
+    return silence();
+  }
+
+  [[nodiscard]] Result<void> silence() const {
+    return fail(
+        "cuda backend: {}: found no answer of the device within {} s, expected one "
+        "(DRAFTSCOPE_DEVICE_WAIT_S)",
+        last_work_, max_wait_s());
+  }
+
+  /// The runtime's current device is per thread, and another backend may have chosen another one. A device
+  /// that did not answer gets no further work, since calls might wait for it without end.
   Result<void> choose_device() const {
+    if (is_silent_) return silence();
     int current = -1;
     DRAFTSCOPE_TRY(check(cudaGetDevice(&current), "asking for the device"));
     return current == device_ ? Result<void>() : check(cudaSetDevice(device_), "choosing the device");
@@ -235,17 +263,17 @@ class CudaGpu final : public Gpu {
   /// Waits until the device has finished all queued work and no longer reads the upload staging.
   Result<void> drain() {
     DRAFTSCOPE_TRY(choose_device());
-    DRAFTSCOPE_TRY(check(cudaStreamSynchronize(stream_), "waiting for the device"));
+    DRAFTSCOPE_TRY(check_answer(wait_for(stream_)));
     up_.used = 0;
     for (Half& half : up_halves_) half.is_in_use = false;
     return {};
   }
 
   /// Waits for the copy from this half, so that the host can fill one half while the device copies the other.
-  static Result<void> wait_until_free(Half& half) {
+  Result<void> wait_until_free(Half& half) {
     if (!half.is_in_use) return {};
     half.is_in_use = false;
-    return check(cudaEventSynchronize(half.copied), "waiting for the device");
+    return check_answer(wait_for(half.copied));
   }
 
   static Result<void> grow(Staging& staging, std::size_t bytes) {
@@ -268,6 +296,8 @@ class CudaGpu final : public Gpu {
   Half up_halves_[2];
   Staging down_;
   std::vector<Download> downloads_;
+  std::string_view last_work_ = "copying weights";
+  bool is_silent_ = false;
 };
 
 }  // namespace

@@ -24,7 +24,8 @@ std::string error_of_text() {
 /// its kind when the device is destroyed.
 bool is_of_the_end(const std::string& call, std::int64_t number, std::int64_t count) {
   return call == "cudaFree" || call == "cudaFreeHost" || call.find("Destroy") != std::string::npos ||
-         (number == count && (call == "cudaSetDevice" || call == "cudaStreamSynchronize"));
+         (number == count &&
+          (call == "cudaSetDevice" || call == "cudaStreamQuery" || call == "cudaStreamSynchronize"));
 }
 
 void expect_one_line(const std::string& error) {

@@ -129,5 +129,23 @@ TEST(EmulatedProgram, EndsInALineWhereACallFails) {
   }
 }
 
+TEST(EmulatedProgram, EndsInALineAndClosesTheTraceWhereTheDeviceNoLongerAnswers) {
+  const TemporaryFolder folder;
+  const std::string file = (folder / "run.dstrace").string();
+  for (const int answers : {0, 2, 22}) {
+    SCOPED_TRACE(answers);
+    const Ended ended =
+        run(folder, record_line(file),
+            "DRAFTSCOPE_DEVICE_WAIT_S=1 DRAFTSCOPE_EMULATED_ANSWERS=" + std::to_string(answers));
+    EXPECT_EQ(ended.exit_code, 1);
+    EXPECT_EQ(std::count(ended.err.begin(), ended.err.end(), '\n'), 1) << ended.err;
+    EXPECT_THAT(ended.err, HasSubstr("found no answer of the device within 1 s"));
+  }
+  const auto rows = read(file);
+  ASSERT_TRUE(rows) << rows.error().message;
+  EXPECT_TRUE(rows->recording.closed_cleanly);
+  EXPECT_GT(rows->recording.rounds.size(), 0U);
+}
+
 }  // namespace
 }  // namespace draftscope::cuda_stand_in

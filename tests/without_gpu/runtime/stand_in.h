@@ -20,6 +20,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <string>
 
@@ -31,6 +32,9 @@ struct Settings {
   int major = 9;
   std::size_t memory_bytes = std::size_t{1} << 30;
   std::uint32_t seed = 1;  ///< Seed of the order of blocks and warps.
+  /// How often the device answers whether work has ended. After that it never does, and a call that waits for
+  /// it does not return.
+  std::int64_t answers = std::numeric_limits<std::int64_t>::max();
 };
 
 /// One call that must fail. It then does nothing, except for a call that releases something: it does so
@@ -50,7 +54,7 @@ struct Live {
 };
 
 /// Resets the stand-in and forgets all objects that have not been released. Before the first call, settings
-/// come from the environment: DRAFTSCOPE_EMULATED_MEMORY (bytes), _FAIL ("CALL:N", "CALL:N+").
+/// come from the environment: DRAFTSCOPE_EMULATED_MEMORY (bytes), _ANSWERS, _FAIL ("CALL:N", "CALL:N+").
 void reset(const Settings& settings, const Failure& failure = {});
 
 [[nodiscard]] Live live();

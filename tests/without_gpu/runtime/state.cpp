@@ -2,6 +2,7 @@
 #include "state.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -21,6 +22,8 @@ Settings settings_of_environment() {
   Settings settings;
   if (const char* const bytes = std::getenv("DRAFTSCOPE_EMULATED_MEMORY"))
     settings.memory_bytes = std::strtoull(bytes, nullptr, 10);
+  if (const char* const answers = std::getenv("DRAFTSCOPE_EMULATED_ANSWERS"))
+    settings.answers = std::strtoll(answers, nullptr, 10);
   return settings;
 }
 
@@ -64,7 +67,8 @@ bool has_injected() {
   return state().has_failed;
 }
 
-State::State(Settings wanted, Failure to_fail) : settings(std::move(wanted)), failure(std::move(to_fail)) {}
+State::State(Settings wanted, Failure to_fail)
+    : settings(std::move(wanted)), failure(std::move(to_fail)), answers_left(settings.answers) {}
 
 cudaError_t State::prepare() {
   if (gpu != nullptr) return cudaSuccess;
@@ -84,7 +88,15 @@ cudaError_t State::drain_all() {
   return cudaSuccess;
 }
 
+cudaError_t State::query(Stream& stream, const Event* event) {
+  if (answers_left == 0) return cudaErrorNotReady;
+  const cudaError_t error = drain(stream, event);
+  --answers_left;
+  return error;
+}
+
 cudaError_t State::drain(Stream& stream, const Event* event) {
+  while (answers_left == 0 && !stream.queue.empty()) pause();
   const auto records = [&](const Operation& operation) {
     return operation.work == Work::event && operation.event == event;
   };

@@ -65,6 +65,7 @@ class State {
   std::map<std::string, std::int64_t> calls;
   std::int64_t n_calls = 0;
   bool has_failed = false;
+  std::int64_t answers_left;  ///< Questions whether work has ended that are still answered.
 
   int device = 0;  ///< The chosen device.
   /// The device's own memory and kernels.
@@ -82,6 +83,8 @@ class State {
   /// Makes the device at the first call that needs it.
   [[nodiscard]] cudaError_t prepare();
   [[nodiscard]] cudaError_t refuse(cudaError_t error, std::string why);
+  /// Whether the work in a stream, up to `event` if there is one, has ended. It does at the first question.
+  [[nodiscard]] cudaError_t query(Stream& stream, const Event* event = nullptr);
   /// Runs a stream's queue to its end, or up to the last record of `event` in it.
   [[nodiscard]] cudaError_t drain(Stream& stream, const Event* event = nullptr);
   [[nodiscard]] cudaError_t drain_all();

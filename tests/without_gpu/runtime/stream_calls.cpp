@@ -38,6 +38,26 @@ cudaError_t cudaStreamSynchronize(cudaStream_t handle) {
   });
 }
 
+cudaError_t cudaStreamQuery(cudaStream_t handle) {
+  return call("cudaStreamQuery", false, [&](State& s) {
+    auto* const stream = reinterpret_cast<Stream*>(handle);
+    if (!s.streams.contains(stream))
+      return s.refuse(cudaErrorInvalidResourceHandle, "a stream that is not there");
+    return s.query(*stream);
+  });
+}
+
+cudaError_t cudaEventQuery(cudaEvent_t handle) {
+  return call("cudaEventQuery", false, [&](State& s) {
+    auto* const event = reinterpret_cast<Event*>(handle);
+    if (!s.events.contains(event))
+      return s.refuse(cudaErrorInvalidResourceHandle, "an event that is not there");
+    for (Stream* const stream : s.streams)
+      if (const cudaError_t error = s.query(*stream, event); error != cudaSuccess) return error;
+    return cudaSuccess;
+  });
+}
+
 cudaError_t cudaEventCreate(cudaEvent_t* event) {
   return call("cudaEventCreate", false, [&](State& s) {
     *event = reinterpret_cast<cudaEvent_t>(*s.events.insert(new Event).first);
