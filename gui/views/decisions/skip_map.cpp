@@ -24,7 +24,7 @@ namespace {
 
 /// Rounds in the window of a skip share, or those of a column if it has more.
 constexpr std::size_t skip_share_window = 50;
-constexpr int bar_room = 170;
+constexpr int bar_room = 150;
 
 /// Interpolates between two colours, fast enough for thousands of calls per frame.
 class ColorMix {

@@ -14,12 +14,12 @@
 #include <QSignalSpy>
 #include <QSlider>
 #include <QSpinBox>
-#include <QTableView>
 #include <QTest>
 
 #include "../cli/trace_files.h"
 #include "charts/chart_plot.h"
 #include "charts/picture_export.h"
+#include "charts/table_file.h"
 #include "what_if/answer_panel.h"
 #include "what_if/pictures/picture_pane.h"
 #include "what_if/questions/question_panel.h"
@@ -231,11 +231,9 @@ TEST_F(WhatIfPage, NumbersOfEveryPictureComeOutAsCsvAndThePictureAsFile) {
   raise();
   wait_until_settled();
   for (const WhatIfView::AnswerPane& named : page().panes()) {
-    auto* table = named.pane->findChild<QTableView*>();
-    ASSERT_NE(table, nullptr);
     const QString csv =
         QString::fromStdString((folder_ / (named.pane->objectName().toStdString() + ".csv")).string());
-    ASSERT_TRUE(write_csv(*table->model(), csv));
+    ASSERT_TRUE(write_table(named.pane->plot().chart().table, csv));
     EXPECT_GT(std::filesystem::file_size(csv.toStdString()), 100U);
     for (const char* ending : {".png", ".svg", ".pdf"}) {
       const std::filesystem::path picture = folder_ / (named.pane->objectName().toStdString() + ending);
