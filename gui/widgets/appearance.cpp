@@ -51,10 +51,8 @@ class ClearStyle : public QProxyStyle {
     if (element != CE_ComboBoxLabel || box == nullptr || box->editable)
       return QProxyStyle::drawControl(element, option, painter, widget);
     QStyleOptionComboBox elided = *box;
-    constexpr int margins = 4;
     const QRect field = subControlRect(CC_ComboBox, box, SC_ComboBoxEditField, widget);
-    elided.currentText =
-        option->fontMetrics.elidedText(box->currentText, Qt::ElideMiddle, field.width() - margins);
+    elided.currentText = option->fontMetrics.elidedText(box->currentText, Qt::ElideMiddle, field.width());
     QProxyStyle::drawControl(element, &elided, painter, widget);
   }
 };
