@@ -31,7 +31,8 @@ Result<int> compare(const CompareOptions& options) {
     const std::vector<simulator::RunRows> other_runs = simulator::rows_by_run(other);
     comparisons.against_first.push_back(
         {simulator::meta_differences(simulator::Baseline(first.meta), simulator::Comparison(other.meta)),
-         simulator::compare_runs(simulator::Baseline(first_runs), simulator::Comparison(other_runs))});
+         simulator::compare_runs(simulator::Baseline(first_runs), simulator::Comparison(other_runs)),
+         simulator::tracing_cost(simulator::Baseline(first), simulator::Comparison(other))});
   }
   if (options.json) return print_out(compare_json(comparisons));
   if (options.csv) return print_out(compare_csv(comparisons));

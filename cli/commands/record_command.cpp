@@ -120,9 +120,10 @@ Result<int> record_into(const RecordOptions& options, std::span<const traces::Qu
                         engine::DeviceRecording::start(options.device_trace, options.model.device));
   if (!device.notice().empty()) print_error(device.notice());
   DRAFTSCOPE_TRY_ASSIGN(const auto backend, make_backend(options.model, model, device.trace()));
-  traces::Meta meta = engine::run_identity(*model.checkpoint, *backend, options.decoding,
-                                           {options.prompts.string(), options.repeats, options.level,
-                                            options.command_line, options.model.weights});
+  traces::Meta meta =
+      engine::run_identity(*model.checkpoint, *backend, options.decoding,
+                           {options.prompts.string(), options.repeats, options.level, options.command_line,
+                            options.model.weights, options.model.cuda_pass});
   add_shapes(draft_models, meta);
   if (!options.model.template_arguments.empty()) {
     DRAFTSCOPE_TRY_ASSIGN(meta["template_arguments"],

@@ -71,6 +71,16 @@ std::string meta_section(const Comparisons& comparisons, const Glyphs& glyphs) {
   return text;
 }
 
+/// One line per recording whose device trace is finer or coarser than that of the first.
+std::string tracing_section(const Comparisons& comparisons) {
+  std::string text;
+  for (std::size_t i = 0; i < comparisons.against_first.size(); ++i)
+    if (const auto& cost = comparisons.against_first[i].tracing)
+      text += fmt::format("{} against {}: {}\n", file_label(cost->is_of_comparison ? i + 1 : 0),
+                          file_label(cost->is_of_comparison ? 0 : i + 1), cost->sentence);
+  return text.empty() ? text : text + '\n';
+}
+
 std::string runs_section(const Comparisons& comparisons, const Glyphs& glyphs) {
   const bool several = comparisons.recordings.size() > 1;
   Table table(with_figure_columns({{several ? "file" : "", Align::left}, {"run", Align::left}},
@@ -249,7 +259,7 @@ std::string verdict(double ratio, const std::optional<double>& adjusted_p_value)
 
 std::string compare_text(const Comparisons& comparisons, const Glyphs& glyphs) {
   const bool several = comparisons.recordings.size() > 1;
-  std::string text = meta_section(comparisons, glyphs);
+  std::string text = meta_section(comparisons, glyphs) + tracing_section(comparisons);
   for (std::size_t i = 0; i < comparisons.recordings.size(); ++i)
     text += (several ? file_label(i) + '\n' : "") + header_text(comparisons.recordings[i], glyphs) + '\n';
   for (const simulator::MeasuredRecording& measured : comparisons.recordings)
@@ -338,6 +348,8 @@ std::string compare_json(const Comparisons& comparisons) {
                              {"first", difference.baseline},
                              {"other", difference.comparison},
                              {"changes_experiment", difference.changes_experiment}});
+    const auto& tracing = comparisons.against_first[i].tracing;
+    entry["tracing_factor"] = tracing ? Json(tracing->factor) : Json(nullptr);
     Json& runs = entry["runs"] = Json::array();
     for (const RunComparison& run : comparisons.against_first[i].runs) runs.push_back(comparison_json(run));
     against.push_back(std::move(entry));

@@ -4,6 +4,8 @@
 // Comparison of recordings, for a terminal and for programs (keys: cli/OUTPUT.md).
 
 #include <draftscope/simulator/analysis/comparison.h>
+#include <draftscope/simulator/analysis/what_is_traced.h>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -18,6 +20,7 @@ namespace draftscope::cli {
 struct RecordingComparison {
   std::vector<simulator::MetaDifference> meta;
   std::vector<simulator::RunComparison> runs;
+  std::optional<simulator::TracingCost> tracing;  ///< Cost of the finer device trace.
 };
 
 struct Comparisons {

@@ -165,6 +165,7 @@ Json row_json(const DeviceReport& report, const DeviceTable& table, const Device
   json["bytes"] = row.bytes > 0.0 ? Json(row.bytes) : Json(nullptr);
   json["gb_s"] = json_or_null(row.gb_s());
   json["read_share"] = json_or_null(share_of_reading(report.timeline, row));
+  json["occupancy"] = json_or_null(row.occupancy);
   return json;
 }
 

@@ -191,7 +191,8 @@ Result<int> serve(const ServeOptions& options, const std::function<void(std::int
                     .settings = {.repeats = 1,
                                  .level = options.level,
                                  .command_line = options.command_line,
-                                 .weights = options.model.weights}};
+                                 .weights = options.model.weights,
+                                 .launches = options.model.cuda_pass}};
   const InterruptScope interrupt;
   std::unique_ptr<ServedRecording> recording;
   if (options.output) {

@@ -78,6 +78,7 @@ traces::Meta run_identity(const Checkpoint& checkpoint, const Backend& backend,
                     {"hostname", system.nodename},
                     {"kernel_release", system.release},
                     {"rank", "0"}};
+  if (device.device != "cpu") meta["launches"] = settings.launches;
   for (const auto& [key, value] : {std::pair("min_p", decoding.sampling.min_p),
                                    std::pair("frequency_penalty", decoding.sampling.frequency_penalty),
                                    std::pair("presence_penalty", decoding.sampling.presence_penalty)})

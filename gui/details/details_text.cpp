@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "details_text.h"
 
+#include <draftscope/simulator/analysis/occupancy.h>
 #include <QCoreApplication>
 #include <algorithm>
 
@@ -123,6 +124,46 @@ QString skipped_text(const SkippedLayers& skipped) {
   return tr("%1 (of %2 layers)").arg(which).arg(skipped.n_layers);
 }
 
+/// Adds what a block takes of a multiprocessor, and how many fit on one.
+void add_occupancy(Facts& facts, const traces::Kernel& kernel, const traces::Meta& meta) {
+  if (kernel.registers_per_thread <= 0) return;
+  facts.add(tr("Registers"), tr("%1 a thread").arg(kernel.registers_per_thread));
+  facts.add(tr("Shared memory"),
+            tr("%1 bytes a block, %2 of them dynamic")
+                .arg(std::int64_t{kernel.static_shared_bytes} + kernel.dynamic_shared_bytes)
+                .arg(kernel.dynamic_shared_bytes));
+  const auto limits = simulator::multiprocessor_limits(meta);
+  const auto fits = limits ? simulator::occupancy_of(kernel, *limits) : std::nullopt;
+  if (!fits) return;
+  facts.add(tr("Occupancy"), tr("%1: blocks a multiprocessor that fit: %2, limited by %3")
+                                 .arg(percent_text(static_cast<double>(fits->warps) / limits->warps))
+                                 .arg(fits->blocks)
+                                 .arg(QString::fromUtf8(fits->limited_by.data(),
+                                                        static_cast<qsizetype>(fits->limited_by.size()))));
+  const double blocks =
+      static_cast<double>(kernel.grid_x) * std::max(kernel.grid_y, 1) * std::max(kernel.grid_z, 1);
+  if (limits->multiprocessors > 0)
+    facts.add(tr("Waves"),
+              number_text(blocks / (static_cast<double>(fits->blocks) * limits->multiprocessors)));
+}
+
+/// Adds the call that launched it, and how long after that it began.
+void add_call(Facts& facts, const SliceDetails& details, const OpenedRecording& opened,
+              const Timeline& timeline) {
+  if (!details.call) return;
+  const TimeRange call = time_of(timeline, *details.call);
+  facts.add(tr("Launched by"),
+            link(QStringLiteral("slice:%1:%2").arg(details.call->lane).arg(details.call->slice),
+                 slice_label(opened, timeline, timeline.lanes[details.call->lane], details.call->slice)
+                     .words.toHtmlEscaped()));
+  facts.add(tr("Launch latency"),
+            tr("%1 from the call's begin").arg(duration_text(details.time.start_ns - call.start_ns)));
+  const std::int64_t queued_ns = details.time.start_ns - call.end_ns;
+  facts.add(tr("In the queue"), queued_ns >= 0
+                                    ? tr("%1 after the call returned").arg(duration_text(queued_ns))
+                                    : tr("it began before the call returned"));
+}
+
 /// Adds what the driver or the program said of a kernel; what it did not say is left out.
 void add_kernel(Facts& facts, const traces::Kernel& kernel) {
   const auto size = [](std::int32_t x, std::int32_t y, std::int32_t z) {
@@ -172,7 +213,11 @@ QString slice_text(const SliceDetails& details, const OpenedRecording& opened, c
   if (details.inside_ns > 0 && details.time.duration_ns() > 0)
     facts.add(tr("In slices below"), percent_text(static_cast<double>(details.inside_ns) /
                                                   static_cast<double>(details.time.duration_ns())));
-  if (details.kernel) add_kernel(facts, *details.kernel);
+  add_call(facts, details, opened, timeline);
+  if (details.kernel) {
+    add_kernel(facts, *details.kernel);
+    add_occupancy(facts, *details.kernel, opened.recording().meta);
+  }
   if (details.parent) {
     const Lane& above = timeline.lanes[details.parent->lane];
     facts.add(tr("Part of"),

@@ -359,7 +359,8 @@ bool TimelineView::is_shown(TimeRange time) const {
 
 void TimelineView::mark(std::optional<SlicePlace> place) {
   selected_ = place;
-  launch_ = selected_ ? launch_of(*state_.timeline(), *selected_) : std::nullopt;
+  launch_ = selected_ ? call_of(*state_.recording(), *state_.timeline(), *selected_) : std::nullopt;
+  if (selected_ && !launch_) launch_ = launch_of(*state_.timeline(), *selected_);
   update_description();
   viewport()->update();
   emit slice_selected();

@@ -174,7 +174,7 @@ class TimelineView : public QAbstractScrollArea {
   std::optional<QPoint> title_press_;
   std::optional<RowName> current_;
   std::optional<SlicePlace> selected_;
-  std::optional<SlicePlace> launch_;  ///< Span that launched the selected kernel.
+  std::optional<SlicePlace> launch_;  ///< Call or span that launched the selected kernel.
   std::filesystem::path path_;        ///< Path of the shown recording.
   QString search_;
   std::vector<bool> matches_;       ///< [name] empty = no search

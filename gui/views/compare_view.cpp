@@ -45,6 +45,8 @@ QString notes_of(const RunsComparison& comparison) {
                  .arg(QString::fromStdString(name).toHtmlEscaped(),
                       facts.isEmpty() ? CompareView::tr("none") : facts.join(QStringLiteral("; ")));
   }
+  for (const std::string& sentence : comparison.tracing)
+    lines << QString::fromStdString(sentence).toHtmlEscaped();
   std::size_t different = 0;
   for (const RunAgainstBaseline& run : comparison.runs) different += run.identity.differing_prompts;
   if (comparison.runs.size() > 1) {

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "kernel_name.h"
+#include "launch_calls.h"
 
 namespace draftscope::profiler::cupti {
 namespace {
@@ -97,9 +98,7 @@ void ActivityRows::add(const CUpti_Activity& record) {
     }
     case CUPTI_ACTIVITY_KIND_RUNTIME:
     case CUPTI_ACTIVITY_KIND_DRIVER:
-      // External correlations precede the call's record; a call without one was made outside any span.
-      calls_.at(as<CUpti_ActivityAPI>(record).correlationId).is_complete = true;
-      return;
+      return add_call(as<CUpti_ActivityAPI>(record));
     case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
       return add_kernel(as<CUpti_ActivityKernel10>(record));
     case CUPTI_ACTIVITY_KIND_MEMCPY:
@@ -110,6 +109,8 @@ void ActivityRows::add(const CUpti_Activity& record) {
       return add_wait(as<CUpti_ActivitySynchronization2>(record));
     case CUPTI_ACTIVITY_KIND_OVERHEAD:
       return add_overhead(as<CUpti_ActivityOverhead3>(record));
+    case CUPTI_ACTIVITY_KIND_DEVICE:
+      return add_device(as<CUpti_ActivityDevice5>(record));
     default:
       ++counts_.other;
   }
@@ -155,6 +156,9 @@ void ActivityRows::add_kernel(const CUpti_ActivityKernel10& record) {
   row.block_x = record.blockX;
   row.block_y = record.blockY;
   row.block_z = record.blockZ;
+  row.registers_per_thread = record.registersPerThread;
+  row.static_shared_bytes = record.staticSharedMemory;
+  row.dynamic_shared_bytes = record.dynamicSharedMemory;
   place({.row = row, .name = readable(record.name)});
 }
 
@@ -172,6 +176,32 @@ void ActivityRows::add_set(const CUpti_ActivityMemset4& record) {
   constexpr std::string_view name = "[memset]";
   count_bytes(name, record.start, record.bytes);
   place({.row = row, .name = name});
+}
+
+// External correlations precede the call's record; a call without one was made outside any span.
+void ActivityRows::add_call(const CUpti_ActivityAPI& record) {
+  Call& call = calls_.at(record.correlationId);
+  call.is_complete = true;
+  const std::string_view name = call_name(record.kind, record.cbid);
+  Kernel row;
+  if (name.empty() || !begin_row(row, record.start, record.end, record.correlationId)) return;
+  row.track_id = track("calls", "CUDA calls", 0);
+  store(attributed({.row = row, .name = name, .is_work = false}, call));
+}
+
+// A recording has one device, so the record of a second one is passed over.
+void ActivityRows::add_device(const CUpti_ActivityDevice5& record) {
+  if (!device_limits_.empty()) return;
+  const auto field = [](std::string_view name, std::uint32_t number) {
+    return fmt::format("\"{}\":{}", name, number);
+  };
+  device_limits_ = fmt::format(
+      "{{\"compute_capability\":\"{}.{}\",{},{},{},{},{}}}", std::uint32_t{record.computeCapabilityMajor},
+      std::uint32_t{record.computeCapabilityMinor}, field("multiprocessors", record.numMultiprocessors),
+      field("max_warps", record.maxWarpsPerMultiprocessor),
+      field("max_blocks", record.maxBlocksPerMultiprocessor),
+      field("max_registers", record.maxRegistersPerMultiprocessor),
+      field("max_shared_bytes", record.maxSharedMemoryPerMultiprocessor));
 }
 
 void ActivityRows::add_wait(const CUpti_ActivitySynchronization2& record) {
@@ -217,7 +247,8 @@ bool ActivityRows::begin_work(Kernel& row, const Record& record) {
 void ActivityRows::place(const Waiting& waiting) {
   const Call* const call = call_of(waiting);
   if (call == nullptr) return waiting_.push_back(waiting);
-  const Kernel row = attributed(waiting, *call);
+  Kernel row = attributed(waiting, *call);
+  if (call == calls_.find(waiting.runtime_correlation)) row.correlation_id = waiting.runtime_correlation;
   if (row.span_id == 0) ++counts_.unattributed;
   finish(row);
 }
@@ -257,9 +288,13 @@ Kernel ActivityRows::attributed(const Waiting& waiting, const Call& call) {
 }
 
 void ActivityRows::finish(const Kernel& row) {
+  ++counts_.rows;
+  store(row);
+}
+
+void ActivityRows::store(const Kernel& row) {
   rows_.push_back(row);
   rows_.back().id = writer_->next_kernel_id();
-  ++counts_.rows;
   if (rows_.size() >= rows_per_write) write();
 }
 

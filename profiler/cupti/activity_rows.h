@@ -10,7 +10,8 @@
 // correlation ids persists across buffers.
 //
 // Tracks of rows: kernels, copies and memory sets are on a track of kind "stream" per stream; waits of the
-// host on one of kind "sync"; the cost of measuring on one of kind "overhead". Bytes of copies are counters,
+// host on one of kind "sync"; its calls that launch or wait on one of kind "calls", where `correlation_id` is
+// that of the work; the cost of measuring on one of kind "overhead". Bytes of copies are counters,
 // with one track per direction, when the copy begins.
 
 #include <cupti.h>
@@ -58,6 +59,9 @@ class ActivityRows {
 
   void count_dropped(std::int64_t records) { counts_.dropped += records; }
   [[nodiscard]] const DeviceTraceCounts& counts() const { return counts_; }
+  /// Limits of a multiprocessor as the JSON object `device_limits` of the schema; empty before CUPTI said
+  /// them.
+  [[nodiscard]] const std::string& device_limits() const { return device_limits_; }
 
  private:
   struct Launcher {
@@ -83,6 +87,8 @@ class ActivityRows {
   void add_kernel(const CUpti_ActivityKernel10& record);
   void add_copy(const CUpti_ActivityMemcpy6& record);
   void add_set(const CUpti_ActivityMemset4& record);
+  void add_call(const CUpti_ActivityAPI& record);
+  void add_device(const CUpti_ActivityDevice5& record);
   void add_wait(const CUpti_ActivitySynchronization2& record);
   void add_overhead(const CUpti_ActivityOverhead3& record);
 
@@ -96,7 +102,9 @@ class ActivityRows {
   [[nodiscard]] const Call* call_of(const Waiting& waiting) const;
   /// Row with the facts of its call.
   [[nodiscard]] traces::Kernel attributed(const Waiting& waiting, const Call& call);
+  /// Counts a row of the device, and stores it.
   void finish(const traces::Kernel& row);
+  void store(const traces::Kernel& row);
   void write();
   void count_bytes(std::string_view name, std::uint64_t start, std::uint64_t bytes);
 
@@ -126,6 +134,7 @@ class ActivityRows {
   std::vector<traces::Kernel> rows_;
   std::vector<traces::Counter> counters_;
   DeviceTraceCounts counts_;
+  std::string device_limits_;
 };
 
 }  // namespace draftscope::profiler::cupti

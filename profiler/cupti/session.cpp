@@ -11,12 +11,10 @@ namespace draftscope::profiler::cupti {
 namespace {
 
 // KERNEL is never used, since it makes kernels wait for each other.
-constexpr std::array recorded_kinds{CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
-                                    CUPTI_ACTIVITY_KIND_MEMCPY,
-                                    CUPTI_ACTIVITY_KIND_MEMSET,
-                                    CUPTI_ACTIVITY_KIND_SYNCHRONIZATION,
-                                    CUPTI_ACTIVITY_KIND_OVERHEAD,
-                                    CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION};
+constexpr std::array recorded_kinds{
+    CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,   CUPTI_ACTIVITY_KIND_MEMCPY,   CUPTI_ACTIVITY_KIND_MEMSET,
+    CUPTI_ACTIVITY_KIND_SYNCHRONIZATION,     CUPTI_ACTIVITY_KIND_OVERHEAD, CUPTI_ACTIVITY_KIND_DEVICE,
+    CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION};
 
 // The two kinds of correlation have separate stacks.
 constexpr CUpti_ExternalCorrelationKind span_ids = CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0;
@@ -100,9 +98,9 @@ Result<void> Session::enable() {
   DRAFTSCOPE_TRY(check(cupti.cuptiActivityRegisterTimestampCallback(on_timestamp), "registering the clock"));
   DRAFTSCOPE_TRY(check(cupti.cuptiActivityRegisterCallbacks(on_buffer_requested, on_buffer_completed),
                        "registering buffers"));
-  for (const CUpti_CallbackId id : runtime_launch_calls)
+  for (const auto& [id, name] : runtime_launch_calls)
     DRAFTSCOPE_TRY(check(cupti.cuptiActivityEnableRuntimeApi(id, 1), "enabling runtime calls"));
-  for (const CUpti_CallbackId id : driver_launch_calls)
+  for (const auto& [id, name] : driver_launch_calls)
     DRAFTSCOPE_TRY(check(cupti.cuptiActivityEnableDriverApi(id, 1), "enabling driver calls"));
   for (const CUpti_ActivityKind kind : recorded_kinds)
     DRAFTSCOPE_TRY(check(cupti.cuptiActivityEnable(kind),
@@ -209,9 +207,9 @@ void Session::stop() {
 void Session::detach() {
   for (const CUpti_ActivityKind kind : recorded_kinds)
     note(library_.cuptiActivityDisable(kind), "disabling an activity kind");
-  for (const CUpti_CallbackId id : runtime_launch_calls)
+  for (const auto& [id, name] : runtime_launch_calls)
     note(library_.cuptiActivityEnableRuntimeApi(id, 0), "disabling runtime calls");
-  for (const CUpti_CallbackId id : driver_launch_calls)
+  for (const auto& [id, name] : driver_launch_calls)
     note(library_.cuptiActivityEnableDriverApi(id, 0), "disabling driver calls");
   note(library_.cuptiUnsubscribe(subscriber_), "unsubscribing");
   subscriber_ = nullptr;
@@ -258,6 +256,7 @@ void Session::write_meta() {
         {"device_failed_calls", counts.failed_calls},
         {"device_overhead_ns", counts.overhead_ns}})
     writer_->set_meta(key, std::to_string(number));
+  if (!rows_.device_limits().empty()) writer_->set_meta("device_limits", rows_.device_limits());
   if (mode_ == DeviceTraceMode::operations)
     writer_->set_meta("device_operations_error_ns", std::to_string(operations_error_ns_));
 }

@@ -10,7 +10,7 @@ import urllib.parse
 
 APPLICATION_ID = 0x44537472
 OLDEST_SCHEMA = 4
-NEWEST_SCHEMA = 5
+NEWEST_SCHEMA = 6
 
 FIGURES = """
 SELECT runs.id AS run, runs.strategy, runs.specification, runs.is_baseline,

@@ -152,6 +152,8 @@ class SampleWriter {
     kernel.grid_x = 132;
     kernel.grid_y = kernel.grid_z = kernel.block_y = kernel.block_z = 1;
     kernel.block_x = 128;
+    kernel.registers_per_thread = 96;
+    kernel.dynamic_shared_bytes = 65'536;
     kernels_.push_back(kernel);
     if (!options_.operations) return;
     kernel.id = writer_.next_kernel_id();
@@ -161,6 +163,7 @@ class SampleWriter {
     kernel.correlation_id = 0;
     kernel.graph_node_id = 0;
     kernel.grid_y = kernel.grid_z = kernel.block_x = kernel.block_y = kernel.block_z = 0;
+    kernel.registers_per_thread = kernel.dynamic_shared_bytes = 0;
     kernel.bytes = between(0, 1'000'000'000);
     kernel.first_end_ns = between(kernel.start_ns, kernel.end_ns);
     kernel.wait_ns = kernel.end_ns - kernel.first_end_ns;

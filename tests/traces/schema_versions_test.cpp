@@ -30,6 +30,22 @@ TEST(Version4, IsReadInFullHasNoTimedOperationsAndBreaksNoRule) {
   EXPECT_GT(rows, 0);
 }
 
+/// Its recording was written by schema version 5.
+TEST(Version5, HasNoRegistersAndBreaksNoRule) {
+  const auto file =
+      std::filesystem::path(DRAFTSCOPE_SOURCE_DIR) / "traces/samples/h200-llama-1b-operations.dstrace";
+  EXPECT_EQ(read_everything(file), "");
+  auto reader = value_of(Reader::open(file));
+  EXPECT_EQ(reader.schema_version(), 5);
+  bool has_operations = false;
+  EXPECT_TRUE(reader.kernels([&](const Kernel& kernel) {
+    EXPECT_EQ(kernel.registers_per_thread, 0);
+    has_operations = has_operations || kernel.first_end_ns > 0;
+    return true;
+  }));
+  EXPECT_TRUE(has_operations);
+}
+
 TEST(Version4, GoesOutInEveryFormat) {
   const TestFolder folder;
   auto reader = value_of(Reader::open(version_4_file()));

@@ -15,8 +15,10 @@
 namespace draftscope::traces {
 
 /// The kind of a device track; a row's name in brackets decides. "host" has no device rows.
+/// Calls of CUDA's API begin with "cu".
 [[nodiscard]] inline std::string_view device_track_kind(std::string_view name) {
   if (name.starts_with("[wait") || name.starts_with("[stream waits")) return "sync";
+  if (name.starts_with("[cu")) return "calls";
   const bool is_other = name.starts_with("[CUPTI") || name.starts_with("[driver") ||
                         name.starts_with("[module") || name.starts_with("[lazy") ||
                         name.starts_with("[command buffer") || name == "[overhead]";

@@ -62,12 +62,13 @@ void add_run_rules(std::vector<Rule>& rules) {
                    "SELECT id, printf('skipped is %d bytes, expected %d for %d layers', length(skipped), "
                    "(2 * n_layers + 7) / 8, n_layers) FROM layer_sets "
                    "WHERE length(skipped) <> (2 * n_layers + 7) / 8"});
-  rules.push_back({"tracks",
-                   "SELECT id, printf('kind is %s, expected host, stream, operations, block, sync, overhead, "
-                   "rank or counter', "
-                   "kind) FROM tracks "
-                   "WHERE kind NOT IN ('host', 'stream', 'operations', 'block', 'sync', 'overhead', 'rank', "
-                   "'counter')"});
+  rules.push_back(
+      {"tracks",
+       "SELECT id, printf('kind is %s, expected host, calls, stream, operations, block, sync, overhead, "
+       "rank or counter', "
+       "kind) FROM tracks "
+       "WHERE kind NOT IN ('host', 'calls', 'stream', 'operations', 'block', 'sync', 'overhead', 'rank', "
+       "'counter')"});
   // The search goes down from the outermost tracks. A track that it does not reach is among its own
   // ancestors, or below one that is. For spans, the depth rules that out.
   rules.push_back(

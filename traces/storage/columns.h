@@ -22,7 +22,7 @@
 
 namespace draftscope::traces {
 
-inline constexpr int current_schema_version = 5;
+inline constexpr int current_schema_version = 6;
 /// Oldest version that is read, whose tables are those of the current version.
 inline constexpr int oldest_schema_version = 4;
 
@@ -32,11 +32,14 @@ struct AddedColumn {
   std::string_view table;
   std::string_view name;
 };
-inline constexpr std::array<AddedColumn, 5> added_columns{{{5, "kernels", "bytes"},
+inline constexpr std::array<AddedColumn, 8> added_columns{{{5, "kernels", "bytes"},
                                                            {5, "kernels", "wait_ns"},
                                                            {5, "kernels", "first_end_ns"},
                                                            {5, "kernels", "first_block"},
-                                                           {5, "kernels", "last_block"}}};
+                                                           {5, "kernels", "last_block"},
+                                                           {6, "kernels", "registers_per_thread"},
+                                                           {6, "kernels", "static_shared_bytes"},
+                                                           {6, "kernels", "dynamic_shared_bytes"}}};
 
 /// Whether files of that schema version have the column.
 [[nodiscard]] constexpr bool has_column(int version, std::string_view table, std::string_view column) {
@@ -226,6 +229,9 @@ void visit_columns(Row& row, Visitor&& visit) {
   visit.value("first_end_ns", row.first_end_ns);
   visit.value("first_block", row.first_block);
   visit.value("last_block", row.last_block);
+  visit.value("registers_per_thread", row.registers_per_thread);
+  visit.value("static_shared_bytes", row.static_shared_bytes);
+  visit.value("dynamic_shared_bytes", row.dynamic_shared_bytes);
 }
 
 template <RowOf<Counter> Row, typename Visitor>

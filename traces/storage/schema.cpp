@@ -126,7 +126,8 @@ CREATE VIEW CUPTI_ACTIVITY_KIND_KERNEL AS
 SELECT start_ns AS start, end_ns AS "end", 0 AS deviceId, 0 AS contextId, stream_id AS streamId,
        correlation_id AS correlationId, short_name AS demangledName, short_name AS shortName,
        grid_x AS gridX, grid_y AS gridY, grid_z AS gridZ, block_x AS blockX, block_y AS blockY, block_z AS blockZ,
-       graph_id AS graphId, graph_node_id AS graphNodeId
+       graph_id AS graphId, graph_node_id AS graphNodeId, registers_per_thread AS registersPerThread,
+       static_shared_bytes AS staticSharedMemory, dynamic_shared_bytes AS dynamicSharedMemory
 FROM kernels WHERE block_x > 0;
 
 CREATE VIEW NVTX_EVENTS AS

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "run_comparison.h"
 
+#include <draftscope/simulator/analysis/what_is_traced.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -98,10 +99,14 @@ RunsComparison compare(const std::vector<ComparedRun>& runs, std::size_t baselin
     const OpenedRecording& base = *runs[baseline].recording;
     const bool is_listed = std::any_of(comparison.settings.begin(), comparison.settings.end(),
                                        [&](const auto& entry) { return entry.first == other.name(); });
-    if (&other != &base && !is_listed)
-      comparison.settings.emplace_back(
-          other.name(), simulator::meta_differences(simulator::Baseline(base.recording().meta),
-                                                    simulator::Comparison(other.recording().meta)));
+    if (&other == &base || is_listed) continue;
+    if (const auto cost = simulator::tracing_cost(simulator::Baseline(base.recording()),
+                                                  simulator::Comparison(other.recording())))
+      comparison.tracing.push_back(
+          fmt::format("{}: {}", (cost->is_of_comparison ? other : base).name(), cost->sentence));
+    comparison.settings.emplace_back(
+        other.name(), simulator::meta_differences(simulator::Baseline(base.recording().meta),
+                                                  simulator::Comparison(other.recording().meta)));
   }
   const std::vector<double> adjusted = simulator::holm_adjusted(p_values);
   for (std::size_t i = 0; i < tested.size(); ++i) comparison.runs[tested[i]].adjusted_p_value = adjusted[i];

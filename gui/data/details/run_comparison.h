@@ -56,6 +56,7 @@ struct RunsComparison {
   std::size_t shared_requests = 0;  ///< Prompts and repeats that every compared run decoded.
   /// Settings that differ from the baseline's recording, by other recording.
   std::vector<std::pair<std::string, std::vector<simulator::MetaDifference>>> settings;
+  std::vector<std::string> tracing;  ///< Costs of finer device traces, a sentence per recording.
 };
 
 /// `baseline` is an index into `runs`. With fewer than two runs nothing is compared.

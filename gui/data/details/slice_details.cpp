@@ -4,6 +4,8 @@
 #include <draftscope/base/statistics.h>
 
 #include <algorithm>
+#include <limits>
+#include <unordered_map>
 
 #include "data/id_index.h"
 #include "draft_steps.h"
@@ -107,7 +109,47 @@ std::optional<traces::Kernel> kernel_of(const OpenedRecording& opened, const Lan
   return found;
 }
 
+/// The slice of a lane of calls that has the correlation id and began in the time; the first of several.
+std::optional<std::size_t> call_in(traces::Reader& reader, const LaneSlices& calls, TimeRange time,
+                                   std::uint32_t correlation_id) {
+  const std::size_t begin = calls.first_starting_at(time.start_ns);
+  std::unordered_map<std::int64_t, std::size_t> slices;
+  std::int64_t least = std::numeric_limits<std::int64_t>::max();
+  std::int64_t most = 0;
+  for (std::size_t slice = begin; slice < calls.size() && calls.start_ns(slice) < time.end_ns; ++slice) {
+    const std::int64_t id = calls.row_id(slice);
+    slices.emplace(id, slice);
+    least = std::min(least, id);
+    most = std::max(most, id);
+  }
+  std::optional<std::size_t> found;
+  if (most > 0)
+    (void)reader.kernels({least, most}, [&](const traces::Kernel& row) {
+      const auto slice = row.correlation_id == correlation_id ? slices.find(row.id.value()) : slices.end();
+      if (slice != slices.end()) found = std::min(found.value_or(slice->second), slice->second);
+      return true;
+    });
+  return found;
+}
+
 }  // namespace
+
+std::optional<SlicePlace> call_of(const OpenedRecording& opened, const Timeline& timeline,
+                                  const SlicePlace& place) {
+  const Lane& lane = timeline.lanes[place.lane];
+  const auto is_of_calls = [](const Lane& of) { return of.track_kind == "calls"; };
+  if (is_of_calls(lane) || std::ranges::none_of(timeline.lanes, is_of_calls)) return std::nullopt;
+  const auto row = kernel_of(opened, lane, lane.slices[place.slice]);
+  const auto span = row && row->correlation_id != 0 ? launch_of(timeline, place) : std::nullopt;
+  auto reader = traces::Reader::open(opened.recording().path);
+  if (!span || !reader) return std::nullopt;
+  const TimeRange time{time_of(timeline, *span).start_ns, row->start_ns + 1};
+  for (std::size_t calls = 0; calls < timeline.lanes.size(); ++calls)
+    if (is_of_calls(timeline.lanes[calls]))
+      if (const auto slice = call_in(*reader, timeline.lanes[calls].slices, time, row->correlation_id))
+        return SlicePlace{calls, *slice};
+  return std::nullopt;
+}
 
 std::optional<SlicePlace> parent_of(const OpenedRecording& opened, const Timeline& timeline,
                                     const SlicePlace& place) {
@@ -153,6 +195,7 @@ std::optional<SliceDetails> slice_details(const OpenedRecording& opened, const T
   details.inside_ns = inside_ns(timeline, place, slice.time);
   details.shared_ns = shared_until_ns(timeline, place) - slice.time.start_ns;
   details.kernel = kernel_of(opened, lane, slice);
+  details.call = call_of(opened, timeline, place);
 
   // A round's phase is only the one that took most time, so it does not make another kind.
   const bool has_phase = lane.kind == LaneKind::track;

@@ -29,6 +29,7 @@ struct SliceDetails {
   std::int64_t inside_ns = 0;                ///< Part of it that slices of the lane below cover.
   std::int64_t shared_ns = 0;                ///< Part of it in which what began earlier on its stream ran.
   std::optional<traces::Kernel> kernel;      ///< Its row, if a device timed it.
+  std::optional<SlicePlace> call;            ///< The call that launched it, or that waited.
 
   // The slice's kind: slices of its name, phase, kind of lane, and run.
   std::size_t kind_size = 0;
@@ -42,6 +43,11 @@ struct SliceDetails {
 /// lies in the round, a round in the request. A kernel's parent is the span that launched it.
 [[nodiscard]] std::optional<SlicePlace> parent_of(const OpenedRecording& opened, const Timeline& timeline,
                                                   const SlicePlace& place);
+
+/// The call of the host that launched what a device did, or that waited for it, by its correlation id; none
+/// in recordings without calls. Reads the rows of the calls of its phase from the file.
+[[nodiscard]] std::optional<SlicePlace> call_of(const OpenedRecording& opened, const Timeline& timeline,
+                                                const SlicePlace& place);
 
 /// Walks all slices of lanes of the kind. `should_continue` is polled; once it is false, the result is empty.
 [[nodiscard]] std::optional<SliceDetails> slice_details(const OpenedRecording& opened,

@@ -32,8 +32,8 @@ bool is_in(const traces::Recording& recording, const LaneGroup& group) {
 }  // namespace
 
 bool is_side_by_side(const Lane& lane) {
-  return lane.track_kind == "stream" || lane.track_kind == "sync" || lane.track_kind == "overhead" ||
-         lane.track_kind == "block";
+  return lane.track_kind == "stream" || lane.track_kind == "calls" || lane.track_kind == "sync" ||
+         lane.track_kind == "overhead" || lane.track_kind == "block";
 }
 
 std::size_t Timeline::slices() const {

@@ -4,6 +4,7 @@
 #include <QCoreApplication>
 #include <QHeaderView>
 #include <QTableView>
+#include <algorithm>
 
 #include "models/column_text.h"
 #include "models/copy_rows.h"
@@ -38,6 +39,11 @@ DeviceCell text_cell(const std::string& text) {
 std::optional<double> ratio_of(std::int64_t part, std::int64_t whole) {
   if (whole <= 0) return std::nullopt;
   return static_cast<double>(part) / static_cast<double>(whole);
+}
+
+bool has_occupancy(const DeviceAnswer& answer) {
+  return std::ranges::any_of(answer.table.rows,
+                             [](const simulator::DeviceRow& row) { return row.occupancy.has_value(); });
 }
 
 QString signed_duration(std::int64_t ns) {
@@ -91,6 +97,10 @@ std::vector<DeviceColumn> device_columns(const DeviceAnswer& answer) {
       {cell_tr("p99"), cell_tr("99th percentile of the open times")},
       {cell_tr("GB/s"), cell_tr("Bytes that it must read over its own time")},
       {cell_tr("of read"), cell_tr("That rate over the one that reading alone reaches on this GPU")}};
+  if (has_occupancy(answer))
+    columns.push_back({cell_tr("occupancy"),
+                       cell_tr("Share of a multiprocessor's warps that fit of the kernel, by its threads, "
+                               "registers and shared memory; a mean by open time")});
   if (answer.other) {
     columns.push_back({cell_tr("other own"), cell_tr("Own time in the run that it is compared with")});
     columns.push_back({cell_tr("difference"), cell_tr("Own time here less that of the other run")});
@@ -118,6 +128,7 @@ std::vector<std::vector<DeviceCell>> device_rows(const simulator::DeviceTimeline
                                   time_cell(row.p99_ns),
                                   number_cell(row.gb_s(), number_text),
                                   number_cell(of_read, share_text)};
+    if (has_occupancy(answer)) cells.push_back(number_cell(row.occupancy, share_text));
     if (answer.other) {
       const auto found = answer.other->find(row.name);
       const bool is_there = found != answer.other->end();

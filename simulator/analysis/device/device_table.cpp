@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "analysis/device/walk.h"
 
@@ -108,16 +109,24 @@ DeviceTable device_table(const DeviceTimeline& timeline, const DeviceSelection& 
         static_cast<double>(work.bytes) * static_cast<double>(ns) / static_cast<double>(whole_ns[own.work]);
   });
   std::vector<std::uint32_t> counted;
+  // By name: open times of which the occupancy is known, and warps in them.
+  std::vector<std::pair<double, double>> occupied(timeline.names.size());
   walk_work(timeline, selection, [&](std::uint32_t index, std::int64_t inside_ns) {
     const DeviceWork& work = timeline.work[index];
     DeviceRow& row = by_name[name_of(work, by)];
     if (row.count++ == 0 || work.open_ns() > timeline.work[row.longest].open_ns()) row.longest = index;
     row.open_ns += inside_ns;
     counted.push_back(index);
+    if (work.warps == 0 || !timeline.limits) return;
+    auto& [known_ns, warps_ns] = occupied[name_of(work, by)];
+    known_ns += static_cast<double>(inside_ns);
+    warps_ns += static_cast<double>(inside_ns) * work.warps;
   });
   add_quantiles(timeline, by, counted, by_name);
   for (std::size_t name = 0; name < by_name.size(); ++name) {
     by_name[name].name = static_cast<std::uint32_t>(name);
+    if (const auto [known_ns, warps_ns] = occupied[name]; known_ns > 0.0)
+      by_name[name].occupancy = warps_ns / known_ns / timeline.limits->warps;
     if (by_name[name].count > 0) table.rows.push_back(by_name[name]);
   }
   std::stable_sort(table.rows.begin(), table.rows.end(),

@@ -149,7 +149,7 @@ class RowReader {
  public:
   RowReader(const traces::Recording& recording,
             const std::unordered_map<traces::StringId, std::string>& strings)
-      : strings_(strings) {
+      : strings_(strings), limits_(multiprocessor_limits(recording.meta)) {
     std::unordered_map<traces::RunId, std::uint32_t> runs;
     for (std::size_t i = 0; i < recording.runs.size(); ++i)
       runs.emplace(recording.runs[i].id, static_cast<std::uint32_t>(i));
@@ -177,11 +177,14 @@ class RowReader {
     work.launch = launch_number(kernel);
     work.layer = kernel.layer;
     work.phase = kernel.phase;
+    if (const auto fits = limits_ ? occupancy_of(kernel, *limits_) : std::nullopt)
+      work.warps = static_cast<std::uint8_t>(std::min(fits->warps, 255));
     rows_.push_back({work, kernel.span_id, kernel.graph_id, is_operation});
   }
 
   [[nodiscard]] std::vector<ReadRow>& rows() { return rows_; }
   [[nodiscard]] NameTable& names() { return names_; }
+  [[nodiscard]] const std::optional<MultiprocessorLimits>& limits() const { return limits_; }
   [[nodiscard]] bool has_operations() const { return !operations_.empty(); }
 
  private:
@@ -199,6 +202,7 @@ class RowReader {
   }
 
   const std::unordered_map<traces::StringId, std::string>& strings_;
+  std::optional<MultiprocessorLimits> limits_;
   std::unordered_map<traces::RequestId, std::uint32_t> run_of_;
   std::unordered_set<traces::TrackId> operations_, streams_;
   std::unordered_map<traces::StringId, Names> known_;
@@ -242,6 +246,7 @@ Result<DeviceTimeline> read_device_timeline(traces::Reader& reader, const traces
   timeline.bytes = add_bytes(recording, reading);
   timeline.timed_by_device = reading.has_operations();
   timeline.rate = read_rate(recording.meta);
+  timeline.limits = reading.limits();
   timeline.own = own_of_operations(rows);
   add_own_of_streams(rows, timeline.own);
   timeline.work.reserve(rows.size());

@@ -27,9 +27,9 @@ std::vector<FindingRow> rows_of_drafts() {
            "steps, so that its speedup is above the tokens that a round yields",
        .because = "a pass over several rows does all that a pass over one row does: it takes less only where "
                   "the engine's pass over one row is slow, or was slowed while vanilla ran",
-       .sentence =
-           "The baseline's own pass is slower than one of {rows} rows (v = {ratio}): it takes {step}, "
-           "that one {pass}{run}, so that speedups stand over a slow baseline.",
+       .sentence = "The baseline's own pass is slower than one of {rows} rows (v = {ratio}): it takes "
+                   "{step}{launched}, "
+                   "that one {pass}{run}, so that speedups stand over a slow baseline.",
        .look = "v in draftscope report; view Breakdown, verify of vanilla beside that of the run",
        .remedies = {{.words =
                          "mend the engine's pass over one row before any other setting; until then take no "

@@ -2,6 +2,7 @@
 #include "analysis/explain/slow_baseline.h"
 
 #include <draftscope/simulator/analysis/gpu.h>
+#include <draftscope/simulator/analysis/what_is_traced.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -59,6 +60,7 @@ struct FastVerification {
 };
 
 Judgement slow_step(const Evidence& of, const FastVerification& fast) {
+  const std::string launched = how_launched(of.meta);
   const bool is_whole = fast.rows == std::floor(fast.rows);
   return {.outcome = Judgement::Outcome::found,
           .figure = fast.ns / fast.step_ns,
@@ -68,7 +70,8 @@ Judgement slow_step(const Evidence& of, const FastVerification& fast) {
                      {"rows", is_whole ? fmt::format("{:.0f}", fast.rows) : amount_text(fast.rows)},
                      {"pass", duration_text(fast.ns, Characters::ascii)},
                      {"run", fast.whose},
-                     {"step", duration_text(fast.step_ns, Characters::ascii)}}};
+                     {"step", duration_text(fast.step_ns, Characters::ascii)},
+                     {"launched", launched.empty() ? launched : " (launched: " + launched + ")"}}};
 }
 
 }  // namespace

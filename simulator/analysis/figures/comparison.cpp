@@ -25,7 +25,7 @@ bool is_volatile(std::string_view key) {
 }
 
 bool changes_experiment(std::string_view key) {
-  static constexpr std::array<std::string_view, 28> keys{"tool_version",
+  static constexpr std::array<std::string_view, 29> keys{"tool_version",
                                                          "model",
                                                          "model_shape",
                                                          "checkpoint_hash",
@@ -37,6 +37,7 @@ bool changes_experiment(std::string_view key) {
                                                          "device",
                                                          "processor",
                                                          "kernels",
+                                                         "launches",
                                                          "threads",
                                                          "kv_bytes",
                                                          "seed",

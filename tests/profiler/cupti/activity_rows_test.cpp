@@ -41,6 +41,9 @@ CUpti_ActivityExternalCorrelation operation_of(std::uint32_t correlation, std::u
 CUpti_ActivityAPI api_call(std::uint32_t correlation) {
   CUpti_ActivityAPI record{};
   record.kind = CUPTI_ACTIVITY_KIND_DRIVER;
+  record.cbid = CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz;
+  record.start = 500;
+  record.end = 510;
   record.correlationId = correlation;
   return record;
 }
@@ -116,6 +119,64 @@ TEST_F(ActivityRowsTest, GiveAKernelItsSpansPhaseAndLayer) {
   EXPECT_EQ(row.name, "skinny_product");
   EXPECT_EQ(row.track_kind, "stream");
   EXPECT_EQ(row.track_name, "device 0, stream 7");
+}
+
+TEST_F(ActivityRowsTest, KeepWhatABlockTakesOfAMultiprocessor) {
+  CUpti_ActivityKernel10 record = kernel(9);
+  record.registersPerThread = 96;
+  record.staticSharedMemory = 1024;
+  record.dynamicSharedMemory = 90'000;
+  add(api_call(9), record);
+  const DeviceRows read = finish();
+  EXPECT_EQ(read.rows.at(0).kernel.registers_per_thread, 96);
+  EXPECT_EQ(read.rows.at(0).kernel.static_shared_bytes, 1024);
+  EXPECT_EQ(read.rows.at(0).kernel.dynamic_shared_bytes, 90'000);
+}
+
+TEST_F(ActivityRowsTest, HaveARowACallThatLaunchesWithTheCorrelationOfItsWork) {
+  const traces::SpanId launcher = span(traces::Phase::verify, 5);
+  CUpti_ActivityAPI unlisted = api_call(10);
+  unlisted.cbid = CUPTI_DRIVER_TRACE_CBID_cuCtxGetCurrent;
+  CUpti_ActivityMemcpy6 copy{};
+  copy.kind = CUPTI_ACTIVITY_KIND_MEMCPY;
+  copy.start = 2000;
+  copy.end = 2010;
+  copy.correlationId = 12;
+  copy.runtimeCorrelationId = 11;
+  CUpti_ActivityAPI copying = api_call(11);
+  copying.kind = CUPTI_ACTIVITY_KIND_RUNTIME;
+  copying.cbid = CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyAsync_v3020;
+  add(external(9, launcher), api_call(9), kernel(9), unlisted, external(11, launcher), copying, copy);
+  EXPECT_EQ(rows_.counts().rows, 2) << "of the device";
+  const DeviceRows read = finish();
+  ASSERT_EQ(read.calls.size(), 2U);
+  EXPECT_EQ(read.calls[0].name, "[cuLaunchKernel]");
+  EXPECT_EQ(read.calls[0].track_name, "CUDA calls");
+  EXPECT_EQ(read.calls[0].kernel.span_id, launcher);
+  EXPECT_EQ(read.calls[0].kernel.phase, traces::Phase::verify);
+  EXPECT_EQ(read.calls[0].kernel.start_ns, 500);
+  EXPECT_EQ(read.calls[0].kernel.end_ns, 510);
+  EXPECT_EQ(read.calls[1].name, "[cudaMemcpyAsync]");
+  for (std::size_t i = 0; i < 2; ++i)
+    EXPECT_EQ(read.calls[i].kernel.correlation_id, read.rows.at(i).kernel.correlation_id);
+}
+
+TEST_F(ActivityRowsTest, SayTheLimitsOfTheFirstDevice) {
+  CUpti_ActivityDevice5 device{};
+  device.kind = CUPTI_ACTIVITY_KIND_DEVICE;
+  device.computeCapabilityMajor = 9;
+  device.numMultiprocessors = 132;
+  device.maxWarpsPerMultiprocessor = 64;
+  device.maxBlocksPerMultiprocessor = 32;
+  device.maxRegistersPerMultiprocessor = 65'536;
+  device.maxSharedMemoryPerMultiprocessor = 233'472;
+  add(device);
+  device.numMultiprocessors = 1;
+  add(device);
+  EXPECT_EQ(rows_.device_limits(),
+            R"({"compute_capability":"9.0","multiprocessors":132,"max_warps":64,"max_blocks":32,)"
+            R"("max_registers":65536,"max_shared_bytes":233472})");
+  EXPECT_EQ(rows_.counts().other, 0);
 }
 
 TEST_F(ActivityRowsTest, HaveARowAnOperationThatAKernelTimedAndItsTimeOnABlock) {

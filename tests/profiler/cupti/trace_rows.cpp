@@ -32,12 +32,14 @@ DeviceRows TraceFile::close() {
   read.meta = recording.meta;
   EXPECT_TRUE(reader.kernels([&](const traces::Kernel& kernel) {
     const traces::Track& track = tracks.at(kernel.track_id);
-    read.rows.push_back({kernel, strings->at(kernel.short_name_id), track.kind, track.name});
+    (track.kind == "calls" ? read.calls : read.rows)
+        .push_back({kernel, strings->at(kernel.short_name_id), track.kind, track.name});
     return true;
   }));
-  std::stable_sort(read.rows.begin(), read.rows.end(), [](const DeviceRow& a, const DeviceRow& b) {
-    return a.kernel.start_ns < b.kernel.start_ns;
-  });
+  for (std::vector<DeviceRow>* rows : {&read.rows, &read.calls})
+    std::stable_sort(rows->begin(), rows->end(), [](const DeviceRow& a, const DeviceRow& b) {
+      return a.kernel.start_ns < b.kernel.start_ns;
+    });
   EXPECT_TRUE(reader.counters([&](const traces::Counter& counter) {
     read.counters.push_back(counter);
     return true;

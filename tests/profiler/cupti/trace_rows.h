@@ -22,7 +22,8 @@ struct DeviceRow {
 };
 
 struct DeviceRows {
-  std::vector<DeviceRow> rows;  ///< In the order of their starts.
+  std::vector<DeviceRow> rows;   ///< In the order of their starts.
+  std::vector<DeviceRow> calls;  ///< Calls of the host, likewise.
   std::vector<traces::Counter> counters;
   std::map<traces::SpanId, traces::Span> spans;
   traces::Meta meta;

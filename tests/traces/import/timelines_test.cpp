@@ -295,5 +295,36 @@ TEST(NsysImport, FindsPhasesRoundsLayersAndLaunches) {
   EXPECT_EQ(imported.kernels[2].span_id, span_named(imported, "outside").id);
 }
 
+TEST(NsysImport, ReadsWhatABlockTakesTheLimitsAndTheCallsThatDidSomething) {
+  const ImportFolder folder;
+  const auto file = export_of(
+      folder,
+      ranges_table("NVTX_EVENTS", "(10, 90, 59, 'verify', 1)") +
+          "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start, end, streamId, correlationId, shortName, blockX, "
+          "registersPerThread, staticSharedMemory, dynamicSharedMemory);"
+          "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (50, 70, 7, 3, 4, 128, 96, 16, 2048);"
+          "CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start, end, globalTid, correlationId, nameId);"
+          "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (20, 30, 1, 2, 5), (32, 40, 1, 3, 6);"
+          "CREATE TABLE StringIds (id, value);"
+          "INSERT INTO StringIds VALUES (4, 'gemm'), (5, 'cudaMalloc_v3020'), (6, 'cuLaunchKernelEx');"
+          "CREATE TABLE TARGET_INFO_GPU (computeMajor, computeMinor, smCount, maxWarpsPerSm, maxBlocksPerSm, "
+          "maxRegistersPerSm, maxShmemPerSm);"
+          "INSERT INTO TARGET_INFO_GPU VALUES (8, 9, 128, 48, 24, 65536, 102400);");
+  const Imported imported = import_soundly({file}, {}, folder / "out.dstrace");
+  ASSERT_EQ(imported.kernels.size(), 2U);
+  const Kernel& gemm = imported.kernels[0];
+  const Kernel& call = imported.kernels[1];
+  EXPECT_EQ(gemm.registers_per_thread, 96);
+  EXPECT_EQ(gemm.static_shared_bytes, 16);
+  EXPECT_EQ(gemm.dynamic_shared_bytes, 2048);
+  EXPECT_EQ(imported.strings.at(call.short_name_id), "[cuLaunchKernelEx]");
+  EXPECT_EQ(call.correlation_id, gemm.correlation_id);
+  EXPECT_EQ(call.span_id, span_named(imported, "verify").id);
+  EXPECT_EQ(call.end_ns, 40);
+  EXPECT_EQ(imported.recording.meta.at("device_limits"),
+            R"({"compute_capability":"8.9","multiprocessors":128,"max_warps":48,"max_blocks":24,)"
+            R"("max_registers":65536,"max_shared_bytes":102400})");
+}
+
 }  // namespace
 }  // namespace draftscope::traces

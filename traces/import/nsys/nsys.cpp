@@ -89,6 +89,8 @@ class NsysImport {
     ranges_.write(target_);
     DRAFTSCOPE_TRY(read_launches());
     for (const ActivityTable& table : activity_tables) DRAFTSCOPE_TRY(read_activities(table));
+    DRAFTSCOPE_TRY(read_calls());
+    DRAFTSCOPE_TRY(read_limits());
     DRAFTSCOPE_TRY(remark_on_rows());
     if (target_.counts().kernels == 0 && ranges_.size() == 0)
       return fail("{}: has neither NVTX ranges nor device activities, expected Nsight Systems' SQLite export",
@@ -101,12 +103,14 @@ class NsysImport {
   Result<void> find_tables() {
     DRAFTSCOPE_TRY_ASSIGN(const std::string schema, database_.schema_version());
     if (!schema.empty()) target_.writer().set_meta("nsys_schema", schema);
-    std::vector<std::string_view> names{"StringIds", "NVTX_EVENTS", "CUPTI_ACTIVITY_KIND_RUNTIME"};
+    std::vector<std::string_view> names{"StringIds", "NVTX_EVENTS", "CUPTI_ACTIVITY_KIND_RUNTIME",
+                                        "TARGET_INFO_GPU"};
     for (const ActivityTable& table : activity_tables) names.push_back(table.name);
     for (const std::string_view name : names) {
       DRAFTSCOPE_TRY_ASSIGN(tables_[name], database_.newest(name));
     }
-    std::vector<std::string_view> visited{tables_["NVTX_EVENTS"]};  // Domains are read before ranges.
+    // Domains are read before ranges, and launches before the rows of their calls.
+    std::vector<std::string_view> visited{tables_["NVTX_EVENTS"], tables_["CUPTI_ACTIVITY_KIND_RUNTIME"]};
     for (const auto& [name, table] : tables_) visited.push_back(table);
     DRAFTSCOPE_TRY_ASSIGN(const std::int64_t rows, database_.count(visited));
     database_.expect_rows(rows);
@@ -342,9 +346,10 @@ class NsysImport {
   TrackId track_of(std::int64_t process, std::int64_t device, std::int64_t stream, std::string_view kind) {
     const auto [entry, is_new] = tracks_.try_emplace({process >> bits_of_thread, device, stream, kind});
     if (is_new)
-      entry->second = target_.writer().add(Track{0, std::string(kind),
-                                                 fmt::format("device {}, stream {}", device, stream), 0,
-                                                 static_cast<std::int32_t>(tracks_.size())});
+      entry->second = target_.writer().add(Track{
+          0, std::string(kind),
+          kind == "calls" ? std::string("CUDA calls") : fmt::format("device {}, stream {}", device, stream),
+          0, static_cast<std::int32_t>(tracks_.size())});
     return entry->second;
   }
 
@@ -371,7 +376,8 @@ class NsysImport {
     return database_.rows(
         tables_[table.name], {"start", "end", "streamId", "correlationId"},
         {"deviceId", "globalPid", "shortName", "demangledName", "copyKind", "syncType", "graphId",
-         "graphNodeId", "gridX", "gridY", "gridZ", "blockX", "blockY", "blockZ"},
+         "graphNodeId", "gridX", "gridY", "gridZ", "blockX", "blockY", "blockZ", "registersPerThread",
+         "staticSharedMemory", "dynamicSharedMemory"},
         [&](NsysRow& row) {
           Kernel kernel;
           if (!read_times(row, 0, 1, kernel.start_ns, kernel.end_ns)) return;
@@ -388,13 +394,64 @@ class NsysImport {
           kernel.block_x = static_cast<std::int32_t>(row.integer(15, 0, 0, max_int32));
           kernel.block_y = static_cast<std::int32_t>(row.integer(16, 0, 0, max_int32));
           kernel.block_z = static_cast<std::int32_t>(row.integer(17, 0, 0, max_int32));
+          kernel.registers_per_thread = static_cast<std::int32_t>(row.integer(18, 0, 0, max_int32));
+          if (kernel.registers_per_thread > 0) {
+            kernel.static_shared_bytes = static_cast<std::int32_t>(row.integer(19, 0, 0, max_int32));
+            kernel.dynamic_shared_bytes = static_cast<std::int32_t>(row.integer(20, 0, 0, max_int32));
+          }
           if (!row.problem().empty()) return;
           kernel.id = target_.writer().next_kernel_id();
           kernel.track_id = track_of(process, device, kernel.stream_id, device_track_kind(name));
           kernel.short_name_id = target_.writer().intern(name);
           attribute(kernel, process);
+          if (kernel.correlation_id != 0) worked_.emplace_back(process_of(process), kernel.correlation_id);
           if (name == "[kernel]") ++nameless_;
           target_.add(kernel);
+        });
+  }
+
+  /// Adds the calls inside ranges that something on the device belongs to. A name has no version: that of
+  /// "cudaLaunchKernel_v7000" is "[cudaLaunchKernel]".
+  Result<void> read_calls() {
+    std::sort(worked_.begin(), worked_.end());
+    return database_.rows(
+        tables_["CUPTI_ACTIVITY_KIND_RUNTIME"], {"start", "correlationId", "globalTid"}, {"end", "nameId"},
+        [&](NsysRow& row) {
+          Kernel call;
+          if (row.is_null(3) || !read_times(row, 0, 3, call.start_ns, call.end_ns)) return;
+          call.correlation_id = static_cast<std::uint32_t>(row.integer(1, 0, 0, max_uint32));
+          const std::int64_t process = row.integer(2, 0, min_int64, max_int64);
+          const std::string name = text_of({}, row.integer(4, -1, min_int64, max_int64));
+          if (!row.problem().empty() || !name.starts_with("cu") ||
+              !std::binary_search(worked_.begin(), worked_.end(),
+                                  std::pair(process_of(process), call.correlation_id)))
+            return;
+          attribute(call, process);
+          if (call.span_id.is_none()) return;
+          call.id = target_.writer().next_kernel_id();
+          call.track_id = track_of(process, 0, 0, "calls");
+          call.short_name_id = target_.writer().intern(fmt::format("[{}]", name.substr(0, name.find('_'))));
+          target_.add(call);
+        });
+  }
+
+  /// Notes what a multiprocessor of the first GPU has.
+  Result<void> read_limits() {
+    bool is_noted = false;
+    return database_.rows(
+        tables_["TARGET_INFO_GPU"], {},
+        {"computeMajor", "computeMinor", "smCount", "maxWarpsPerSm", "maxBlocksPerSm", "maxRegistersPerSm",
+         "maxShmemPerSm"},
+        [&](NsysRow& row) {
+          std::array<std::int64_t, 7> number{};
+          for (int column = 0; column < 7; ++column)
+            number[static_cast<std::size_t>(column)] = row.integer(column, 0, 0, max_int32);
+          if (std::exchange(is_noted, true) || !row.problem().empty() || number[0] == 0) return;
+          target_.writer().set_meta(
+              "device_limits",
+              fmt::format(R"({{"compute_capability":"{}.{}","multiprocessors":{},"max_warps":{},)"
+                          R"("max_blocks":{},"max_registers":{},"max_shared_bytes":{}}})",
+                          number[0], number[1], number[2], number[3], number[4], number[5], number[6]));
         });
   }
 
@@ -425,6 +482,8 @@ class NsysImport {
   Intervals ranges_;
   Frames frames_;
   Launches launches_;
+  std::vector<std::pair<std::uint32_t, std::uint32_t>>
+      worked_;  // (process, correlation) of device activities
   std::map<std::int64_t, std::size_t> processes_;
   std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t, std::string_view>, TrackId> tracks_;
 };

@@ -200,7 +200,8 @@ Result<void> NsysDatabase::rows(std::string_view table, const std::vector<std::s
   for (const std::string_view column : optional) {
     DRAFTSCOPE_TRY_ASSIGN(const bool has, has_column(table, column));
     columns.push_back(column);
-    list += has ? fmt::format(", \"{}\"", column) : std::string(", NULL");
+    list += list.empty() ? "" : ", ";
+    list += has ? fmt::format("\"{}\"", column) : std::string("NULL");
   }
   DRAFTSCOPE_TRY_ASSIGN(const Statement statement,
                         prepare(database_.get(), name_, fmt::format("SELECT {} FROM {}", list, table)));

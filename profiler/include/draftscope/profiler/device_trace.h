@@ -32,7 +32,7 @@ enum class DeviceTraceMode : std::uint8_t { off, launches, operations };
 [[nodiscard]] Result<DeviceTraceMode> parse_device_trace_mode(std::string_view name);
 
 struct DeviceTraceCounts {
-  std::int64_t rows = 0;          ///< Rows handed to the writer.
+  std::int64_t rows = 0;          ///< Rows handed to the writer, without calls of the host.
   std::int64_t dropped = 0;       ///< Records that CUPTI had no room for.
   std::int64_t rejected = 0;      ///< Records without a usable time: start = 0 or end < start.
   std::int64_t unattributed = 0;  ///< Rows that no open span launched.

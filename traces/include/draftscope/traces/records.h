@@ -164,7 +164,8 @@ struct TokenText {
 /// A lane of the timeline.
 struct Track {
   TrackId id;
-  std::string kind;  ///< "host", "stream", "operations", "block", "sync", "overhead", "rank", "counter".
+  std::string
+      kind;  ///< "host", "calls", "stream", "operations", "block", "sync", "overhead", "rank", "counter".
   std::string name;
   TrackId parent_id;
   std::int32_t sort = 0;
@@ -209,6 +210,9 @@ struct Kernel {
   std::int64_t wait_ns = 0;                      ///< Mean time that a block waited for the last one.
   std::int64_t first_end_ns = 0;                 ///< Time when the first block finished.
   std::int32_t first_block = 0, last_block = 0;  ///< Blocks that finished first and last.
+  // What a block of a kernel takes of a multiprocessor.
+  std::int32_t registers_per_thread = 0;  ///< 0 = not recorded; then the two below are 0, too.
+  std::int32_t static_shared_bytes = 0, dynamic_shared_bytes = 0;  ///< Shared memory of a block.
 };
 
 struct Counter {

@@ -26,6 +26,7 @@ struct RecordingSettings {
   std::string level;
   std::string command_line;
   std::string weights = "as-stored";  ///< format of the layers' weights in the backend
+  std::string launches = "program";   ///< value of the key `launches`, where a GPU computes
 };
 
 [[nodiscard]] traces::Meta run_identity(const Checkpoint& checkpoint, const Backend& backend,

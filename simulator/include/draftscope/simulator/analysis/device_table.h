@@ -54,6 +54,8 @@ struct DeviceRow {
   double bytes = 0.0;         ///< Bytes that it must read; 0 = not known.
   std::int64_t bytes_ns = 0;  ///< Part of own_ns whose bytes are known.
   std::uint32_t longest = 0;  ///< Index into DeviceTimeline::work.
+  /// Share of a multiprocessor's warps that fit of the kernel, a mean by open time; absent where not known.
+  std::optional<double> occupancy;
 
   /// 10⁹ bytes per second; absent where bytes are not known.
   [[nodiscard]] std::optional<double> gb_s() const;

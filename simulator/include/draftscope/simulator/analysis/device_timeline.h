@@ -11,6 +11,7 @@
 // read, and free to share between threads.
 
 #include <draftscope/base/result.h>
+#include <draftscope/simulator/analysis/occupancy.h>
 #include <draftscope/simulator/analysis/step_bound.h>
 #include <draftscope/traces/reader.h>
 #include <cstdint>
@@ -37,6 +38,7 @@ struct DeviceWork {
   std::uint32_t launch = 0;    ///< As launch_number().
   std::int32_t layer = -1;
   traces::Phase phase = traces::Phase::control;
+  std::uint8_t warps = 0;  ///< Warps of it that fit on a multiprocessor (occupancy.h); 0 = not known.
 
   [[nodiscard]] std::int64_t open_ns() const { return end_ns - start_ns; }
 };
@@ -62,6 +64,7 @@ struct DeviceTimeline {
   bool timed_by_device = false;  ///< Whether operations timed themselves.
   BytesSource bytes = BytesSource::none;
   std::optional<ReadRate> rate;
+  std::optional<MultiprocessorLimits> limits;  ///< Limits of the recorded device.
 
   [[nodiscard]] bool empty() const { return work.empty(); }
 };
