@@ -119,8 +119,9 @@ std::optional<TracingCost> tracing_cost(Baseline<traces::Recording> baseline,
   const std::string range =
       cost.runs > 1 ? fmt::format("; {:.2f} to {:.2f} in {} runs", cost.lowest, cost.highest, cost.runs)
                     : std::string();
-  cost.sentence = fmt::format("{} made rounds {:.2f} times as long as {} ({} rounds of both{}).",
-                              finer.what_it_does, cost.factor, coarser.without, cost.rounds, range);
+  cost.sentence = fmt::format("{} made rounds {:.2f} times as long as {} ({} rounds of both{}){}.",
+                              finer.what_it_does, cost.factor, coarser.without, cost.rounds, range,
+                              a.meta.contains("launches") ? "" : ", if both were launched alike");
   return cost;
 }
 

@@ -395,6 +395,42 @@ TEST_P(DrawerDetails, OfDraftStepsFindEachTokenOfTheTreeOnce) {
 
 INSTANTIATE_TEST_SUITE_P(Seeds, DrawerDetails, testing::Range(1U, 4U));
 
+TEST(KernelDetails, FindTheCallThatLaunchedIt) {
+  const traces::TestFolder folder;
+  const auto path = folder / "calls.dstrace";
+  traces::make_sample_file(path, {.seed = 2});
+  // Every kernel gets a call that begins with its span.
+  traces::change(path,
+                 "UPDATE kernels SET correlation_id = id;"
+                 "INSERT INTO tracks (id, kind, name, sort) VALUES (1000, 'calls', 'CUDA calls', 0);"
+                 "INSERT INTO strings VALUES (100000, '[cuLaunchKernel]');"
+                 "CREATE TEMP TABLE calls AS SELECT * FROM kernels;"
+                 "UPDATE calls SET id = id + 100000, track = 1000, short_name = 100000, block_x = 0,"
+                 "  start_ns = (SELECT start_ns FROM spans WHERE id = span);"
+                 "UPDATE calls SET end_ns = start_ns + 1000;"
+                 "INSERT INTO kernels SELECT * FROM calls");
+  const std::atomic<bool> never_cancelled{false};
+  const auto loaded = load_recording(path, never_cancelled, {});
+  ASSERT_TRUE(loaded) << loaded.error().message;
+  const Timeline& timeline = *loaded->timeline;
+  int kernels = 0;
+  for (std::size_t lane = 0; lane < timeline.lanes.size(); ++lane)
+    for (std::size_t slice = 0; slice < timeline.lanes[lane].slices.size(); slice += 7) {
+      const auto call = call_of(*loaded->recording, timeline, {lane, slice});
+      EXPECT_EQ(call.has_value(), timeline.lanes[lane].track_kind == "stream");
+      if (!call) continue;
+      ++kernels;
+      EXPECT_EQ(timeline.lanes[call->lane].track_kind, "calls");
+      EXPECT_EQ(timeline.lanes[call->lane].slices.row_id(call->slice),
+                timeline.lanes[lane].slices.row_id(slice) + 100'000U);
+      const auto details = slice_details(*loaded->recording, timeline, {lane, slice}, always);
+      ASSERT_TRUE(details);
+      EXPECT_EQ(details->call, call);
+      EXPECT_EQ(details->kernel->registers_per_thread, 96);
+    }
+  EXPECT_GT(kernels, 3);
+}
+
 TEST(RangesText, JoinsNumbersThatFollowOneAnother) {
   EXPECT_EQ(ranges_text({}), "");
   EXPECT_EQ(ranges_text({3}), "3");
