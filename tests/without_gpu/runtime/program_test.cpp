@@ -78,15 +78,25 @@ TEST(EmulatedProgram, RecordsDeviceWorkThatOtherCommandsRead) {
   for (const char* count :
        {"device_dropped", "device_rejected", "device_unattributed", "device_failed_calls"})
     EXPECT_EQ(recording.meta.at(count), "0") << count;
+  traces::TrackId calls;
+  for (const traces::Track& track : recording.tracks)
+    if (track.kind == "calls") calls = track.id;
   std::set<std::uint32_t> correlations;
+  std::set<std::uint32_t> called;
+  std::size_t device_rows = 0;
   std::map<traces::RoundId, int> launches;
   for (const traces::Kernel& kernel : rows->kernels) {
-    EXPECT_LT(kernel.start_ns, kernel.end_ns);
     EXPECT_NE(kernel.span_id, traces::SpanId());
+    if (kernel.track_id == calls) called.insert(kernel.correlation_id);
+    if (kernel.track_id == calls) continue;
+    ++device_rows;
+    EXPECT_LT(kernel.start_ns, kernel.end_ns);
     correlations.insert(kernel.correlation_id);
     if (kernel.grid_x > 0) ++launches[kernel.round_id];
   }
-  EXPECT_EQ(correlations.size(), rows->kernels.size());
+  EXPECT_EQ(correlations.size(), device_rows);
+  EXPECT_TRUE(std::ranges::includes(called, correlations)) << "each has the call that launched it, or waited";
+  EXPECT_EQ(recording.meta.at("launches"), "program");
   // A trace distinguishes drafts from verifications: each is a launch.
   ASSERT_GT(recording.rounds.size(), 6U);
   for (const traces::Round& round : recording.rounds)
