@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "report/compare_text.h"
+#include "report/device_report.h"
 
 namespace draftscope::cli {
 
@@ -12,11 +13,28 @@ namespace {
 
 struct CompareOptions {
   std::vector<std::string> files;
+  std::string run;        ///< The run of --device; empty = the baseline.
+  std::string other_run;  ///< The other file's; empty = as in the first file.
+  bool device = false;
   bool json = false;
   bool csv = false;
 };
 
+Result<int> compare_devices(const CompareOptions& options) {
+  if (options.files.size() != 2)
+    return fail("--device: found {} files, expected two, or one file twice", options.files.size());
+  DRAFTSCOPE_TRY_ASSIGN(const auto first, simulator::measure_recording(options.files.front()));
+  DRAFTSCOPE_TRY_ASSIGN(const auto other, simulator::measure_recording(options.files.back()));
+  DRAFTSCOPE_TRY_ASSIGN(const ComparedDevice a, read_compared_device(first, options.run));
+  DRAFTSCOPE_TRY_ASSIGN(
+      const ComparedDevice b,
+      read_compared_device(other, options.other_run.empty() ? options.run : options.other_run));
+  return print_out(options.json ? device_comparison_json(a, b)
+                                : device_comparison_text(a, b, glyphs_for_stdout()));
+}
+
 Result<int> compare(const CompareOptions& options) {
+  if (options.device) return compare_devices(options);
   Comparisons comparisons;
   for (const std::string& file : options.files) {
     DRAFTSCOPE_TRY_ASSIGN(simulator::MeasuredRecording measured, simulator::measure_recording(file));
@@ -55,7 +73,16 @@ void add_compare_command(CLI::App& app, Outcome& outcome) {
       ->add_option("FILE", options->files, "Traces to read; the first is what the others are compared with")
       ->required();
   CLI::Option* json = command->add_flag("--json", options->json, "Print JSON");
-  command->add_flag("--csv", options->csv, "Print CSV, one line a run")->excludes(json);
+  CLI::Option* csv = command->add_flag("--csv", options->csv, "Print CSV, one line a run")->excludes(json);
+  CLI::Option* device =
+      command
+          ->add_flag("--device", options->device,
+                     "What an output token took in two files: by phase, and by operation and gap of a device")
+          ->excludes(csv);
+  command->add_option("--run", options->run, "The run of --device, by its specification; else the baseline")
+      ->needs(device);
+  command->add_option("--other-run", options->other_run, "The run of the second file, if it is another one")
+      ->needs(device);
   command->callback([options, &outcome] { finish(outcome, compare(*options)); });
 }
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// `draftscope report --device`, on recordings of an H200.
+// `draftscope report --device` and `compare --device`, on recordings of an H200.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
@@ -77,6 +79,69 @@ TEST(ReportDevice, RefusesWhatItCannotTell) {
               HasSubstr("--run: found swift, expected a run of"));
   EXPECT_NE(run_command({"report", device_sample, "--run", "vanilla"}).err, "");
   EXPECT_NE(run_command({"report", device_sample, "--device", "--phase", "sleep"}).err, "");
+}
+
+constexpr const char* graph_sample = DRAFTSCOPE_SOURCE_DIR "/traces/samples/h200-smollm2-graph.dstrace";
+
+json devices_beside(const char* first, const char* other) {
+  const CommandResult printed = run_command({"compare", first, other, "--device", "--json"});
+  EXPECT_EQ(printed.exit_code, 0) << printed.err;
+  return json::parse(printed.out);
+}
+
+double sum_of(const json& rows, const char* key) {
+  double sum = 0.0;
+  for (const json& row : rows)
+    if (row[key].is_number()) sum += row[key].get<double>();
+  return sum;
+}
+
+TEST(CompareDevice, PhasesAddUpToATokenAndSoDoOperationsAndGaps) {
+  const json beside = devices_beside(graph_sample, device_sample);
+  for (const auto& [side, key] : {std::pair("first", "first_ns"), std::pair("other", "other_ns")}) {
+    const double whole_ns = beside[side]["ns_per_token"].get<double>();
+    EXPECT_GT(whole_ns, 0.0);
+    EXPECT_NEAR(sum_of(beside["phases"], key), whole_ns, 1e-6 * whole_ns);
+    EXPECT_NEAR(sum_of(beside["operations"], key) + sum_of(beside["gaps"], key), whole_ns, 1e-6 * whole_ns);
+  }
+  const json turned = devices_beside(device_sample, graph_sample);
+  const json same = devices_beside(device_sample, device_sample);
+  for (const char* part : {"phases", "operations", "gaps"}) {
+    double before = std::numeric_limits<double>::infinity();
+    for (const json& row : beside[part]) {
+      const double difference_ns = row["difference_ns"].get<double>();
+      EXPECT_LE(std::abs(difference_ns), before) << row;
+      before = std::abs(difference_ns);
+    }
+    EXPECT_NEAR(sum_of(turned[part], "difference_ns"), -sum_of(beside[part], "difference_ns"), 1e-3);
+    for (const json& row : same[part]) EXPECT_EQ(row["difference_ns"], 0.0) << row;
+  }
+}
+
+TEST(CompareDevice, ComparesPhasesWhereOneHasNoDevice) {
+  const json beside = devices_beside(processor_sample, device_sample);
+  EXPECT_EQ(beside["first"]["has_device"], false);
+  EXPECT_FALSE(beside["operations"].empty());
+  for (const json& row : beside["operations"]) {
+    EXPECT_TRUE(row["first_ns"].is_null() && row["difference_ns"].is_null()) << row;
+    EXPECT_GT(row["other_ns"].get<double>(), 0.0);
+  }
+  for (const json& row : beside["phases"]) EXPECT_TRUE(row["difference_ns"].is_number()) << row;
+  const std::string text = run_command({"compare", processor_sample, device_sample, "--device"}).out;
+  EXPECT_THAT(text, HasSubstr("no times of a device"));
+  EXPECT_THAT(text, HasSubstr("verify"));
+}
+
+TEST(CompareDevice, RefusesWhatItCannotCompare) {
+  EXPECT_THAT(run_command({"compare", device_sample, "--device"}).err,
+              HasSubstr("found 1 files, expected two"));
+  EXPECT_THAT(run_command({"compare", device_sample, graph_sample, "--device", "--run", "dv"}).err,
+              HasSubstr("found no run dv, expected one"));
+  EXPECT_NE(run_command({"compare", device_sample, graph_sample, "--run", "vanilla"}).err, "");
+  EXPECT_EQ(run_command({"compare", device_sample, graph_sample, "--device", "--run", "prompt-lookup",
+                         "--other-run", "auto"})
+                .exit_code,
+            0);
 }
 
 }  // namespace
