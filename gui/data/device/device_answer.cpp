@@ -2,7 +2,8 @@
 #include "device_answer.h"
 
 #include <algorithm>
-#include <tuple>
+#include <map>
+#include <utility>
 
 namespace draftscope::gui {
 
@@ -10,12 +11,6 @@ namespace {
 
 constexpr std::size_t max_listed_gaps = 1000;
 constexpr std::size_t use_bins = 240;
-
-auto key_of(const DeviceAsked& asked) {
-  const auto range = asked.question.range.value_or(simulator::TimeWindow{});
-  return std::tuple(asked.question.range.has_value(), range.start_ns, range.end_ns, asked.question.run,
-                    asked.question.phase, asked.by, asked.other_run);
-}
 
 double median_of(std::vector<std::int64_t>& ns) {
   const auto middle = ns.begin() + static_cast<std::ptrdiff_t>((ns.size() - 1) / 2);
@@ -25,12 +20,8 @@ double median_of(std::vector<std::int64_t>& ns) {
 
 }  // namespace
 
-bool operator==(const DeviceAsked& a, const DeviceAsked& b) {
-  return key_of(a) == key_of(b);
-}
-
 DeviceAnswer answer_device(const simulator::DeviceTimeline& timeline, const traces::Recording& recording,
-                           const DeviceAsked& asked) {
+                           const DeviceAsked& asked, const std::optional<OtherDevice>& other) {
   DeviceAnswer answer;
   answer.asked = asked;
   answer.selection = simulator::select_device(timeline, recording, asked.question);
@@ -45,13 +36,17 @@ DeviceAnswer answer_device(const simulator::DeviceTimeline& timeline, const trac
     answer.whole = {answer.selection.windows.front().start_ns, answer.selection.windows.back().end_ns};
     answer.busy_shares = simulator::busy_shares(timeline, answer.whole, use_bins);
   }
-  if (asked.other_run) {
+  if (other) {
     simulator::DeviceQuestion question = asked.question;
-    question.run = asked.other_run;
-    answer.other_selection = simulator::select_device(timeline, recording, question);
-    answer.other.emplace();
-    for (const auto& row : simulator::device_table(timeline, *answer.other_selection, asked.by).rows)
-      answer.other->emplace(row.name, row);
+    question.run = other->run;
+    const traces::Recording& rows = other->recording->recording();
+    DeviceBeside beside{*other, simulator::select_device(*other->timeline, rows, question), {}, {}, {}};
+    beside.here =
+        simulator::token_times(recording, asked.question.run, &timeline, asked.by, asked.question.phase);
+    beside.there =
+        simulator::token_times(rows, other->run, other->timeline.get(), asked.by, asked.question.phase);
+    beside.names = simulator::side_by_side(beside.here.operations, beside.there.operations);
+    answer.beside = std::move(beside);
   }
   return answer;
 }

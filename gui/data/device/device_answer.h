@@ -1,22 +1,38 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// What the page of the device shows of one question: the table, beside it that of a second run, gaps and use
-// over time; and the durations of one name. A worker computes it from an immutable timeline.
+// What the page of the device shows of one question: the table, beside it a second run of this recording or
+// of another, gaps and use over time; and the durations of one name. A worker computes it from immutable
+// timelines.
 
-#include <draftscope/simulator/analysis/device_table.h>
-#include <map>
+#include <draftscope/simulator/analysis/device_comparison.h>
+#include <memory>
 #include <optional>
 #include <vector>
+
+#include "data/opened_recording.h"
 
 namespace draftscope::gui {
 
 struct DeviceAsked {
   simulator::DeviceQuestion question;
   simulator::DeviceNames by = simulator::DeviceNames::operations;
-  std::optional<std::uint32_t> other_run;  ///< Run to compare with, index into Recording::runs.
+};
 
-  friend bool operator==(const DeviceAsked& a, const DeviceAsked& b);
+/// A run to compare with, and what its recording's device did.
+struct OtherDevice {
+  RecordingPointer recording;
+  std::shared_ptr<const simulator::DeviceTimeline> timeline;  ///< Empty without times of a device.
+  std::uint32_t run = 0;                                      ///< Index into Recording::runs.
+};
+
+/// Both runs by output token.
+struct DeviceBeside {
+  OtherDevice other;
+  simulator::DeviceSelection selection;  ///< The other run's.
+  simulator::TokenTimes here;
+  simulator::TokenTimes there;
+  std::vector<simulator::ComparedTime> names;  ///< `first` is here.
 };
 
 struct DeviceAnswer {
@@ -28,12 +44,11 @@ struct DeviceAnswer {
   simulator::DurationHistogram gap_histogram;
   simulator::TimeWindow whole;  ///< From the first window's begin to the last one's end.
   std::vector<double> busy_shares;
-  /// Rows of the other run by name; absent without another run.
-  std::optional<std::map<std::uint32_t, simulator::DeviceRow>> other;
-  std::optional<simulator::DeviceSelection> other_selection;
+  std::optional<DeviceBeside> beside;  ///< Absent without another run.
 };
 [[nodiscard]] DeviceAnswer answer_device(const simulator::DeviceTimeline& timeline,
-                                         const traces::Recording& recording, const DeviceAsked& asked);
+                                         const traces::Recording& recording, const DeviceAsked& asked,
+                                         const std::optional<OtherDevice>& other = {});
 
 /// Open times of one name in a selection.
 struct NamedDurations {

@@ -5,6 +5,8 @@
 #include <QHeaderView>
 #include <QTableView>
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "models/column_text.h"
 #include "models/copy_rows.h"
@@ -46,12 +48,30 @@ bool has_occupancy(const DeviceAnswer& answer) {
                              [](const simulator::DeviceRow& row) { return row.occupancy.has_value(); });
 }
 
-QString signed_duration(std::int64_t ns) {
-  if (ns == 0) return QStringLiteral("±0 ns");
-  return (ns > 0 ? QStringLiteral("+") : QStringLiteral("−")) + duration_text(std::abs(ns));
+DeviceCell token_cell(const std::optional<simulator::TokenTime>& time) {
+  return time ? time_cell(std::llround(time->ns)) : number_cell({}, number_text);
+}
+
+/// Adds the times of a token here and in the other run; dashes where there is no such name, or no device.
+void add_beside(std::vector<DeviceCell>& cells, const simulator::ComparedTime& times) {
+  cells.push_back(token_cell(times.first));
+  cells.push_back(token_cell(times.other));
+  if (times.difference_ns)
+    cells.push_back({signed_duration_text(-*times.difference_ns), -*times.difference_ns});
+  else
+    cells.push_back({QStringLiteral("–"), -std::numeric_limits<double>::infinity()});
+  const bool has_ratio = times.first && times.other && times.first->median_ns && times.other->median_ns;
+  cells.push_back(number_cell(
+      has_ratio ? ratio_of(*times.first->median_ns, *times.other->median_ns) : std::nullopt, speedup_text));
 }
 
 }  // namespace
+
+QString signed_duration_text(double ns) {
+  const std::int64_t whole_ns = std::llround(ns);
+  if (whole_ns == 0) return QStringLiteral("±0 ns");
+  return (whole_ns > 0 ? QStringLiteral("+") : QStringLiteral("−")) + duration_text(std::abs(whole_ns));
+}
 
 void DeviceCells::set_cells(std::vector<DeviceColumn> columns, std::vector<std::vector<DeviceCell>> rows) {
   beginResetModel();
@@ -101,9 +121,10 @@ std::vector<DeviceColumn> device_columns(const DeviceAnswer& answer) {
     columns.push_back({cell_tr("occupancy"),
                        cell_tr("Share of a multiprocessor's warps that fit of the kernel, by its threads, "
                                "registers and shared memory; a mean by open time")});
-  if (answer.other) {
-    columns.push_back({cell_tr("other own"), cell_tr("Own time in the run that it is compared with")});
-    columns.push_back({cell_tr("difference"), cell_tr("Own time here less that of the other run")});
+  if (answer.beside) {
+    columns.push_back({cell_tr("a token"), cell_tr("Own time in the rounds over their output tokens")});
+    columns.push_back({cell_tr("other's"), cell_tr("The same in the run that it is compared with")});
+    columns.push_back({cell_tr("difference"), cell_tr("Time of a token here less that of the other run")});
     columns.push_back({cell_tr("median ratio"), cell_tr("Median here over that of the other run")});
   }
   columns.push_back({cell_tr("name"), {}, true});
@@ -129,16 +150,25 @@ std::vector<std::vector<DeviceCell>> device_rows(const simulator::DeviceTimeline
                                   number_cell(row.gb_s(), number_text),
                                   number_cell(of_read, share_text)};
     if (has_occupancy(answer)) cells.push_back(number_cell(row.occupancy, share_text));
-    if (answer.other) {
-      const auto found = answer.other->find(row.name);
-      const bool is_there = found != answer.other->end();
-      cells.push_back(is_there ? time_cell(found->second.own_ns) : number_cell({}, number_text));
-      const std::int64_t difference = row.own_ns - (is_there ? found->second.own_ns : 0);
-      cells.push_back({signed_duration(difference), QVariant::fromValue<qlonglong>(difference)});
-      cells.push_back(number_cell(is_there ? ratio_of(row.median_ns, found->second.median_ns) : std::nullopt,
-                                  speedup_text));
+    if (answer.beside) {
+      const auto& names = answer.beside->names;
+      const auto name = std::ranges::find(names, timeline.names[row.name], &simulator::ComparedTime::name);
+      add_beside(cells, name == names.end() ? simulator::ComparedTime{} : *name);
     }
     cells.push_back(text_cell(timeline.names[row.name]));
+    rows.push_back(std::move(cells));
+  }
+  if (!answer.beside) return rows;
+  // Names that only the other run has stand below, without figures of this one.
+  for (const simulator::ComparedTime& name : answer.beside->names) {
+    if (name.first || std::ranges::any_of(answer.table.rows, [&](const simulator::DeviceRow& row) {
+          return timeline.names[row.name] == name.name;
+        }))
+      continue;
+    constexpr std::size_t figures_of_one = 8;
+    std::vector<DeviceCell> cells(figures_of_one, number_cell({}, number_text));
+    add_beside(cells, name);
+    cells.push_back(text_cell(name.name));
     rows.push_back(std::move(cells));
   }
   return rows;

@@ -43,11 +43,15 @@ class DeviceCells : public QAbstractTableModel {
   std::vector<std::vector<DeviceCell>> rows_;
 };
 
+/// "+1.3 ms", "−40 µs", "±0 ns".
+[[nodiscard]] QString signed_duration_text(double ns);
+
 /// Column of the share among those of device_columns().
 inline constexpr int share_column = 1;
 
 [[nodiscard]] std::vector<DeviceColumn> device_columns(const DeviceAnswer& answer);
-/// One row per name, with the numbers first; the last cell is the name.
+/// One row per name, with the numbers first; the last cell is the name. Names that only the other run has
+/// come last.
 [[nodiscard]] std::vector<std::vector<DeviceCell>> device_rows(const simulator::DeviceTimeline& timeline,
                                                                const DeviceAnswer& answer);
 

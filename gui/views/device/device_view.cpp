@@ -14,6 +14,8 @@
 #include <QTableView>
 #include <QTimer>
 #include <algorithm>
+#include <cmath>
+#include <utility>
 
 #include "charts/chart_pane.h"
 #include "charts/chart_plot.h"
@@ -153,6 +155,11 @@ void DeviceView::lay_out() {
 
 void DeviceView::connect_parts() {
   connect(&state_, &ViewState::recording_changed, this, &DeviceView::take_recording);
+  connect(&state_, &ViewState::opened_changed, this, [this] {
+    const bool was_compared = other().has_value();
+    list_runs();
+    if (was_compared && !other()) ask();
+  });
   connect(&state_, &ViewState::run_changed, this, [this] {
     if (over_->currentIndex() == static_cast<int>(Over::run)) ask();
   });
@@ -202,14 +209,29 @@ void DeviceView::take_recording() {
 
 void DeviceView::list_runs() {
   const QSignalBlocker quiet(other_);
+  const int chosen = other_->currentIndex();
+  const auto before = std::exchange(others_, {});
   other_->clear();
   other_->addItem(tr("compared with no run"));
-  const RecordingPointer& recording = state_.recording();
-  if (recording)
-    for (const RunRounds& run : recording->runs())
-      other_->addItem(tr("compared with %1").arg(QString::fromStdString(run.run->specification)));
+  // The shown recording's runs come first, then those of the other open ones.
+  std::vector<RecordingPointer> opened = state_.opened();
+  std::erase(opened, state_.recording());
+  if (state_.recording()) opened.insert(opened.begin(), state_.recording());
+  for (const RecordingPointer& recording : opened)
+    for (std::uint32_t run = 0; run < recording->runs().size(); ++run) {
+      const QString name = QString::fromStdString(recording->runs()[run].run->specification);
+      const QString of = QString::fromStdString(recording->name());
+      other_->addItem(recording == state_.recording() ? tr("compared with %1").arg(name)
+                                                      : tr("compared with %1: %2").arg(of, name));
+      others_.emplace_back(recording, run);
+    }
+  if (std::ranges::find(opened, other_timeline_.first) == opened.end()) other_timeline_ = {};
   constexpr int widest = 240;
   other_->setMaximumWidth(widest);
+  // What was chosen stays, unless it was closed.
+  if (chosen <= 0 || static_cast<std::size_t>(chosen) > before.size()) return;
+  const auto still = std::ranges::find(others_, before[static_cast<std::size_t>(chosen) - 1]);
+  if (still != others_.end()) other_->setCurrentIndex(static_cast<int>(still - others_.begin()) + 1);
 }
 
 void DeviceView::start() {
@@ -286,24 +308,70 @@ DeviceAsked DeviceView::asked() const {
   if (phase_->currentIndex() > 0)
     asked.question.phase = static_cast<traces::Phase>(phase_->currentIndex() - 1);
   asked.by = by_->currentIndex() == 0 ? simulator::DeviceNames::operations : simulator::DeviceNames::kernels;
-  // Ranges of a run say nothing of another.
-  if (other_->currentIndex() > 0 && over != Over::range)
-    asked.other_run = static_cast<std::uint32_t>(other_->currentIndex() - 1);
   return asked;
+}
+
+std::optional<OtherDevice> DeviceView::other() const {
+  // Ranges of a run say nothing of another.
+  const int chosen = other_->currentIndex();
+  if (chosen <= 0 || over_->currentIndex() == static_cast<int>(Over::range)) return std::nullopt;
+  const auto& [recording, run] = others_[static_cast<std::size_t>(chosen) - 1];
+  if (recording == state_.recording()) return OtherDevice{recording, timeline_, run};
+  return OtherDevice{recording, recording == other_timeline_.first ? other_timeline_.second : nullptr, run};
 }
 
 void DeviceView::ask() {
   if (!timeline_ || !state_.recording()) return;
+  using Answered = Result<std::shared_ptr<const DeviceAnswer>>;
   answering_.start(read_and_take(
-      [timeline = timeline_, recording = state_.recording(),
-       asked = asked()](const auto& /*should_continue*/) {
-        return answer_device(*timeline, recording->recording(), asked);
+      [timeline = timeline_, recording = state_.recording(), asked = asked(),
+       other = other()](const auto& should_continue) -> Answered {
+        std::optional<OtherDevice> beside = other;
+        if (beside && beside->timeline == nullptr) {
+          const traces::Recording& rows = beside->recording->recording();
+          DRAFTSCOPE_TRY_ASSIGN(traces::Reader reader, traces::Reader::open(rows.path));
+          const auto tell = [&](std::int64_t /*rows*/) { return should_continue(); };
+          DRAFTSCOPE_TRY_ASSIGN(auto read, simulator::read_device_timeline(reader, rows, tell));
+          beside->timeline = std::make_shared<const simulator::DeviceTimeline>(std::move(read));
+        }
+        return std::make_shared<const DeviceAnswer>(
+            answer_device(*timeline, recording->recording(), asked, beside));
       },
-      [this](DeviceAnswer answer) {
-        answer_ = std::make_shared<const DeviceAnswer>(std::move(answer));
-        show_answer();
+      [this](const Answered& answer) {
+        if (answer) {
+          answer_ = *answer;
+          if (answer_->beside && answer_->beside->other.recording != state_.recording())
+            other_timeline_ = {answer_->beside->other.recording, answer_->beside->other.timeline};
+          show_answer();
+        } else {
+          show_notice(QString::fromStdString(answer.error().message), false);
+        }
         emit settled();
       }));
+}
+
+QString DeviceView::beside_words() const {
+  const DeviceBeside& beside = *answer_->beside;
+  const OtherDevice& other = beside.other;
+  const QString run = QString::fromStdString(other.recording->runs()[other.run].run->specification);
+  const QString name = other.recording == state_.recording()
+                           ? run
+                           : tr("%1 of %2").arg(run, QString::fromStdString(other.recording->name()));
+  if (beside.here.tokens == 0 || beside.there.tokens == 0)
+    return tr("%1 cannot be compared: one of both has no round with output tokens").arg(name);
+  constexpr qsizetype max_phases = 2;
+  QStringList phases;
+  for (const simulator::ComparedTime& phase :
+       simulator::side_by_side(beside.here.phases, beside.there.phases))
+    if (phase.difference_ns && phases.size() < max_phases)
+      phases << QStringLiteral("%1 %2").arg(QString::fromStdString(phase.name),
+                                            signed_duration_text(-*phase.difference_ns));
+  QString words =
+      tr("a token takes %1 here, %2 under %3 (%4)")
+          .arg(duration_text(std::llround(beside.here.ns)), duration_text(std::llround(beside.there.ns)),
+               name, phases.join(QStringLiteral(", ")));
+  if (!beside.there.has_device) words += tr(", which has no times of a device");
+  return words;
 }
 
 void DeviceView::show_answer() {
@@ -331,6 +399,7 @@ void DeviceView::show_answer() {
                    .arg(sums[kind].count);
   if (timeline_->bytes == simulator::BytesSource::sizes) words << tr("bytes follow from the model's sizes");
   if (timeline_->rate) words << tr("reading alone reaches %1 GB/s").arg(number_text(timeline_->rate->gb_s));
+  if (answer_->beside) words.prepend(beside_words());
   summary_->setText(words.join(QStringLiteral(" · ")));
   summary_->setToolTip(summary_->text());
   gaps_chart_->set_chart(gaps_chart(*answer_), tr("no gap"));
@@ -339,7 +408,9 @@ void DeviceView::show_answer() {
   int row = 0;
   for (int at = 0; chosen && at < sorted_.rowCount(); ++at) {
     const int source = sorted_.mapToSource(sorted_.index(at, 0)).row();
-    if (answer_->table.rows[static_cast<std::size_t>(source)].name == *chosen) row = at;
+    if (static_cast<std::size_t>(source) < answer_->table.rows.size() &&
+        answer_->table.rows[static_cast<std::size_t>(source)].name == *chosen)
+      row = at;
   }
   table_->setCurrentIndex(sorted_.index(row, 0));
   show_durations();
@@ -364,8 +435,12 @@ void DeviceView::show_durations() {
       [timeline = timeline_, answer = answer_, name = *name](const auto& /*should_continue*/) {
         const simulator::DeviceNames by = answer->asked.by;
         DescribedName described{durations_of(*timeline, answer->selection, by, name), {}};
-        if (answer->other_selection)
-          described.other = durations_of(*timeline, *answer->other_selection, by, name);
+        if (!answer->beside || answer->beside->other.timeline->empty()) return described;
+        const simulator::DeviceTimeline& other = *answer->beside->other.timeline;
+        const auto same = std::ranges::find(other.names, timeline->names[name]);
+        if (same != other.names.end())
+          described.other = durations_of(other, answer->beside->selection, by,
+                                         static_cast<std::uint32_t>(same - other.names.begin()));
         return described;
       },
       [this,

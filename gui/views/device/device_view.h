@@ -2,8 +2,9 @@
 #pragma once
 
 // The page of the device: its time by operation or kernel over a run, all runs or the visible range, beside a
-// second run if one is chosen; its gaps; how busy it was; and the durations of one name. A worker reads the
-// kernels when the page is first shown, and another job answers each change of the choices.
+// second run, of this or another open recording, if one is chosen; its gaps; how busy it was; and the
+// durations of one name. A worker reads the kernels when the page is first shown, and another job answers
+// each change of the choices.
 
 #include <QSortFilterProxyModel>
 #include <QWidget>
@@ -36,7 +37,7 @@ class DeviceView : public QWidget {
   void start();
   /// Whether the choices are answered, or reading ended otherwise.
   [[nodiscard]] bool is_settled() const;
-  /// Compares with a run, by index into OpenedRecording::runs(); absent = with none.
+  /// Compares with a run of the shown recording, by index into OpenedRecording::runs(); absent = with none.
   void compare_with(std::optional<std::size_t> run);
   /// Shows only names with this text, and the durations of the longest of them.
   void find(const QString& text);
@@ -66,6 +67,10 @@ class DeviceView : public QWidget {
   void show_notice(const QString& words, bool is_reading);
   [[nodiscard]] DeviceAsked asked() const;
   void ask();
+  /// The run to compare with; its timeline is null before it was read.
+  [[nodiscard]] std::optional<OtherDevice> other() const;
+  /// A token's time here and in the other run, and the phases that differ most.
+  [[nodiscard]] QString beside_words() const;
   void show_answer();
   /// Starts computing the durations of the chosen row, here and in the run that it is compared with.
   void show_durations();
@@ -86,6 +91,10 @@ class DeviceView : public QWidget {
   BackgroundJob describing_;
   bool is_stale_ = true;
   TimelinePointer timeline_;
+  /// Runs to compare with, in order of the box after its first entry.
+  std::vector<std::pair<RecordingPointer, std::uint32_t>> others_;
+  /// Timeline of another recording that was compared with last.
+  std::pair<RecordingPointer, TimelinePointer> other_timeline_;
   std::shared_ptr<const DeviceAnswer> answer_;
   DeviceCells cells_;
   QSortFilterProxyModel sorted_;

@@ -13,6 +13,7 @@
 #include "charts/chart_pane.h"
 #include "charts/chart_plot.h"
 #include "views/device/device_view.h"
+#include "widgets/time_text.h"
 #include "window_fixture.h"
 
 namespace draftscope::gui {
@@ -89,11 +90,53 @@ TEST_F(DevicePage, ComparesWithThePinnedRun) {
   const int columns = view().rows().columnCount();
   view().compare_with(1);
   wait();
-  EXPECT_EQ(view().rows().columnCount(), columns + 3);
-  EXPECT_TRUE(view().answer()->other);
+  EXPECT_EQ(view().rows().columnCount(), columns + 4);
+  EXPECT_TRUE(view().answer()->beside);
   view().compare_with({});
   wait();
   EXPECT_EQ(view().rows().columnCount(), columns);
+}
+
+TEST_F(DevicePage, ComparesWithARunOfAnotherOpenRecording) {
+  const std::filesystem::path samples = std::filesystem::path(DRAFTSCOPE_SOURCE_DIR) / "traces/samples";
+  for (const char* name : {"early-exit.dstrace", "h200-smollm2-graph.dstrace"})
+    ASSERT_EQ(open(samples / name), QString());
+  open_sample();
+  const auto choose = [&](const char* of) {
+    QComboBox& other = choice("Run to compare with");
+    other.setCurrentIndex(
+        other.findText(QStringLiteral("compared with %1: vanilla").arg(QString::fromUtf8(of))));
+    ASSERT_GT(other.currentIndex(), 0) << of;
+    wait();
+  };
+  window_.state().set_run(0);
+  choose("h200-smollm2-graph.dstrace");
+  ASSERT_TRUE(view().answer()->beside);
+  const DeviceBeside& beside = *view().answer()->beside;
+  EXPECT_TRUE(beside.there.has_device);
+  // The names of both stand in the table, each with its time of a token.
+  const auto rows = static_cast<int>(view().answer()->table.rows.size());
+  EXPECT_GT(view().rows().rowCount(), rows) << "graphs are launched in one of both";
+  traces::Reader reader = value_of(traces::Reader::open(samples / "h200-smollm2-graph.dstrace"));
+  const traces::Recording recording = value_of(reader.recording());
+  const auto timeline = value_of(simulator::read_device_timeline(reader, recording));
+  const auto times = simulator::token_times(recording, 0, &timeline, DeviceNames::operations);
+  for (const simulator::TokenTime& time : times.operations) {
+    int found = 0;
+    for (int row = 0; row < view().rows().rowCount(); ++row)
+      if (cell(row, name_column()) == QString::fromStdString(time.name) &&
+          cell(row, name_column() - 3) == duration_text(std::llround(time.ns)))
+        ++found;
+    EXPECT_EQ(found, 1) << time.name;
+  }
+  EXPECT_TRUE(is_said("under vanilla of h200-smollm2-graph.dstrace"));
+  // A recording without a device has its phases.
+  choose("early-exit.dstrace");
+  EXPECT_FALSE(view().answer()->beside->there.has_device);
+  EXPECT_TRUE(is_said("which has no times of a device"));
+  window_.close_other_recordings();
+  wait();
+  EXPECT_FALSE(view().answer()->beside) << "a closed recording is compared with no more";
 }
 
 TEST_F(DevicePage, AnswersOnlyThePhaseOrTheRange) {
