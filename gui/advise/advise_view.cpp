@@ -43,6 +43,17 @@ Result<void> write_policy_of(const AdviceReport& report, const traces::Recording
   return speculation::write_policy(path, *policy);
 }
 
+/// The question about the named parts of a machine.
+Question on_machine(Question question, const Question& named) {
+  if (!named.gpu.empty()) {
+    question.gpu = named.gpu;
+    question.machine_file.reset();
+  }
+  if (!named.model.empty()) question.model = named.model;
+  if (named.weights) question.weights = named.weights;
+  return question;
+}
+
 /// Splits specifications separated by spaces or semicolons.
 std::vector<std::string> listed_strategies(const QString& text) {
   QString spaced = text;
@@ -246,6 +257,7 @@ void AdviseView::forget() {
   is_stale_ = true;
   report_.reset();
   offered_.reset();
+  wanted_.reset();
   machine_->forget_recording();
   show_message(state_.recording() == nullptr ? tr("Open a recording first.")
                                              : tr("Nothing was learnt from this recording yet."));
@@ -284,6 +296,7 @@ void AdviseView::take_trained() {
   }
   Question kept = offered_ != nullptr ? machine_->question() : Question{};
   kept.recorded_gpu = trained->recorded_gpu();
+  if (wanted_) kept = on_machine(kept, *std::exchange(wanted_, std::nullopt));
   offered_ = trained;
   machine_->set_recording(trained);
   machine_->set_question(kept);
@@ -310,6 +323,14 @@ void AdviseView::set_question(const AdviceQuestion& question) {
   strategies_->setText(listed.join(u' '));
   curves_of_->setCurrentIndex(std::max(0, curves_of_->findData(QString::fromStdString(question.curves_of))));
   ask();
+}
+
+void AdviseView::ask_about(const Question& machine) {
+  if (offered_ == nullptr) {
+    wanted_ = machine;
+    return start();
+  }
+  machine_->change_question(on_machine(machine_->question(), machine));
 }
 
 void AdviseView::ask() {

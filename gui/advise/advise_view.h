@@ -7,6 +7,7 @@
 
 #include <QWidget>
 #include <memory>
+#include <optional>
 
 #include "advise/advice_report.h"
 #include "models/numbers_model.h"
@@ -44,6 +45,9 @@ class AdviseView : public QWidget {
   [[nodiscard]] QString sentence() const;
   [[nodiscard]] AdviceQuestion question() const;
   void set_question(const AdviceQuestion& question);
+  /// Asks about the question's GPU, model and weights, those that it names; the other choices stay. Waits
+  /// with that until the recording is learnt from.
+  void ask_about(const Question& machine);
 
   /// Writes the advised setting as a policy file. Errors: nothing is advised; those of
   /// simulator::advised_policy().
@@ -82,7 +86,8 @@ class AdviseView : public QWidget {
   bool is_stale_ = true;
   bool is_learning_ = false;
   bool is_showing_ = false;
-  TrainedPointer offered_;  ///< Recording whose runs and machine the choices offer.
+  std::optional<Question> wanted_;  ///< Machine to ask about once the recording is learnt from.
+  TrainedPointer offered_;          ///< Recording whose runs and machine the choices offer.
   std::shared_ptr<const AdviceReport> report_;
   NumbersModel settings_;
   QSortFilterProxyModel* sorted_;

@@ -116,14 +116,6 @@ QString phases_table(const RoundDetails& details) {
   return QStringLiteral("<table cellspacing='0' cellpadding='1'>%1</table>").arg(rows);
 }
 
-QString skipped_text(const SkippedLayers& skipped) {
-  QStringList parts;
-  if (!skipped.attention.empty()) parts << tr("attention %1").arg(html(ranges_text(skipped.attention)));
-  if (!skipped.mlp.empty()) parts << tr("MLP %1").arg(html(ranges_text(skipped.mlp)));
-  const QString which = parts.isEmpty() ? tr("nothing") : parts.join(QStringLiteral("; "));
-  return tr("%1 (of %2 layers)").arg(which).arg(skipped.n_layers);
-}
-
 /// Adds what a block takes of a multiprocessor, and how many fit on one.
 void add_occupancy(Facts& facts, const traces::Kernel& kernel, const traces::Meta& meta) {
   if (kernel.registers_per_thread <= 0) return;
@@ -259,7 +251,7 @@ QString round_text(const RoundDetails& details, const OpenedRecording& opened) {
   facts.add(tr("Emitted"), counted(round.emitted, tr("1 token"), tr("%1 tokens")));
   if (details.skipped) {
     if (round.exit_layer > 0) facts.add(tr("Exit layer"), QString::number(round.exit_layer));
-    facts.add(tr("Drafts skip"), skipped_text(*details.skipped));
+    facts.add(tr("Drafts skip"), QString::fromStdString(skipped_text(*details.skipped)));
   }
   const QString title =
       link(QStringLiteral("round:%1").arg(details.round_index), tr("Round #%1").arg(details.place));

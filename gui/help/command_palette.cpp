@@ -74,14 +74,22 @@ CommandPalette::CommandPalette(std::vector<Command> commands, QWidget* parent)
   show_matches();
 }
 
+void CommandPalette::set_asking(std::function<std::optional<Command>(const QString& typed)> asking) {
+  asking_ = std::move(asking);
+  show_matches();
+}
+
 void CommandPalette::show_matches() {
   list_->clear();
-  for (const std::size_t place : matching_commands(commands_, pattern_->text().trimmed())) {
-    const Command& command = commands_[place];
+  const QString typed = pattern_->text().trimmed();
+  asked_ = asking_ ? asking_(typed) : std::nullopt;
+  const auto list = [this](const Command& command, std::size_t place) {
     auto* item = new QTreeWidgetItem(list_, {command.words, command.kind, command.keys});
     item->setData(name_column, place_role, static_cast<qulonglong>(place));
     item->setToolTip(name_column, command.words);
-  }
+  };
+  if (asked_) list(*asked_, commands_.size());
+  for (const std::size_t place : matching_commands(commands_, typed)) list(commands_[place], place);
   if (list_->topLevelItemCount() == 0) {
     auto* nothing = new QTreeWidgetItem(list_, {tr("Nothing found")});
     nothing->setFlags(Qt::NoItemFlags);
@@ -94,7 +102,7 @@ void CommandPalette::choose() {
   const QTreeWidgetItem* item = list_->currentItem();
   if (item == nullptr || !item->data(name_column, place_role).isValid() || result() == Accepted) return;
   const auto place = static_cast<std::size_t>(item->data(name_column, place_role).toULongLong());
-  const std::function<void()> run = commands_[place].run;
+  const std::function<void()> run = place < commands_.size() ? commands_[place].run : asked_->run;
   accept();
   // Run it after this dialogue has closed, so that the window has the focus again.
   QTimer::singleShot(0, parent(), run);

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// A line to type into, with a list of all actions and views of the app whose names match the typed letters.
+// A line to type into, with a list of all actions and views of the app whose names match the typed letters,
+// and of what the typed words ask by themselves.
 
 #include <QDialog>
 #include <QString>
 #include <functional>
+#include <optional>
 #include <vector>
 
 class QLineEdit;
@@ -32,6 +34,8 @@ class CommandPalette : public QDialog {
 
  public:
   explicit CommandPalette(std::vector<Command> commands, QWidget* parent = nullptr);
+  /// Makes a command of the typed words, which then stands first; none if they ask nothing.
+  void set_asking(std::function<std::optional<Command>(const QString& typed)> asking);
 
  protected:
   bool eventFilter(QObject* watched, QEvent* event) override;
@@ -41,6 +45,8 @@ class CommandPalette : public QDialog {
   void choose();
 
   std::vector<Command> commands_;
+  std::function<std::optional<Command>(const QString& typed)> asking_;
+  std::optional<Command> asked_;  ///< The command of the typed words.
   QLineEdit* pattern_;
   QTreeWidget* list_;
 };

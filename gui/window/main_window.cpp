@@ -120,6 +120,7 @@ MainWindow::MainWindow(Memory memory)
   setWindowTitle(tr("Draftscope"));
   setAcceptDrops(true);
   setWindowIcon(window_icon());
+  runs_->setObjectName(QStringLiteral("run-choice"));
   resize(first_size());
   make_views();
   connect_views();
@@ -246,6 +247,8 @@ void MainWindow::connect_views() {
           });
   connect(&timeline_->marks(), &MarksLayer::said, this,
           [this](const QString& words) { statusBar()->showMessage(words); });
+  connect(filter_, &FilterBar::went_to, this,
+          [this](std::uint32_t round_index) { statusBar()->showMessage(words_of_round(round_index)); });
   connect(filter_, &FilterBar::ended, pages_, &ViewPages::focus_view);
   connect(&view<SkipMap>("skip-map"), &SkipMap::decision_asked, this,
           [this, &decisions](std::uint32_t round_index) {

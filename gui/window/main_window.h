@@ -146,9 +146,16 @@ class MainWindow : public QMainWindow {
   void export_view(QWidget& view);
   /// Exports figures and tables of the shown page.
   void export_figures();
+  /// Writes the first figure of the shown page as a PDF of the usual size beside the recording, without
+  /// asking; it replaces no file.
+  void export_figure_at_once();
+  /// Pins the run that speedups are over, and gives both runs' texts all the room.
+  void pin_baseline();
   void remember(const QString& path);
   void step_match(bool forward);
   void step_rejection(bool forward);
+  /// A round's number, what was accepted of its draft, and the layers that the draft skipped.
+  [[nodiscard]] QString words_of_round(std::uint32_t round_index) const;
   void step_mark(bool forward);
   /// Commands that lead to the marks of the recording.
   void add_mark_commands(std::vector<Command>& commands);

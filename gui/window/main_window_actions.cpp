@@ -19,6 +19,7 @@
 
 #include "charts/export_dialog.h"
 #include "charts/picture_export.h"
+#include "data/details/round_details.h"
 #include "data/rounds/rejections.h"
 #include "details/timeline_panel.h"
 #include "help/command_palette.h"
@@ -61,6 +62,8 @@ void MainWindow::make_file_menu() {
                         [this, view = named.view] { export_view(*view); });
   of_recording_.push_back(
       file->addAction(tr("Export fi&gure…"), QKeySequence(tr("Ctrl+E")), this, &MainWindow::export_figures));
+  of_recording_.push_back(file->addAction(tr("Export fig&ure at once"), QKeySequence(tr("Ctrl+Shift+E")),
+                                          this, &MainWindow::export_figure_at_once));
   of_recording_.push_back(pictures->menuAction());
   file->addSeparator();
   file->addAction(tr("&Quit"), QKeySequence::Quit, this, &QWidget::close);
@@ -119,7 +122,16 @@ void MainWindow::add_page_actions(QMenu& view) {
   connect(&pinned_, &PinnedRun::changed, pin, [this, pin] { pin->setChecked(pinned_.is_pinned()); });
   of_recording_.push_back(pin);
   of_recording_.push_back(
-      view.addAction(tr("Filter ro&unds"), QKeySequence(tr("Ctrl+Shift+F")), filter_, &FilterBar::begin));
+      view.addAction(tr("Pin the base&line"), QKeySequence(tr("Ctrl+B")), this, &MainWindow::pin_baseline));
+  of_recording_.push_back(
+      view.addAction(tr("Filter ro&unds"), QKeySequence(tr("Ctrl+Shift+F")), this, [this] {
+        const QString page =
+            page_descriptions()[static_cast<std::size_t>(std::max(0, pages_->current()))].name;
+        // The other pages do not show single rounds.
+        if (page != u"rounds" && page != u"skip-map" && page != u"decisions")
+          show_view(MainWindow::view<QWidget>("rounds"));
+        filter_->begin();
+      }));
   of_recording_.push_back(view.addAction(tr("&Maximise the view"), QKeySequence(Qt::Key_F11), pages_,
                                          &ViewPages::toggle_maximised));
   of_recording_.push_back(view.addAction(tr("&Reset layout"), pages_, &ViewPages::reset_layout));
@@ -265,6 +277,23 @@ void MainWindow::step_match(bool forward) {
   statusBar()->showMessage(tr("match %1 of %2").arg(rank.number).arg(rank.all));
 }
 
+void MainWindow::pin_baseline() {
+  const RecordingPointer& shown = state_.recording();
+  if (!shown || !shown->has_rows()) return;
+  const auto& runs = shown->runs();
+  const auto baseline = std::ranges::find_if(runs, [](const RunRounds& of) { return of.run->is_baseline; });
+  if (baseline == runs.end())
+    return statusBar()->showMessage(
+        tr("This recording has no baseline: no run of it decoded without drafts."));
+  pinned_.pin(static_cast<std::size_t>(baseline - runs.begin()));
+  auto& replay = view<QWidget>("replay");
+  show_view(replay);
+  replay.setFocus();
+  if (!pages_->is_maximised()) pages_->toggle_maximised();
+  statusBar()->showMessage(
+      tr("The baseline is pinned beside the shown run. Ctrl+P unpins it, F11 shows the other views."));
+}
+
 void MainWindow::step_rejection(bool forward) {
   const RecordingPointer& shown = state_.filtered();
   if (!shown || !shown->has_rows() || shown->runs().empty()) return;
@@ -272,13 +301,22 @@ void MainWindow::step_rejection(bool forward) {
   if (!found)
     return statusBar()->showMessage(tr("No round that is shown of this run has a rejected draft token."));
   state_.go_to_round(found->round_index);
-  const traces::Round& round = shown->round(found->round_index);
-  statusBar()->showMessage(tr("rejection %1 of %2: round #%3, %4 of %5 draft tokens accepted")
+  statusBar()->showMessage(tr("rejection %1 of %2: %3")
                                .arg(found->number)
                                .arg(found->all)
-                               .arg(shown->number_in_run(found->round_index))
-                               .arg(round.accepted)
-                               .arg(round.drafted));
+                               .arg(words_of_round(found->round_index)));
+}
+
+QString MainWindow::words_of_round(std::uint32_t round_index) const {
+  const OpenedRecording& opened = *state_.recording();
+  const traces::Round& round = opened.round(round_index);
+  QString words = tr("round #%1, %2 of %3 draft tokens accepted")
+                      .arg(opened.number_in_run(round_index))
+                      .arg(round.accepted)
+                      .arg(round.drafted);
+  if (const traces::LayerSet* set = opened.layer_set(round_index))
+    words += tr("; skipped: %1").arg(QString::fromStdString(skipped_text(skipped_layers(*set))));
+  return words;
 }
 
 void MainWindow::step_mark(bool forward) {
@@ -388,6 +426,21 @@ void MainWindow::export_figures() {
     statusBar()->showMessage(tr("This page has no figure; Export a view writes it as it stands."));
   else
     ask_and_export(std::move(what), *this);
+}
+
+void MainWindow::export_figure_at_once() {
+  if (!state_.recording()) return;
+  notices_->clear_errors();
+  const std::vector<Exportable> what = exportables(*pages_);
+  if (what.empty() || what.front().chart.empty())
+    return statusBar()->showMessage(tr("This page has no figure; Export a view writes it as it stands."));
+  const Chart& chart = what.front().chart;
+  FigureOptions options;
+  options.width_inches = needs_both_columns(chart) ? double_column_inches : single_column_inches;
+  const QString path = suggested_file(windowFilePath(), chart.name, QStringLiteral("pdf"));
+  if (const Result<void> written = write_figure(chart, options, path); !written)
+    return show_error(QString::fromStdString(written.error().message));
+  statusBar()->showMessage(tr("Written: %1").arg(path));
 }
 
 bool MainWindow::write_view(QWidget& view, const QString& path) {

@@ -14,6 +14,7 @@
 #include <QStackedWidget>
 #include <map>
 
+#include "advise/advise_view.h"
 #include "help/command_palette.h"
 #include "help/manual.h"
 #include "help/manual_window.h"
@@ -22,6 +23,7 @@
 #include "help/tour_steps.h"
 #include "main_window.h"
 #include "record/record_page.h"
+#include "what_if/questions/named_question.h"
 #include "widgets/appearance.h"
 #include "window/recent_files.h"
 #include "window/recording_tabs.h"
@@ -159,6 +161,20 @@ std::vector<Command> MainWindow::commands() {
 
 void MainWindow::show_commands() {
   auto* palette = new CommandPalette(commands(), this);
+  palette->setObjectName(QStringLiteral("commands"));
+  if (state_.recording())
+    palette->set_asking([this](const QString& typed) -> std::optional<Command> {
+      const std::optional<Question> question = named_question(typed.toStdString());
+      if (!question) return std::nullopt;
+      return Command{tr("Advise for %1").arg(QString::fromStdString(machine_words(*question))),
+                     tr("Advise"),
+                     {},
+                     [this, question] {
+                       auto& advise = view<AdviseView>("advise");
+                       show_view(advise);
+                       advise.ask_about(*question);
+                     }};
+    });
   palette->setAttribute(Qt::WA_DeleteOnClose);
   palette->setModal(true);
   palette->show();

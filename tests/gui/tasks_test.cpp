@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Tests five tasks of a user who has opened a recording. Each leads from the first page to the answer in at
-// most three clicks or keys. The answer is on screen, in words and figures that the library computes.
+// Tests three tasks of a user who has opened a recording, beside those of what_if/eight_tasks_test.cpp. Each
+// leads from the first page to the answer in at most three clicks or keys. The answer is on screen, in words
+// and figures that the library computes.
 #include <gmock/gmock.h>
 
 #include <QComboBox>
@@ -10,7 +11,6 @@
 #include <QTableView>
 #include <set>
 
-#include "advise/advise_view.h"
 #include "charts/export_dialog.h"
 #include "data/details/run_colors.h"
 #include "data/rounds/round_times.h"
@@ -19,14 +19,11 @@
 #include "models/runs_model.h"
 #include "views/comparison_charts.h"
 #include "views/decisions/skip_map.h"
-#include "views/why_card.h"
 #include "widgets/time_text.h"
 #include "window_fixture.h"
 
 namespace draftscope::gui {
 namespace {
-
-constexpr int patience_ms = 120'000;
 
 /// All texts of an SVG picture, in the order in which they were drawn, with single spaces between.
 std::string words_of_svg(const QByteArray& bytes) {
@@ -47,10 +44,6 @@ QByteArray content_of(const QString& path) {
   QFile file(path);
   EXPECT_TRUE(file.open(QIODevice::ReadOnly)) << path.toStdString();
   return file.readAll();
-}
-
-std::string in_one_line(const std::string& words) {
-  return QString::fromStdString(words).simplified().toStdString();
 }
 
 /// A task at the sizes of a small and of a common screen.
@@ -113,33 +106,6 @@ class Task : public Window, public testing::WithParamInterface<QSize> {
   int actions_ = 0;
 };
 
-TEST_P(Task, WhyIsThisStrategySlowerThanVanillaHere) {
-  const auto measured = simulator::measure_recording(folder_ / "demo.dstrace");
-  ASSERT_TRUE(measured);
-  const std::vector<simulator::Diagnosis> expected = simulator::explain(*measured);
-  const auto& runs = opened().measured().figures.runs;
-  for (const char* name : {"dv", "clasp"}) {
-    actions_ = 0;
-    const std::size_t run = run_called(name);
-    click_run(run);
-    auto& card = view_of<WhyCard>(window_, QStringLiteral("why"));
-    ASSERT_TRUE(QTest::qWaitFor([&] { return card.diagnosis() != nullptr; }, patience_ms));
-    see();
-    const std::string seen = words_on_screen(window_);
-    const auto diagnosis = std::ranges::find_if(expected, [&](const simulator::Diagnosis& of) {
-      return of.run->specification == opened().runs()[run].run->specification;
-    });
-    ASSERT_NE(diagnosis, expected.end());
-    // The window decides how much text fits beside the bars, but the cost and yield of a round must be there.
-    EXPECT_THAT(seen, testing::HasSubstr(in_one_line(why_words(diagnosis->summary).toStdString())));
-    EXPECT_THAT(seen, testing::HasSubstr(speedup_text(runs[run].all.speedup->value).toStdString()));
-    ASSERT_FALSE(diagnosis->findings.empty());
-    EXPECT_THAT(
-        seen, testing::HasSubstr(in_one_line(why_words(diagnosis->findings.front().sentence).toStdString())));
-    EXPECT_LE(actions_, 3);
-  }
-}
-
 TEST_P(Task, WhichLayersAreSkippedAndHowDoesThatChange) {
   const std::size_t run = run_called("clasp");
   click_run(run);
@@ -187,24 +153,6 @@ TEST_P(Task, WhichLayersAreSkippedAndHowDoesThatChange) {
   press(Qt::Key_M);
   EXPECT_THAT(words_on_screen(map), testing::HasSubstr("skipped by none to all of"));
   EXPECT_NE(map.grab().toImage(), picture);
-}
-
-TEST_P(Task, WhichThresholdAndLength) {
-  press(Qt::Key_7, Qt::ControlModifier);
-  auto& page = *window_.findChild<AdviseView*>();
-  ASSERT_TRUE(page.isVisible());
-  ASSERT_TRUE(QTest::qWaitFor([&] { return page.is_settled(); }, patience_ms));
-  see();
-  const auto trained = TrainedRecording::train(window_.state().recording(), {});
-  ASSERT_TRUE(trained) << trained.error().message;
-  const auto report = advice_of(**trained, {});
-  ASSERT_TRUE(report) << report.error().message;
-  const std::string seen = words_on_screen(window_);
-  EXPECT_THAT(seen, testing::HasSubstr(report->advice.strategy));
-  EXPECT_THAT(seen, testing::HasSubstr(QString::number(report->advice.speedup, 'f', 2).toStdString()));
-  if (report->advice.runner_up) {
-    EXPECT_THAT(seen, testing::HasSubstr(report->advice.runner_up->strategy));
-  }
 }
 
 TEST_P(Task, StrategiesSideBySideAndAFigureForAPaper) {

@@ -22,6 +22,8 @@ std::vector<DraftedToken> drafted_tokens(const OpenedRecording& opened, const tr
   return tokens;
 }
 
+}  // namespace
+
 SkippedLayers skipped_layers(const traces::LayerSet& set) {
   SkippedLayers skipped;
   skipped.n_layers = set.n_layers;
@@ -33,8 +35,6 @@ SkippedLayers skipped_layers(const traces::LayerSet& set) {
   return skipped;
 }
 
-}  // namespace
-
 std::string ranges_text(const std::vector<std::int32_t>& numbers) {
   std::string text;
   for (std::size_t i = 0; i < numbers.size();) {
@@ -45,6 +45,13 @@ std::string ranges_text(const std::vector<std::int32_t>& numbers) {
     i = last + 1;
   }
   return text;
+}
+
+std::string skipped_text(const SkippedLayers& skipped) {
+  std::string which;
+  if (!skipped.attention.empty()) which = "attention " + ranges_text(skipped.attention);
+  if (!skipped.mlp.empty()) which += (which.empty() ? "MLP " : "; MLP ") + ranges_text(skipped.mlp);
+  return fmt::format("{} (of {} layers)", which.empty() ? "nothing" : which, skipped.n_layers);
 }
 
 std::optional<RoundDetails> round_details(const OpenedRecording& opened, std::uint32_t round_index,

@@ -28,6 +28,8 @@ struct SkippedLayers {
   std::int32_t n_layers = 0;
 };
 
+[[nodiscard]] SkippedLayers skipped_layers(const traces::LayerSet& set);
+
 struct RoundDetails {
   std::uint32_t round_index = no_index;
   std::uint32_t run_index = no_index;
@@ -52,6 +54,9 @@ struct RoundDetails {
 [[nodiscard]] std::optional<RoundDetails> round_details(const OpenedRecording& opened,
                                                         std::uint32_t round_index,
                                                         const std::function<bool()>& should_continue);
+
+/// "attention 2, 4–6; MLP 3 (of 30 layers)".
+[[nodiscard]] std::string skipped_text(const SkippedLayers& skipped);
 
 /// "0–3, 5" of rising numbers.
 [[nodiscard]] std::string ranges_text(const std::vector<std::int32_t>& numbers);

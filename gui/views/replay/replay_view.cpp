@@ -15,6 +15,7 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "data/details/round_details.h"
 #include "views/replay/draft_tree_view.h"
 #include "views/replay/replay_document.h"
 #include "views/replay/request_chooser.h"
@@ -32,6 +33,27 @@ constexpr int scrub_steps = 10000;
 constexpr int details_width = 230;
 /// Seconds that a text takes to play, unless the user chose another speed.
 constexpr double usual_seconds = 8.0;
+
+/// A line each about how much of a round's draft was accepted, about its first wrong token, and about the
+/// layers that it skipped; the first one names the round.
+QStringList round_lines(const OpenedRecording& opened, std::uint32_t round_index) {
+  const traces::Round& round = opened.round(round_index);
+  if (round.drafted == 0) return {ReplayView::tr("round %1 of the request").arg(round.index)};
+  QStringList lines{ReplayView::tr("round %1 of the request: %2 of %3 draft tokens accepted")
+                        .arg(round.index)
+                        .arg(round.accepted)
+                        .arg(round.drafted)};
+  for (const traces::DraftToken& token : opened.draft_tokens(round_index)) {
+    if (!token.tested || token.accepted) continue;
+    lines << ReplayView::tr("first wrong: %1, draft position %2")
+                 .arg(visible_text(opened.token_text(token.token)))
+                 .arg(token.index);
+    break;
+  }
+  if (const traces::LayerSet* set = opened.layer_set(round_index))
+    lines << ReplayView::tr("skipped: %1").arg(QString::fromStdString(skipped_text(skipped_layers(*set))));
+  return lines;
+}
 
 }  // namespace
 
@@ -79,11 +101,9 @@ void ReplayView::set_up_labels() {
   details_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
   legend_->setAccessibleName(tr("What the colours mean"));
   legend_->setTextFormat(Qt::RichText);
-  for (QLabel* label : {details_, legend_}) {
-    label->setWordWrap(true);
-    label->setFixedWidth(details_width);
-    label->setMargin(6);
-  }
+  for (QLabel* label : {details_, legend_}) label->setWordWrap(true);
+  details_->setFixedWidth(details_width);
+  details_->setMargin(6);
 }
 
 void ReplayView::lay_out() {
@@ -92,13 +112,11 @@ void ReplayView::lay_out() {
   layout->addWidget(requests_);
   auto* reading = new QHBoxLayout;
   reading->addWidget(document_, 1);
-  auto* beside = new QVBoxLayout;
   QScrollArea* details = scrollable(details_);
   details->setFixedWidth(details_width + 16);  // The bar is beside the words.
-  beside->addWidget(details, 1);
-  beside->addWidget(legend_);
-  reading->addLayout(beside);
+  reading->addWidget(details);
   layout->addLayout(reading, 1);
+  layout->addWidget(legend_);
   layout->addWidget(tree_);
   controls_ = make_controls();
   layout->addWidget(controls_);
@@ -143,15 +161,14 @@ void ReplayView::show_signs() {
     return QStringLiteral("<span style='background-color:%1; %2'>&nbsp;%3&nbsp;</span>")
         .arg(back.name(), QString::fromUtf8(style), words);
   };
-  const auto line = [](const QString& words) {
-    return QStringLiteral("<p style='margin:2px'>%1</p>").arg(words);
-  };
-  legend_->setText(line(sample(origin_color(TokenOrigin::accepted, dark), "", tr("drafted and accepted"))) +
-                   line(sample(origin_color(TokenOrigin::bonus, dark), "text-decoration:underline",
-                               tr("the target's own"))) +
-                   line(sample(origin_color(TokenOrigin::prefill, dark), "", tr("the prefill's"))) +
-                   line(QStringLiteral("<span style='color:%1; text-decoration:line-through'>%2</span>")
-                            .arg(rejected_color(dark).name(), tr("drafted in vain"))));
+  const QString drafted_in_vain =
+      QStringLiteral("<span style='color:%1; text-decoration:line-through'>%2</span>")
+          .arg(rejected_color(dark).name(), tr("drafted in vain"));
+  legend_->setText(QStringList{
+      sample(origin_color(TokenOrigin::accepted, dark), "", tr("drafted and accepted")),
+      sample(origin_color(TokenOrigin::bonus, dark), "text-decoration:underline", tr("the target's own")),
+      sample(origin_color(TokenOrigin::prefill, dark), "", tr("the prefill's")), drafted_in_vain}
+                       .join(QStringLiteral("&ensp; ")));
   for (const auto& [button, sign] : signs_) {
     const QSize size = button->iconSize();
     const bool is_pause = button == play_ && player_.is_playing();
@@ -359,11 +376,10 @@ QString ReplayView::describe(const ReplayDocument::Piece& piece) const {
     lines << tr("token %1: %2")
                  .arg(piece.token_index)
                  .arg(visible_text(state_.recording()->token_text(token.token)));
+    if (token.round_index != no_index) lines << round_lines(*state_.recording(), token.round_index);
     lines << (token.origin == TokenOrigin::accepted ? tr("drafted and accepted")
               : token.origin == TokenOrigin::bonus  ? tr("the target's own")
                                                     : tr("predicted by the prefill"));
-    if (token.round_index != no_index)
-      lines << tr("round %1 of the request").arg(rows.rounds[token.round_index].index);
     lines << tr("there after %1").arg(duration_text(token.known_ns - text_.request->start_ns));
   }
   if (draft_index != no_index) {

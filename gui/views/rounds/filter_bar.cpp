@@ -7,6 +7,7 @@
 #include <QLineEdit>
 #include <QToolButton>
 #include <QVBoxLayout>
+#include <algorithm>
 
 #include "data/rounds/matching_rounds.h"
 #include "widgets/time_text.h"
@@ -119,9 +120,18 @@ void FilterBar::apply() {
       },
       [this](const RecordingPointer& left) {
         state_.set_filtered(left);
+        go_to_left_round();
         show_counts();
         emit settled();
       }));
+}
+
+void FilterBar::go_to_left_round() {
+  const RunRounds* run = state_.shown_rounds();
+  if (run == nullptr || run->rounds.empty()) return;
+  if (std::ranges::find(run->rounds, state_.cursor().round_index) != run->rounds.end()) return;
+  state_.put_cursor_on_round(run->rounds.front());
+  emit went_to(run->rounds.front());
 }
 
 void FilterBar::show_counts() {

@@ -2,8 +2,8 @@
 #pragma once
 
 // Line edit that filters rounds (data/rounds/round_filter.h); all views of rounds then show only matching
-// ones. The count of matches stands beside it, an error below it; after an error the last valid filter stays
-// in effect.
+// ones, and the cursor goes to the first. The count of matches stands beside it, an error below it; after an
+// error the last valid filter stays in effect.
 
 #include <QWidget>
 
@@ -31,6 +31,8 @@ class FilterBar : public QWidget {
  signals:
   /// Emitted when the matching rounds, or an error, are shown.
   void settled();
+  /// Emitted when the cursor was moved to a round that is left.
+  void went_to(std::uint32_t round_index);
   /// Emitted when the bar is hidden again.
   void ended();
 
@@ -41,6 +43,8 @@ class FilterBar : public QWidget {
   void lay_out();
   void parse();
   void apply();
+  /// Moves the cursor to the first round that is left of the shown run, unless it is on such a round.
+  void go_to_left_round();
   void show_counts();
 
   ViewState& state_;
