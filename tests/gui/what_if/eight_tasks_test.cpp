@@ -12,6 +12,7 @@
 #include <QContextMenuEvent>
 #include <QFile>
 #include <QMenu>
+#include <QSignalSpy>
 #include <QTabBar>
 #include <QTableView>
 #include <QTest>
@@ -328,7 +329,7 @@ Words latex_of_runs(User& user) {
   return words;
 }
 
-const EightTasksRow eight_tasks[]{
+constexpr EightTasksRow eight_tasks[]{
     {"FastestByKindOfPrompt", "early-exit",
      [](User& user) {
        user.press(Qt::Key_5);
