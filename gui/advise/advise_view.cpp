@@ -80,6 +80,7 @@ AdviseView::AdviseView(ViewState& state, WhatIfView& what_if, QWidget* parent)
       table_(new QTableView),
       facts_(new QLabel),
       curves_(new QTabWidget),
+      curves_words_(new QLabel),
       thresholds_(new ChartPane(tr("Speedup over threshold"))),
       lengths_(new ChartPane(tr("Speedup over draft length"))),
       machine_(new QuestionPanel(QuestionScope::machine)),
@@ -189,7 +190,16 @@ QWidget* AdviseView::make_answers() {
   above_column->addWidget(table_, 1);
   auto* below = new QSplitter;
   below->addWidget(scrollable(facts_));
-  below->addWidget(scrollable(curves_));
+  curves_words_->setWordWrap(true);
+  curves_words_->setMargin(4);
+  curves_words_->setAccessibleName(tr("What the curves are of"));
+  connect(curves_, &QTabWidget::currentChanged, this, &AdviseView::show_curves_words);
+  auto* drawn = new QWidget;
+  auto* drawn_column = new QVBoxLayout(drawn);
+  drawn_column->setContentsMargins(0, 0, 0, 0);
+  drawn_column->addWidget(curves_words_);
+  drawn_column->addWidget(curves_, 1);
+  below->addWidget(scrollable(drawn));
   below->setChildrenCollapsible(false);
   below->setSizes({420, 560});
   auto* right = new QSplitter(Qt::Vertical);
@@ -391,11 +401,17 @@ void AdviseView::show_message(const QString& words) {
   settings_.set_numbers({}, {});
   thresholds_->set_chart({});
   lengths_->set_chart({});
+  show_curves_words();
   for (QWidget* hidden : std::initializer_list<QWidget*>{progress_, cancel_, again_}) hidden->hide();
   for (QWidget* off : std::initializer_list<QWidget*>{write_, ask_}) off->setEnabled(false);
   const bool is_known = what_if_.worker().trained() != nullptr;
   for (QWidget* choice : std::initializer_list<QWidget*>{machine_, considered_, strategies_, curves_of_})
     choice->setEnabled(is_known);
+}
+
+void AdviseView::show_curves_words() {
+  const Chart& chart = (curves_->currentIndex() == 0 ? thresholds_ : lengths_)->plot().chart();
+  curves_words_->setText(chart.empty() ? QString() : chart.name);
 }
 
 void AdviseView::show_report() {
@@ -429,6 +445,7 @@ void AdviseView::show_report() {
   };
   thresholds_->set_chart(threshold_chart(report_->thresholds), no_curve(report_->thresholds));
   lengths_->set_chart(length_chart(report_->lengths), no_curve(report_->lengths));
+  show_curves_words();
   write_->setEnabled(report_->advice.verdict != simulator::Verdict::measure_first);
   ask_->setEnabled(true);
 }

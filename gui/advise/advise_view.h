@@ -78,6 +78,7 @@ class AdviseView : public QWidget {
   void show_message(const QString& words);
   void show_report();
   void ask_what_if();
+  void show_curves_words();
   void choose_policy_file();
 
   ViewState& state_;
@@ -101,6 +102,7 @@ class AdviseView : public QWidget {
   QTableView* table_;
   QLabel* facts_;
   QTabWidget* curves_;
+  QLabel* curves_words_;  ///< Says what the shown curves are of.
   ChartPane* thresholds_;
   ChartPane* lengths_;
   QuestionPanel* machine_;
