@@ -107,6 +107,8 @@ bool has_fuse() {
 /// one byte to `ready` once it is mounted.
 [[noreturn]] void serve(const std::string& folder, int ready, int alive) {
   setsid();
+  // The app that gets these ends, and closes `alive`; ended by one, this would leave the mount.
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, SIG_IGN);
   const int nothing = open("/dev/null", O_RDWR);
   for (int standard = 0; standard < 3; ++standard) dup2(nothing, standard);
   fuse_lowlevel_ops operations{};
