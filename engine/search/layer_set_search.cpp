@@ -181,9 +181,6 @@ Result<void> LayerSetSearch::observe(const Candidate& candidate, double score) {
   return {};
 }
 
-const SearchOptions& LayerSetSearch::options() const {
-  return state_->options;
-}
 const speculation::SublayerMask& LayerSetSearch::best_set() const {
   return state_->best_set;
 }

@@ -44,12 +44,6 @@ std::vector<std::int32_t> above_half(std::span<const double> point) {
   return components;
 }
 
-std::vector<double> indicator(const LayerSpace& space, std::span<const std::int32_t> components) {
-  std::vector<double> point;
-  indicate(space, components, point);
-  return point;
-}
-
 void indicate(const LayerSpace& space, std::span<const std::int32_t> components, std::vector<double>& point) {
   point.assign(static_cast<std::size_t>(space.dimension()), 0.0);
   for (const std::int32_t component : components) point[static_cast<std::size_t>(component)] = 1.0;

@@ -38,10 +38,7 @@ void skip(const LayerSpace& space, std::span<const std::int32_t> components, spe
 /// Components that are above ½, ascending.
 [[nodiscard]] std::vector<std::int32_t> above_half(std::span<const double> point);
 
-/// A point with 1 for each skipped component, otherwise 0.
-[[nodiscard]] std::vector<double> indicator(const LayerSpace& space,
-                                            std::span<const std::int32_t> components);
-/// Does the same as indicator(), in existing memory.
+/// Makes of the point one with 1 for each skipped component, otherwise 0.
 void indicate(const LayerSpace& space, std::span<const std::int32_t> components, std::vector<double>& point);
 
 }  // namespace draftscope::engine::search

@@ -30,8 +30,6 @@ class Observations {
   [[nodiscard]] std::size_t size() const { return scores_.size(); }
   /// Index of the highest score; ties go to the first. There must be at least one.
   [[nodiscard]] std::size_t best() const;
-  [[nodiscard]] Candidate candidate(std::size_t index) const;
-  [[nodiscard]] double score(std::size_t index) const { return scores_[index]; }
 
   /// Points as columns, and scores, for first ≤ i < last. Valid until the next change.
   [[nodiscard]] Eigen::Map<const Eigen::MatrixXd> points(std::size_t first, std::size_t last) const;
@@ -41,9 +39,7 @@ class Observations {
   [[nodiscard]] std::size_t dimension() const { return static_cast<std::size_t>(space_.dimension()); }
 
   LayerSpace space_;
-  std::vector<double> points_;         // [size][dimension]
-  std::vector<std::uint8_t> skipped_;  // [size][dimension]
-  std::vector<CandidateOrigin> origins_;
+  std::vector<double> points_;  // [size][dimension]
   std::vector<double> scores_;
 };
 

@@ -6,9 +6,6 @@
 
 #include <draftscope/engine/search.h>
 #include <future>
-#include <nlohmann/json.hpp>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "layer_space.h"
@@ -40,9 +37,6 @@ struct LayerSetSearch::State {
   /// Begins the model's candidate, unless it was begun from the same observations. There must be at least
   /// one. Waits for a candidate that was begun from others.
   void begin_model_candidate(std::launch policy);
-
-  [[nodiscard]] std::string to_json() const;
-  [[nodiscard]] static Result<LayerSetSearch> from_json(const nlohmann::json& json, std::string_view file);
 
   SearchOptions options;
   search::LayerSpace space;

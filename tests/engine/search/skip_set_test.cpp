@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Tests how skip_layers.json is read and written, and what is refused.
+// Tests how skip_layers.json is read, and what is refused.
 
 #include <draftscope/engine/skip_set.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "scored_sets.h"
 #include "scratch_file.h"
 
 namespace draftscope::engine {
@@ -34,46 +33,6 @@ TEST(SkipSet, IsReadFromTheFormOfThePublishedFiles) {
                      .skip_mlp(35));
   EXPECT_EQ(read_skip_set(file.path(), "llama-2-13b_cnndm", 40).value(),
             speculation::SublayerMask(40).skip_attention(2));
-}
-
-TEST(SkipSet, IsReadAsItWasWritten) {
-  const ScratchFile file;
-  const auto sets = {std::pair{"a", best_of_twelve()},
-                     std::pair{"quoted \" name", speculation::SublayerMask(12)},
-                     std::pair{"all", speculation::SublayerMask::early_exit(12, 0)}};
-  for (const auto& [name, set] : sets) ASSERT_TRUE(write_skip_set(file.path(), name, set));
-  for (const auto& [name, set] : sets) EXPECT_EQ(read_skip_set(file.path(), name, 12).value(), set) << name;
-}
-
-TEST(SkipSet, WritesAListALine) {
-  const ScratchFile file;
-  ASSERT_TRUE(write_skip_set(file.path(), "demo",
-                             speculation::SublayerMask(4).skip_attention(1).skip_attention(2).skip_mlp(3)));
-  EXPECT_EQ(file.read(), "{\n  \"demo\": {\n    \"attention\": [1,2],\n    \"mlp\": [3]\n  }\n}\n");
-}
-
-TEST(SkipSet, ReplacesOneSetAndLeavesTheOthers) {
-  const ScratchFile file;
-  file.write(R"({"b": {"attention": [1], "mlp": [0]}, "c": {"note": "not ours"}})");
-  ASSERT_TRUE(write_skip_set(file.path(), "b", speculation::SublayerMask(4).skip_mlp(2)));
-  ASSERT_TRUE(write_skip_set(file.path(), "a", speculation::SublayerMask(4)));
-  EXPECT_EQ(read_skip_set(file.path(), "b", 4).value(), speculation::SublayerMask(4).skip_mlp(2));
-  EXPECT_THAT(file.read(), HasSubstr(R"({"note":"not ours"})"));
-}
-
-TEST(SkipSet, LeavesAFileAloneThatItCannotRead) {
-  const ScratchFile file;
-  file.write("[1, 2]");
-  EXPECT_THAT(write_skip_set(file.path(), "a", speculation::SublayerMask(4)).error().message,
-              HasSubstr("expected a JSON object"));
-  EXPECT_EQ(file.read(), "[1, 2]");
-}
-
-TEST(SkipSet, RefusesToWriteANameThatIsNoText) {
-  const ScratchFile file;
-  EXPECT_THAT(write_skip_set(file.path(), "\xff", speculation::SublayerMask(4)).error().message,
-              HasSubstr("not UTF-8"));
-  EXPECT_FALSE(std::filesystem::exists(file.path()));
 }
 
 struct BadFile {

@@ -2,11 +2,12 @@
 // Every strategy and mix refuses invalid parameters in one line, and can read back its own specification.
 
 #include <draftscope/engine/search.h>
-#include <draftscope/engine/skip_set.h>
 #include <draftscope/engine/strategy.h>
+#include <draftscope/speculation/skip_set_json.h>
 #include <gmock/gmock.h>
 
 #include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 namespace draftscope::engine {
@@ -158,7 +159,7 @@ void expect_round_trip(const std::string& specification) {
 
 TEST(Parameters, AStrategyIsConfiguredAgainByItsSpecification) {
   const auto file = std::filesystem::path(testing::TempDir()) / "parameters_test_sets.json";
-  ASSERT_TRUE(write_skip_set(file, "default", swift_initial_set(12)));
+  std::ofstream(file) << nlohmann::json{{"default", speculation::skip_set_json(swift_initial_set(12))}};
   const std::string skip_set = "skip-set=" + file.string();
   for (const std::string& specification :
        {std::string("vanilla"), std::string("layerskip:exit=4,gamma=0,verify=above-exit"),

@@ -104,16 +104,12 @@ TEST(AutoByPolicy, RefusesInOneLine) {
   EXPECT_THAT(refusal(specification, wider), HasSubstr("a model of d_ff '16', expected 32"));
 }
 
-TEST(SkipSetOfAPolicy, IsReadByNameAndNeverWrittenOver) {
+TEST(SkipSetOfAPolicy, IsReadByName) {
   const ScratchFile file;
   ASSERT_TRUE(write_policy(file.path(), example_policy()));
   EXPECT_EQ(read_skip_set(file.path(), policy_skip_set, 4).value(), *example_policy().skip_set);
   EXPECT_EQ(read_skip_sets(file.path(), 4).value().size(), 1U);
   EXPECT_TRUE(make_strategy("draft-verify:skip-set=" + file.path().string(), small_shape()));
-  const std::string before = file.read();
-  EXPECT_THAT(write_skip_set(file.path(), "default", speculation::SublayerMask(4)).error().message,
-              HasSubstr("is a policy"));
-  EXPECT_EQ(file.read(), before);
   Policy grid = example_policy();
   grid.skip_set.reset();
   ASSERT_TRUE(write_policy(file.path(), grid));

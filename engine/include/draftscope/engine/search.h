@@ -25,7 +25,6 @@
 #include <draftscope/speculation/sublayer_mask.h>
 
 #include <cstdint>
-#include <filesystem>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -78,7 +77,7 @@ enum class StopReason : std::uint8_t { score, tolerance, iterations };
 
 /// The search over sets of layers. Thread-safety: none. A candidate of the Gaussian process is made on
 /// another thread, from copies, or by propose() if no thread can be had; destroying or assigning to the
-/// search waits for it. Errors concern input from the caller or a file; the search itself cannot fail.
+/// search waits for it. Errors concern input from the caller; the search itself cannot fail.
 class LayerSetSearch {
  public:
   /// Fails on an option out of range and names it.
@@ -105,19 +104,13 @@ class LayerSetSearch {
   /// At most 8192 scores.
   [[nodiscard]] Result<void> observe(const Candidate& candidate, double score);
 
-  [[nodiscard]] const SearchOptions& options() const;
   [[nodiscard]] const speculation::SublayerMask& best_set()
-      const;  ///< options().initial_set until a candidate beats it
+      const;  ///< initial_set until a candidate beats it
   [[nodiscard]] double best_score() const;
   [[nodiscard]] std::int32_t iterations() const;  ///< candidates scored, not counting probes
   [[nodiscard]] std::int32_t tolerance() const;   ///< iterations since a set was last adopted
   /// The reason the search stopped; once set it stays. SWIFT's search is then over for the session.
   [[nodiscard]] std::optional<StopReason> stopped() const;
-
-  /// Writes everything as JSON. A loaded search proposes what the saved one would have, bit for bit on the
-  /// same machine. The file is written completely or not at all.
-  [[nodiscard]] Result<void> save(const std::filesystem::path& file) const;
-  [[nodiscard]] static Result<LayerSetSearch> load(const std::filesystem::path& file);
 
  private:
   struct State;

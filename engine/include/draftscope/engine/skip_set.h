@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Reads and writes skip_layers.json, the file in which Draft & Verify and SWIFT publish the sublayers their
+// Reads skip_layers.json, the file in which Draft & Verify and SWIFT publish the sublayers their
 // drafts skip. It is an object from a name (the model; SWIFT adds the task) to {"attention": [layer, …],
 // "mlp": [layer, …]}, with layers counted from 0. The result of `draftscope tune` (policy.h) has such an
 // object in its member "skip_sets" and is read likewise.
@@ -27,11 +27,5 @@ namespace draftscope::engine {
 /// All sets of a file, by name.
 [[nodiscard]] Result<std::map<std::string, speculation::SublayerMask>> read_skip_sets(
     const std::filesystem::path& file, std::int32_t n_layers);
-
-/// Puts the set under `name`, replacing an earlier one; other names stay as they are. An absent file is
-/// created; one that cannot be read, or a policy, is left alone. The file is written completely or not at
-/// all, whatever interrupts it.
-[[nodiscard]] Result<void> write_skip_set(const std::filesystem::path& file, std::string_view name,
-                                          const speculation::SublayerMask& set);
 
 }  // namespace draftscope::engine
