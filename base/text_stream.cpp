@@ -29,7 +29,7 @@ struct Step {
   std::size_t taken = 0;
   std::size_t given = 0;
   bool is_at_end = false;       ///< Whether a packed part ended; another one may follow.
-  const char* fault = nullptr;  ///< What the library says of packed data that it can't read.
+  const char* fault = nullptr;  ///< The library's words about packed data that it can't read.
 };
 
 /// Unpacks a file, one packed part after the other.

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "report/answers/explain_text.h"
 #include "report/figure_text.h"
 #include "terminal/numbers.h"
 #include "terminal/table.h"
@@ -112,6 +113,18 @@ std::string winner_line(const simulator::Winner& winner, const Glyphs& glyphs) {
   return line + '\n';
 }
 
+/// First sentence about the rounds of the fastest run, or where that is vanilla, of the fastest that drafts.
+std::string why_line(const std::vector<simulator::Diagnosis>& diagnoses, const simulator::Winner& winner,
+                     const Glyphs& glyphs) {
+  const traces::Run& drafting = winner.run->is_baseline ? *winner.runner_up : *winner.run;
+  const auto diagnosis = std::find_if(diagnoses.begin(), diagnoses.end(),
+                                      [&](const auto& one) { return one.run->id == drafting.id; });
+  if (diagnosis == diagnoses.end() || diagnosis->summary.empty()) return {};
+  const std::string head = winner.run->is_baseline ? printable(drafting.specification) + ": " : "";
+  const std::string sentence = diagnosis->summary.substr(0, diagnosis->summary.find(". "));
+  return wrapped("    why: ", head + printable(sentence), glyphs.columns);
+}
+
 }  // namespace
 
 std::string brief_text(const MeasuredRecording& measured, const Glyphs& glyphs) {
@@ -120,7 +133,8 @@ std::string brief_text(const MeasuredRecording& measured, const Glyphs& glyphs) 
                      kinds_table(measured, glyphs);
   std::string lines = unit_line(diagnoses);
   for (const simulator::Winner& winner : simulator::winners(*measured.recording))
-    lines += winner_line(winner, glyphs);
+    lines +=
+        winner_line(winner, glyphs) + (winner.category.empty() ? why_line(diagnoses, winner, glyphs) : "");
   if (!lines.empty()) text += "\nWhat won\n" + lines;
   return text;
 }

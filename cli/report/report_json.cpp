@@ -10,7 +10,7 @@ namespace draftscope::cli {
 
 namespace {
 
-/// What a file stores as JSON; as text if it stores something else.
+/// Parses what a file stores as JSON; text of another kind becomes a string.
 Json parsed_or_text(const std::string& text) {
   Json parsed = Json::parse(text, nullptr, false);
   return parsed.is_discarded() ? Json(text) : parsed;

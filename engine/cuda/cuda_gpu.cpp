@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::size_t staging_bytes = std::size_t{32} << 20;
 constexpr std::size_t blas_bytes = std::size_t{32} << 20;  // cuBLAS's own size on compute capability 9.0.
-/// What a device that never answers may be at, by Kernel.
+/// Names of the work at which a device may never answer, by Kernel.
 constexpr std::array<std::string_view, kernel_count> kernel_names{
     "a program of a pass",  "packing weights",    "unpacking weights",      "attention of a prefill",
     "queries of a prefill", "gates of a prefill", "additions of a prefill", "choosing tokens",

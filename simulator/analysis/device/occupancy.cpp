@@ -45,7 +45,8 @@ std::optional<MultiprocessorLimits> multiprocessor_limits(const traces::Meta& me
   const auto number = [&](const char* key) -> std::int32_t {
     constexpr std::uint64_t max_number = 1 << 30;
     const auto found = json.find(key);
-    if (found == json.end() || !found->is_number_unsigned() || found->get<std::uint64_t>() > max_number) return 0;
+    if (found == json.end() || !found->is_number_unsigned() || found->get<std::uint64_t>() > max_number)
+      return 0;
     return found->get<std::int32_t>();
   };
   const auto capability = json.find("compute_capability");

@@ -109,10 +109,10 @@ std::string step_bound_text(const MeasuredRecording& measured, Characters charac
   const std::optional<StepBound> bound = step_bound(measured);
   if (!bound) return {};
   const char* certainty = is_predicted(measured.recording->meta) ? "modelled" : "measured";
-  std::string text =
-      fmt::format("A vanilla step reads {} (by sizes) in {} {} ({}): {} GB/s",
-                  decimal_bytes(bound->weight_bytes + bound->cache_bytes), duration_text(bound->ns, characters),
-                  bound->is_busy_time ? "busy" : "of wall time", certainty, number_text(bound->gb_s()));
+  std::string text = fmt::format(
+      "A vanilla step reads {} (by sizes) in {} {} ({}): {} GB/s",
+      decimal_bytes(bound->weight_bytes + bound->cache_bytes), duration_text(bound->ns, characters),
+      bound->is_busy_time ? "busy" : "of wall time", certainty, number_text(bound->gb_s()));
   if (const auto share = bound->share(); share && *share <= 1.0)
     text += fmt::format(", {} of the {} that the {} is specified for", percent_text(*share),
                         number_text(bound->rate->specified_gb_s), bound->rate->gpu);
