@@ -14,7 +14,7 @@ namespace {
 
 template <typename Query>
 cudaError_t wait_until_ready(Query query) {
-  constexpr std::int64_t max_busy_ns = 2'000'000;
+  constexpr std::int64_t max_busy_ns = 100'000'000;
   constexpr std::int64_t second_ns = 1'000'000'000;
   const std::int64_t start_ns = now_ns();
   while (true) {

@@ -2,8 +2,8 @@
 #pragma once
 
 // Waits for a device that may never answer: a kernel that does not end, a bus that is gone. The runtime's own
-// waits have no limit, so these ask again and again. A wait of up to 2 ms is one of the processor's, as the
-// runtime's are; a longer one pauses for 20 us between questions.
+// waits have no limit, so these ask again and again. A wait of up to 100 ms keeps the processor busy, as the
+// runtime's do: no step of decoding is prolonged. A longer one pauses for 20 us between questions.
 //
 // Thread-safety: as for the stream.
 
