@@ -33,10 +33,11 @@ Json strategy_json(const speculation::StrategyRow& strategy) {
             {"summary", strategy.summary},
             {"source", strategy.source},
             {"parameters", std::move(parameters)}};
-  if (strategy.has_parts() && !strategy.chooses_parts)
+  if (strategy.has_parts() && !strategy.chooses_parts) {
+    Json& parts = json["parts"] = Json::object();
     for (std::size_t kind = 0; kind < strategy.parts.size(); ++kind)
-      json["parts"][speculation::part_kind_name(static_cast<speculation::PartKind>(kind))] =
-          strategy.parts[kind];
+      parts[speculation::part_kind_name(static_cast<speculation::PartKind>(kind))] = strategy.parts[kind];
+  }
   json["replay_needs"] = speculation::replay_needs_name(strategy.replay_needs);
   if (strategy.replay_needs == speculation::ReplayNeeds::impossible) json["no_replay"] = strategy.no_replay;
   return json;

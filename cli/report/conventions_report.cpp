@@ -139,7 +139,7 @@ std::string conventions_json(const simulator::MeasuredRecording& measured,
     if (by_category) {
       const auto by_run = category_figures_as(row.convention, *measured.recording);
       for (std::size_t i = 0; i < runs.size(); ++i) {
-        Json& parts = runs[i]["categories"] = Json::array();
+        Json& parts = runs.at(i)["categories"] = Json::array();
         for (const ConventionFigures& part : by_run[i]) parts.push_back(row_json(part, true));
       }
     }

@@ -115,7 +115,7 @@ std::string sets_text(const PolicyFile& policy, const Glyphs& glyphs) {
 }
 
 Json search_json(const PolicyFile& policy) {
-  Json json;
+  Json json = Json::object();
   Json& by_skipped = json["by_skipped"] = Json::array();
   for (const TrialsBySkipped& row : trials_by_skipped(policy)) {
     Json scores = Json::array();

@@ -83,7 +83,7 @@ traces::Meta run_identity(const Checkpoint& checkpoint, const Backend& backend,
                                    std::pair("frequency_penalty", decoding.sampling.frequency_penalty),
                                    std::pair("presence_penalty", decoding.sampling.presence_penalty)})
     if (value != 0.0) meta[key] = fmt::format("{}", value);
-  nlohmann::json bias;
+  nlohmann::json bias = nlohmann::json::object();
   for (const TokenBias& of : decoding.sampling.logit_bias) bias[std::to_string(of.token)] = of.bias;
   if (!bias.empty()) meta["logit_bias"] = bias.dump();
   if (checkpoint.has_next_token_layer) {

@@ -55,7 +55,9 @@ void add_figures(Json& object, std::span<const NamedFigure> figures) {
       object[key] = std::move(value);
     } else {
       if (parts.empty() || parts.back() != part) parts.push_back(part);
-      object[part][key] = std::move(value);
+      Json& of_part = object[part];
+      if (of_part.is_null()) of_part = Json::object();
+      of_part[key] = std::move(value);
     }
   }
   for (const std::string& part : parts)

@@ -47,9 +47,11 @@ ordered_json header(const Recording& recording) {
                                    {"rank", "rank"},
                                    {"command_line", "command_line"}})
     if (const std::string value = text(key, ""); !value.empty()) object[field] = value;
+  auto clock = ordered_json::object();
   for (const auto& [field, key] :
        {std::pair{"monotonic_ns", "clock_start_monotonic_ns"}, {"realtime_ns", "clock_start_realtime_ns"}})
-    if (const ordered_json ns = setting(text(key, "")); ns.is_number_unsigned()) object["clock"][field] = ns;
+    if (const ordered_json ns = setting(text(key, "")); ns.is_number_unsigned()) clock[field] = ns;
+  if (!clock.empty()) object["clock"] = std::move(clock);
   auto settings = ordered_json::object();
   for (const std::string_view key : settings_in_meta)
     if (const auto found = recording.meta.find(std::string(key)); found != recording.meta.end())

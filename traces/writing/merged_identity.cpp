@@ -134,6 +134,7 @@ std::string merged_memory(std::span<const ShardRecording> shards) {
       const auto of_run = memory.find(fmt::format("{}", shard.outline.runs[run].id));
       if (of_run == memory.end() || !of_run->is_object()) continue;
       auto& into = merged[std::to_string(run + 1)];
+      if (into.is_null()) into = nlohmann::ordered_json::object();
       for (const auto& [key, value] : of_run->items())
         if (value.is_number_integer() && (!into.contains(key) || into[key] < value)) into[key] = value;
     }

@@ -97,7 +97,7 @@ Result<std::string> prediction_text(const Simulation& simulation, const std::str
   const traces::Recording& recording = *simulation.recording;
   const std::int64_t now = read_clock_pair().realtime_ns;
   Json document = simulate_document(simulation);
-  Json& prediction = document["prediction"];
+  Json& prediction = document["prediction"] = Json::object();
   prediction["created"] = utc_text(now);
   prediction["created_realtime_ns"] = now;
   prediction["tool_version"] = DRAFTSCOPE_VERSION;

@@ -166,6 +166,7 @@ class LlamaLog {
     }
     if (steps_ > 0.0) {
       stated["mean_accepted_length"] = 1.0 + accepted_of_steps_ / steps_;
+      if (!positions_.empty()) stated["acceptance_by_position"] = nlohmann::json::array();
       for (const double tokens : positions_) stated["acceptance_by_position"].push_back(tokens / steps_);
     }
     if (unknown_lines_ > 0) {
