@@ -237,6 +237,18 @@ Result<void> check_contexts(const CalibrateOptions& options) {
   return {};
 }
 
+/// Report to print. Errors: a kernel can't be predicted from the others.
+Result<std::string> report_text(const CalibrateOptions& options,
+                                const simulator::MachineCalibration& measured) {
+  CalibrationReport report{.calibration = &measured, .file = options.output, .left_out = {}};
+  for (const simulator::CalibratedShape& shape : measured.shapes) {
+    DRAFTSCOPE_TRY_ASSIGN(simulator::LeaveOneOut left_out,
+                          leave_one_out(measured, shape.shape, shape.weights));
+    report.left_out.push_back(std::move(left_out));
+  }
+  return options.json ? calibration_report_json(report) : calibration_text(report, glyphs_for_stdout());
+}
+
 Result<int> calibrate(const CalibrateOptions& options) {
   DRAFTSCOPE_TRY(check_output_file(options.output, {options.inputs, options.overwrite}));
   DRAFTSCOPE_TRY(check_contexts(options));
@@ -246,19 +258,15 @@ Result<int> calibrate(const CalibrateOptions& options) {
     return InterruptScope::exit_code();
   }
   const std::string text = calibration_json(*measured);
+  // The report is made before the file is in its place, since it may lack memory.
+  std::string printed;
+  if (!options.quiet || options.json) {
+    DRAFTSCOPE_TRY_ASSIGN(printed, report_text(options, *measured));
+  }
   DRAFTSCOPE_TRY_ASSIGN(AtomicFile file, AtomicFile::create(options.output));
   file.write(text);
   DRAFTSCOPE_TRY(file.commit());
-  if (options.quiet && !options.json) return 0;
-
-  CalibrationReport report{.calibration = &*measured, .file = options.output, .left_out = {}};
-  for (const simulator::CalibratedShape& shape : measured->shapes) {
-    DRAFTSCOPE_TRY_ASSIGN(simulator::LeaveOneOut left_out,
-                          leave_one_out(*measured, shape.shape, shape.weights));
-    report.left_out.push_back(std::move(left_out));
-  }
-  return print_out(options.json ? calibration_report_json(report)
-                                : calibration_text(report, glyphs_for_stdout()));
+  return print_out(printed);
 }
 
 void add_measuring_options(CLI::App& command, CalibrateOptions& options) {

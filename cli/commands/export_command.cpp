@@ -58,6 +58,7 @@ Result<int> export_trace(const ExportOptions& options) {
   const OutputRules rules{inputs, options.overwrite};
   DRAFTSCOPE_TRY(format.is_folder ? check_output_folder(target, rules) : check_output_file(target, rules));
   DRAFTSCOPE_TRY_ASSIGN(traces::Reader reader, traces::Reader::open(options.file));
+  const std::string printed = target.string() + '\n';
   {
     const InterruptScope interrupt;
     ProgressBar progress(fmt::format("exporting to {}", format.name), options.quiet);
@@ -70,7 +71,7 @@ Result<int> export_trace(const ExportOptions& options) {
       return InterruptScope::exit_code();  // The exporter removed its files.
     DRAFTSCOPE_TRY(written);
   }
-  return options.quiet ? 0 : print_out(fmt::format("{}\n", target.string()));
+  return options.quiet ? 0 : print_out(printed);
 }
 
 }  // namespace

@@ -47,20 +47,21 @@ Result<int> import_files(const ImportOptions& options) {
   if (options.from != "auto") import.format = options.from;
   import.baseline = options.baseline;
   const std::vector<std::filesystem::path> files(options.files.begin(), options.files.end());
-  traces::ImportSummary summary;
+  std::string printed;
   {
     const InterruptScope interrupt;
     ProgressBar progress("importing", options.quiet);
-    auto imported = traces::import_recordings(files, import, options.output,
-                                              [&progress](std::int64_t done, std::int64_t all) {
-                                                progress.update(done, all);
-                                                return !InterruptScope::flag();
-                                              });
+    auto imported = traces::import_recordings(
+        files, import, options.output,
+        [&progress](std::int64_t done, std::int64_t all) {
+          progress.update(done, all);
+          return !InterruptScope::flag();
+        },
+        [&](const traces::ImportSummary& summary) { printed = summary_text(options.output, summary); });
     if (!imported && InterruptScope::flag()) return InterruptScope::exit_code();  // No file remains.
     if (!imported) return tl::unexpected<Error>(std::move(imported).error());
-    summary = std::move(*imported);
   }
-  return options.quiet ? 0 : print_out(summary_text(options.output, summary));
+  return options.quiet ? 0 : print_out(printed);
 }
 
 }  // namespace

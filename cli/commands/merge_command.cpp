@@ -41,20 +41,21 @@ std::string summary_text(const std::string& target, const traces::MergeSummary& 
 Result<int> merge(const MergeOptions& options) {
   const std::vector<std::filesystem::path> files(options.files.begin(), options.files.end());
   DRAFTSCOPE_TRY(traces::check_trace_target(options.output, {options.inputs, options.merge.overwrite}));
-  traces::MergeSummary summary;
+  std::string printed;
   {
     const InterruptScope interrupt;
     ProgressBar progress("merging", options.quiet);
-    auto merged = traces::merge_shards(files, options.merge, options.output,
-                                       [&progress](std::int64_t done, std::int64_t all) {
-                                         progress.update(done, all);
-                                         return !InterruptScope::flag();
-                                       });
+    auto merged = traces::merge_shards(
+        files, options.merge, options.output,
+        [&progress](std::int64_t done, std::int64_t all) {
+          progress.update(done, all);
+          return !InterruptScope::flag();
+        },
+        [&](const traces::MergeSummary& summary) { printed = summary_text(options.output, summary); });
     if (!merged && InterruptScope::flag()) return InterruptScope::exit_code();  // No file remains.
     if (!merged) return tl::unexpected<Error>(std::move(merged).error());
-    summary = std::move(*merged);
   }
-  return options.quiet ? 0 : print_out(summary_text(options.output, summary));
+  return options.quiet ? 0 : print_out(printed);
 }
 
 }  // namespace

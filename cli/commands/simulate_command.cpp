@@ -191,9 +191,11 @@ Result<void> check_write(const SimulateOptions& options, const std::vector<simul
   return {};
 }
 
-/// Writes the answers as a trace; a strategy without an answer is left out. Errors name the option.
+/// Writes the answers as a trace, if --write asks for it; a strategy without an answer is left out. Errors
+/// name the option.
 Result<void> write_answers(const SimulateOptions& options, const simulator::WhatIf& what_if,
                            const traces::Recording& recording, simulator::PredictedTrace trace) {
+  if (!options.write) return {};
   trace.meta = {{"tool_version", DRAFTSCOPE_VERSION}};
   trace.overwrite = options.overwrite;
   if (auto written = simulator::write_predicted_trace(what_if, recording, trace, *options.write); !written)
@@ -247,16 +249,22 @@ int print_answers(const SimulateOptions& options, const Simulation& simulation,
   return print_out(simulate_text(simulation, options.quiet, glyphs_for_stdout()));
 }
 
-/// Writes the answers as a prediction that a later recording can be compared with.
-Result<void> write_prediction(const SimulateOptions& options, const Simulation& simulation) {
-  DRAFTSCOPE_TRY_ASSIGN(const std::string text, prediction_text(simulation, options.command_line));
+/// Writes the answers as a prediction that a later recording can be compared with, and as a trace. Nothing is
+/// in its place before all that needs memory is done.
+Result<void> write_files(const SimulateOptions& options, const simulator::WhatIf& what_if,
+                         SweepQuestions& questions) {
+  const traces::Recording& recording = *questions.simulation.recording;
+  if (!options.output) return write_answers(options, what_if, recording, std::move(questions.prediction));
+  DRAFTSCOPE_TRY_ASSIGN(const std::string text, prediction_text(questions.simulation, options.command_line));
+  DRAFTSCOPE_TRY_ASSIGN(const PredictionFile dated, parse_prediction(text, options.output->string()));
+  const std::string note =
+      fmt::format("{}: {}, {}", options.output->string(), utc_text(dated.created_realtime_ns), dated.digest);
   DRAFTSCOPE_TRY_ASSIGN(AtomicFile out, AtomicFile::create(*options.output));
   out.write(text);
+  DRAFTSCOPE_TRY(out.sync());
+  DRAFTSCOPE_TRY(write_answers(options, what_if, recording, std::move(questions.prediction)));
   DRAFTSCOPE_TRY(out.commit());
-  if (options.quiet) return {};
-  DRAFTSCOPE_TRY_ASSIGN(const PredictionFile written, read_prediction(*options.output));
-  print_note(fmt::format("{}: {}, {}", options.output->string(), utc_text(written.created_realtime_ns),
-                         written.digest));
+  if (!options.quiet) print_note(note);
   return {};
 }
 
@@ -291,12 +299,11 @@ Result<int> answer(const SimulateOptions& options) {
   questions.ask_all(strategies);
   const Simulation& simulation = questions.simulation;
   if (simulation.answers.empty()) return fail("{}", simulation.refusals.front().reason);
-  if (options.output) DRAFTSCOPE_TRY(write_prediction(options, simulation));
-  const int printed = print_answers(options, simulation, questions.ladders);
-  if (options.write)
-    DRAFTSCOPE_TRY(write_answers(options, what_if, recording, std::move(questions.prediction)));
   const int exit_code = answers_all(options, simulation) ? 0 : exit_failure;
-  return printed != 0 ? printed : exit_code;
+  const int printed = print_answers(options, simulation, questions.ladders);
+  if (printed != 0) return printed;
+  DRAFTSCOPE_TRY(write_files(options, what_if, questions));
+  return exit_code;
 }
 
 Result<int> simulate(SimulateOptions& options, const CLI::App& command) {

@@ -186,7 +186,8 @@ std::vector<ImportFormat> import_formats() {
 }
 
 Result<ImportSummary> import_recordings(const std::vector<fs::path>& files, const ImportOptions& options,
-                                        const fs::path& target, const Progress& progress) {
+                                        const fs::path& target, const Progress& progress,
+                                        const std::function<void(const ImportSummary&)>& before_end) {
   if (files.empty()) return fail("found no file, expected one to import");
   std::vector<fs::path> all = files;
   if (!options.baseline.empty()) all.insert(all.begin(), options.baseline);
@@ -260,6 +261,7 @@ Result<ImportSummary> import_recordings(const std::vector<fs::path>& files, cons
                             names.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
   }
   whole.writer().set_meta("lacks", missing_data_text(summary.missing));
+  if (before_end) before_end(summary);
   // Nothing below may fail for lack of memory, because the trace is in its final place.
   DRAFTSCOPE_TRY(whole.commit());
   return summary;

@@ -89,7 +89,8 @@ Result<void> expect_other_files(const std::vector<fs::path>& files, const fs::pa
 }  // namespace
 
 Result<MergeSummary> merge_shards(const std::vector<fs::path>& files, const MergeOptions& options,
-                                  const fs::path& target, const Progress& progress) {
+                                  const fs::path& target, const Progress& progress,
+                                  const std::function<void(const MergeSummary&)>& before_end) {
   DRAFTSCOPE_TRY(expect_other_files(files, target));
   const std::atomic<bool> stopped = false;
   std::vector<ShardRecording> shards;
@@ -130,6 +131,7 @@ Result<MergeSummary> merge_shards(const std::vector<fs::path>& files, const Merg
     done_bytes += bytes[i];
     if (progress && !progress(done_bytes, all_bytes)) return fail("merge cancelled");
   }
+  if (before_end) before_end(summary);
   DRAFTSCOPE_TRY(whole.commit());
   return summary;
 }

@@ -16,6 +16,7 @@
 #include <draftscope/traces/missing_data.h>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -56,12 +57,13 @@ struct ImportSummary {
 
 /// Writes one trace of all the files, in their order, whole or not at all. Answers of several files become
 /// runs of one recording; a Chrome trace or an Nsight Systems export has its own clock and must be the only
-/// file. Progress is in bytes of input. Errors: a file that is unreadable, compressed or of no known format;
-/// no files; the target exists; files that can't be combined; options that the format does not know; "import
-/// cancelled" if `progress` requested it.
-[[nodiscard]] Result<ImportSummary> import_recordings(const std::vector<std::filesystem::path>& files,
-                                                      const ImportOptions& options,
-                                                      const std::filesystem::path& target,
-                                                      const Progress& progress = {});
+/// file. Progress is in bytes of input. `before_end` is called before the trace is in its place, for work
+/// that may lack memory. Errors: a file that is unreadable, compressed or of no known format; no files; the
+/// target exists; files that can't be combined; options that the format does not know; "import cancelled" if
+/// `progress` requested it.
+[[nodiscard]] Result<ImportSummary> import_recordings(
+    const std::vector<std::filesystem::path>& files, const ImportOptions& options,
+    const std::filesystem::path& target, const Progress& progress = {},
+    const std::function<void(const ImportSummary&)>& before_end = {});
 
 }  // namespace draftscope::traces

@@ -19,6 +19,7 @@
 #include <draftscope/traces/shard.h>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <vector>
 
 namespace draftscope::traces {
@@ -39,12 +40,13 @@ struct MergeSummary {
 };
 
 /// Writes the shards' recording, whole or not at all, whatever their order. Progress is in bytes of input.
+/// `before_end` is called before the trace is in its place, for work that may lack memory.
 /// Errors name the file: not a shard's recording, or one of another experiment (the key of `meta` that
 /// differs, a strategy, a prompt in two shards); a shard that was not closed, or that breaks a rule; a shard
 /// twice; shards missing; "merge cancelled" if `progress` requested it.
-[[nodiscard]] Result<MergeSummary> merge_shards(const std::vector<std::filesystem::path>& files,
-                                                const MergeOptions& options,
-                                                const std::filesystem::path& target,
-                                                const Progress& progress = {});
+[[nodiscard]] Result<MergeSummary> merge_shards(
+    const std::vector<std::filesystem::path>& files, const MergeOptions& options,
+    const std::filesystem::path& target, const Progress& progress = {},
+    const std::function<void(const MergeSummary&)>& before_end = {});
 
 }  // namespace draftscope::traces
