@@ -258,15 +258,15 @@ Result<int> calibrate(const CalibrateOptions& options) {
     return InterruptScope::exit_code();
   }
   const std::string text = calibration_json(*measured);
-  // The report is made before the file is in its place, since it may lack memory.
-  std::string printed;
-  if (!options.quiet || options.json) {
-    DRAFTSCOPE_TRY_ASSIGN(printed, report_text(options, *measured));
-  }
+  // The report is made before the file is in its place, since it may lack memory. What was measured is kept
+  // where a kernel can't be predicted.
+  Result<std::string> printed;
+  if (!options.quiet || options.json) printed = report_text(options, *measured);
   DRAFTSCOPE_TRY_ASSIGN(AtomicFile file, AtomicFile::create(options.output));
   file.write(text);
   DRAFTSCOPE_TRY(file.commit());
-  return print_out(printed);
+  if (!printed) return tl::unexpected<Error>(std::move(printed).error());
+  return print_out(*printed);
 }
 
 void add_measuring_options(CLI::App& command, CalibrateOptions& options) {
