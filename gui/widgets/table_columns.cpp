@@ -17,7 +17,7 @@ namespace {
 
 /// Rows that decide a column's kind and width, so that a million rows show at once.
 constexpr int judged_rows = 64;
-constexpr int min_letters = 16;
+constexpr int min_letters = 20;
 constexpr int max_letters = 72;
 constexpr int usual_digits = 7;
 constexpr int max_width_pixels = 2000;
@@ -93,11 +93,13 @@ class TableColumns : public QObject {
     int wanted = std::max(head, std::min(hint_of(column), max_letters * digit));
     if (const auto chosen = chosen_.find(column); chosen != chosen_.end())
       return {column, chosen->second, chosen->second};
-    const bool is_fixed = is_wide(column) || has_numbers(column);
+    const bool is_number = !is_wide(column) && has_numbers(column);
     // Numbers of rows further down may be longer.
-    if (is_fixed && !is_wide(column) && table_.model()->rowCount() > judged_rows)
+    if (is_number && table_.model()->rowCount() > judged_rows)
       wanted = std::max(wanted, usual_digits * digit);
-    return {column, wanted, is_fixed ? wanted : std::min(wanted, std::max(head, min_letters * digit))};
+    // A picture gives way down to the digits that stand in it.
+    const int letters = is_wide(column) ? usual_digits : min_letters;
+    return {column, wanted, is_number ? wanted : std::min(wanted, std::max(head, letters * digit))};
   }
 
   /// Width that the first rows' cells ask for, with the grid.
