@@ -44,6 +44,7 @@ Result<bool> is_model(const std::string& name) {
   std::array<char, sqlite.size()> begin{};
   file.read(begin.data(), begin.size());
   const std::string_view found(begin.data(), static_cast<std::size_t>(file.gcount()));
+  if (found.empty()) return fail("{}: found an empty file, expected a trace or a model", name);
   if (found.starts_with(gguf)) return true;
   if (found == sqlite) return false;
   return fail("{}: found neither a trace (SQLite) nor a model (GGUF), expected one of them", name);

@@ -123,6 +123,8 @@ TEST(InspectModel, RefusesWhatIsNeitherInOneLine) {
     EXPECT_NE(result.err, "") << odd;
   }
   EXPECT_THAT(run_command({"inspect", text}).err, HasSubstr("neither a trace (SQLite) nor a model (GGUF)"));
+  EXPECT_THAT(run_command({"inspect", empty}).err,
+              HasSubstr(empty + ": found an empty file, expected a trace or a model\n"));
   EXPECT_THAT(run_command({"inspect", inspected_model, "--validate"}).err,
               HasSubstr("validate: given for a model"));
 }
