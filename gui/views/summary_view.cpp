@@ -4,6 +4,7 @@
 #include <draftscope/base/number_text.h>
 #include <draftscope/simulator/analysis/request_settings.h>
 #include <draftscope/simulator/analysis/step_bound.h>
+#include <draftscope/simulator/analysis/what_is_traced.h>
 #include <draftscope/traces/missing_data.h>
 
 #include <QComboBox>
@@ -91,17 +92,19 @@ QString identity_text(const OpenedRecording& opened) {
       opened.recording().tracks, [](const traces::Track& track) { return track.kind == "stream"; });
   if (!bound.isEmpty() && has_device)
     bound += QStringLiteral(" <a href='Device'>%1</a>").arg(SummaryView::tr("Device"));
+  const QString traced = QString::fromStdString(simulator::what_is_traced(meta)).toHtmlEscaped();
   const QString differing = QString::fromStdString(simulator::differing_settings(meta)).toHtmlEscaped();
   for (QStringList* parts : {&model, &machine, &decoding}) parts->removeAll(QString());
   const auto line = [](const QString& label, const QStringList& parts) {
     return QStringLiteral("<tr><td style='padding-right:12px'>%1</td><td>%2</td></tr>")
         .arg(label, parts.join(QStringLiteral(" · ")));
   };
-  return QStringLiteral("<h2>%1</h2><table>%2%3%4%5%6</table>")
+  return QStringLiteral("<h2>%1</h2><table>%2%3%4%5%6%7</table>")
       .arg(QString::fromStdString(opened.name()).toHtmlEscaped(), line(SummaryView::tr("model"), model),
            line(SummaryView::tr("machine"), machine), line(SummaryView::tr("decoding"), decoding),
            differing.isEmpty() ? QString() : line(SummaryView::tr("requests"), {differing}),
-           bound.isEmpty() ? QString() : line(SummaryView::tr("step"), {bound}));
+           bound.isEmpty() ? QString() : line(SummaryView::tr("step"), {bound}),
+           traced.isEmpty() ? QString() : line(SummaryView::tr("traced"), {traced}));
 }
 
 /// Text of a fact, with its number of bytes or nanoseconds also as people read it.
