@@ -115,6 +115,8 @@ void CompareView::set_up_widgets() {
   choice_->setAccessibleName(tr("Runs to compare, and the baseline"));
   choice_->header()->setStretchLastSection(false);
   choice_->header()->setSectionResizeMode(0, QHeaderView::Stretch);
+  choice_->header()->setSectionResizeMode(1, QHeaderView::ResizeToContents);
+  choice_->setTextElideMode(Qt::ElideMiddle);
   notes_->setAccessibleName(tr("What is compared"));
   notes_->setWordWrap(true);
   notes_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
