@@ -71,7 +71,7 @@ void StrategyChooser::make_layout() {
   splitter->addWidget(form_);
   splitter->setStretchFactor(0, 2);
   splitter->setStretchFactor(1, 3);
-  splitter->setSizes({300, 440});
+  splitter->setSizes({270, 470});
   splitter->setChildrenCollapsible(false);
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
