@@ -133,10 +133,12 @@ std::vector<FaultedCommand> faulted_commands() {
        Output::prediction},
       {"import",
        {"import", std::string(corpus) + "spec_bench/layerskip_exit=2,gamma=4.jsonl", "--baseline",
-        std::string(corpus) + "spec_bench/vanilla.jsonl", "--quiet", "--output", "OUT/imported.dstrace"}}};
+        std::string(corpus) + "spec_bench/vanilla.jsonl", "--output", "OUT/imported.dstrace"}},
+      {"report_json", {"report", trace, "--by", "category", "--json"}},
+      {"strategies_json", {"strategies", "--json"}}};
   for (const char* const format : {"perfetto", "chrome", "spec-bench"})
     commands.push_back({replaced(fmt::format("export_{}", format), "-", "_"),
-                        {"export", trace, "--to", format, "--quiet", "--output", "OUT/exported"}});
+                        {"export", trace, "--to", format, "--output", "OUT/exported"}});
   return commands;
 }
 
@@ -170,6 +172,7 @@ FaultedRun::FaultedRun(const FaultedCommand& command, const fs::path& inputs, fs
         cli::redirect(STDIN_FILENO, "/dev/null", O_RDONLY);
       },
       variables);
+  ended_.out = replaced(std::move(ended_.out), folder_.string(), "…");
 }
 
 std::string FaultedRun::message() const {
