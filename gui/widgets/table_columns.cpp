@@ -17,7 +17,7 @@ namespace {
 
 /// Rows that decide a column's kind and width, so that a million rows show at once.
 constexpr int judged_rows = 64;
-constexpr int min_letters = 20;
+constexpr int min_letters = 12;
 constexpr int max_letters = 72;
 constexpr int usual_digits = 7;
 constexpr int max_width_pixels = 2000;

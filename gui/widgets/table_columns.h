@@ -11,7 +11,7 @@ namespace draftscope::gui {
 
 /// Gives the columns of a table with a model their widths, now and whenever the model, the table's size or
 /// the shown columns change. Columns of numbers, which are aligned right, are as wide as their content.
-/// Columns of texts share what is left: the longest are cut first, in the middle, to no less than twenty
+/// Columns of texts share what is left: the longest are cut first, in the middle, to no less than twelve
 /// letters, and pictures to seven. Room that is left goes to the shown one of the columns `wide`, which are
 /// pictures, or else evenly to all, of which none becomes more than twice as wide. A width that the user has
 /// chosen stays. If the columns are still too wide, the first of them stays in sight while the others scroll.
