@@ -79,12 +79,12 @@ class Read(unittest.TestCase):
         import draftscope
 
         with tempfile.TemporaryDirectory() as folder:
-            for version in (3, 6):
+            for version in (3, 7):
                 path = pathlib.Path(folder) / f"{version}.dstrace"
                 path.write_bytes(SAMPLE.read_bytes())
                 with contextlib.closing(sqlite3.connect(path)) as database:
                     database.execute(f"PRAGMA user_version = {version}")
-                with self.assertRaisesRegex(ValueError, f"has schema version {version}, expected 4 to 5"):
+                with self.assertRaisesRegex(ValueError, f"has schema version {version}, expected 4 to 6"):
                     draftscope.read(path)
 
     def test_refuses_what_is_no_trace(self):
