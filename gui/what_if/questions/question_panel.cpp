@@ -133,6 +133,9 @@ QuestionPanel::QuestionPanel(QuestionScope scope, QWidget* parent)
   add_host(*form);
   add_draft_cost(*form);
   form->addRow(tr("Recorded on"), recorded_gpu_);
+  // Qt gives a wrapped row no height if a row that was laid out before it wrapped and then hidden had its
+  // place.
+  form->setRowVisible(recorded_gpu_, false);
   for (QComboBox* choice : {gpu_, model_, recorded_gpu_}) make_searchable(choice);
   if (scope_ == QuestionScope::machine) {
     // The first rows choose what drafts, which is what the advice decides.
