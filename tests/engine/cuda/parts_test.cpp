@@ -129,10 +129,10 @@ class InParts {
 /// Each format of layers with heads and drafts in the same format, in others and in none.
 std::vector<Held> some_held_models() {
   using enum speculation::WeightFormat;
-  return {{q4_0, {}, q8_0},       {q4_0, q8_0, {}}, {q4_0, q8_0, q8_0},     {q8_0, q4_0, int4},
-          {q4_k, q8_0, q4_0},     {int4, {}, q4_k}, {fp8_block, q4_0, fp8}, {fp8, q8_0, {}},
-          {{}, q4_0, q8_0},       {{}, q8_0, q8_0}, {{}, q8_0, {}},         {q8_0, q8_0, q8_0},
-          {int4, q4_0, fp8_block}};
+  return {{q4_0, {}, q8_0},        {q4_0, q8_0, {}}, {q4_0, q8_0, q8_0},     {q8_0, q4_0, int4},
+          {q4_k, q8_0, q4_0},      {int4, {}, q4_k}, {fp8_block, q4_0, fp8}, {fp8, q8_0, {}},
+          {{}, q4_0, q8_0},        {{}, q8_0, q8_0}, {{}, q8_0, {}},         {q8_0, q8_0, q8_0},
+          {int4, q4_0, fp8_block}, {{}, {}, {}}};
 }
 
 std::string name_of_held(const testing::TestParamInfo<Held>& held) {

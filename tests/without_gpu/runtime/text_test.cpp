@@ -81,43 +81,6 @@ INSTANTIATE_TEST_SUITE_P(Passes, CudaHostCode,
                            return parameter.param == DecodingPasses::plain ? "plain" : "programs";
                          });
 
-/// Counts launches of a text's rounds.
-struct RoundLaunches : engine::DecodeListener {
-  void on_first_token(std::int32_t /*token*/) override { first = calls().at("cudaLaunchKernelExC"); }
-  void on_round(const engine::RoundReport& /*report*/) override {
-    ++rounds;
-    last = calls().at("cudaLaunchKernelExC");
-  }
-  std::int64_t rounds = 0, first = 0, last = 0;
-};
-
-RoundLaunches launches_of_rounds(const std::string& strategy, DecodingPasses passes, double temperature) {
-  reset({});
-  RoundLaunches heard;
-  const auto backend = engine::make_cuda_backend(small_checkpoint(), {.cache_rows = 160, .passes = passes});
-  EXPECT_TRUE(backend);
-  if (!backend) return heard;
-  EXPECT_TRUE(text_of(**backend, strategy, 5, 14, temperature, &heard));
-  return heard;
-}
-
-/// Rounds of greedy vanilla decoding come eight per launch.
-TEST(CudaHostCalls, LaunchAKernelARound) {
-  for (const char* strategy :
-       {"vanilla", "layerskip:exit=1,gamma=4", "layerskip:exit=1,gamma=4,verify=above-exit", "fs:exit=1"})
-    for (const double temperature : {0.0, 0.9}) {
-      SCOPED_TRACE(testing::Message() << strategy << ", temperature " << temperature);
-      const RoundLaunches of_programs = launches_of_rounds(strategy, DecodingPasses::programs, temperature);
-      EXPECT_GT(of_programs.rounds, 3);
-      const bool runs_ahead = strategy == std::string_view("vanilla") && temperature == 0.0;
-      EXPECT_EQ(of_programs.last - of_programs.first,
-                runs_ahead ? (of_programs.rounds + 7) / 8 : of_programs.rounds);
-      const RoundLaunches of_plain = launches_of_rounds(strategy, DecodingPasses::plain, temperature);
-      EXPECT_EQ(of_plain.rounds, of_programs.rounds);
-      EXPECT_GT(of_plain.last - of_plain.first, 5 * of_plain.rounds);
-    }
-}
-
 std::string error_with(const Settings& settings) {
   reset(settings);
   const auto text = text_on_device("vanilla", 5, 2);
