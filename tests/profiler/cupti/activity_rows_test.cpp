@@ -222,15 +222,6 @@ TEST_F(ActivityRowsTest, HaveARowAnOperationThatAKernelTimedAndItsTimeOnABlock) 
   EXPECT_EQ(of_block[0].kernel.bytes, 0);
 }
 
-TEST_F(ActivityRowsTest, KnowThatACallOutsideAnySpanHasNone) {
-  add(api_call(9), kernel(9));
-  EXPECT_EQ(rows_.counts().rows, 1);
-  EXPECT_EQ(rows_.counts().unattributed, 1);
-  const DeviceRows read = finish();
-  EXPECT_EQ(read.rows.at(0).kernel.span_id.value(), 0);
-  EXPECT_EQ(read.rows.at(0).kernel.phase, traces::Phase::control);
-}
-
 TEST_F(ActivityRowsTest, GiveARecycledIdToItsLatestSpan) {
   const traces::SpanId first = span(traces::Phase::draft);
   const traces::SpanId second = span(traces::Phase::verify);

@@ -182,26 +182,6 @@ TEST_F(DeviceTraceTest, GivesLaunchesThePhaseOfTheirOperation) {
   for (const DeviceRow& row : read.rows) EXPECT_EQ(read.spans.at(row.kernel.span_id).phase, Phase::draft);
 }
 
-TEST_F(DeviceTraceTest, NamesWhatEachThreadLaunches) {
-  start();
-  std::vector<std::thread> threads;
-  threads.reserve(2);
-  for (const std::int32_t layer : {0, 1})
-    threads.emplace_back([&, layer] {
-      for (int i = 0; i < 200; ++i) {
-        const OperationScope scope(trace_.get(), "copy " + std::to_string(i % 10), layer);
-        fake_cupti::launch_kernel(layer == 0 ? "first" : "second");
-      }
-    });
-  for (std::thread& thread : threads) thread.join();
-  const DeviceRows read = finish();
-  EXPECT_EQ(read.rows.size(), 400U);
-  for (const DeviceRow& row : read.rows) {
-    EXPECT_THAT(row.name, HasSubstr(row.kernel.layer == 0 ? ": first" : ": second"));
-    EXPECT_GE(row.kernel.layer, 0);
-  }
-}
-
 TEST_F(DeviceTraceTest, LeavesNoRowOfWorkBeforeTheRecording) {
   auto trace = start_device_trace(DeviceTraceMode::launches);
   ASSERT_TRUE(trace) << trace.error().message;
@@ -333,13 +313,6 @@ TEST_F(DeviceTraceTest, TakesBuffersThatComeBackWhileItDetaches) {
   const DeviceRows read = finish();
   ASSERT_EQ(read.rows.size(), 1U);
   EXPECT_EQ(read.rows[0].kernel.phase, Phase::draft);
-}
-
-TEST_F(DeviceTraceTest, CountsKernelsThatSeemToPrecedeTheirSpan) {
-  start();
-  fake_cupti::settings().clock_shift_ns = -1'000'000'000;
-  in_phase(Phase::draft, [] { fake_cupti::launch_kernel("early"); });
-  EXPECT_EQ(finish().meta.at("device_before_span"), "1");
 }
 
 TEST_F(DeviceTraceTest, SaysHowFarAClockOfItsOwnIs) {

@@ -48,10 +48,6 @@ std::uint64_t now() {
   return current->clock != nullptr && current->settings.reads_given_clock ? current->clock() : realtime_ns();
 }
 
-std::uint64_t device_now() {
-  return now() + static_cast<std::uint64_t>(current->settings.clock_shift_ns);
-}
-
 bool enabled(CUpti_ActivityKind kind) {
   return current->seen.enabled.contains(kind);
 }
@@ -166,8 +162,8 @@ void launch_kernel(const char* symbol, std::uint32_t stream) {
   CUpti_ActivityKernel10 kernel{};
   kernel.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
   kernel.correlationId = call(CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000);
-  kernel.start = device_now();
-  kernel.end = device_now() + 1;
+  kernel.start = now();
+  kernel.end = now() + 1;
   kernel.streamId = stream;
   kernel.name = symbol;
   kernel.gridX = 132;
@@ -184,8 +180,8 @@ void copy_to_device(std::uint64_t bytes) {
   copy.bytes = bytes;
   copy.runtimeCorrelationId = call(CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyAsync_v3020);
   copy.correlationId = ++current->correlation;  // belongs to the driver's call, which is not recorded here
-  copy.start = device_now();
-  copy.end = device_now() + 1;
+  copy.start = now();
+  copy.end = now() + 1;
   copy.streamId = 7;
   write_device(copy);
 }
@@ -196,8 +192,8 @@ void set_memory(std::uint64_t bytes) {
   set.kind = CUPTI_ACTIVITY_KIND_MEMSET;
   set.bytes = bytes;
   set.correlationId = call(CUPTI_RUNTIME_TRACE_CBID_cudaMemsetAsync_v3020);
-  set.start = device_now();
-  set.end = device_now() + 1;
+  set.start = now();
+  set.end = now() + 1;
   set.streamId = 7;
   write_device(set);
 }
@@ -221,7 +217,7 @@ void emit(const void* record, std::size_t bytes) {
 
 std::uint64_t clock_ns() {
   const std::lock_guard lock(mutex);
-  return device_now();
+  return now();
 }
 
 bool records(CUpti_ActivityKind kind) {

@@ -20,7 +20,6 @@ struct Settings {
   CUptiResult subscribe_result = CUPTI_SUCCESS;
   std::string holder;  ///< Name of the tool that already uses CUPTI.
   CUpti_ActivityKind refused_kind = CUPTI_ACTIVITY_KIND_INVALID;
-  std::int64_t clock_shift_ns = 0;  ///< Shift of the device's clock.
   bool reads_given_clock = true;
   std::size_t max_buffer_bytes = 0;  ///< Used bytes of each buffer; 0 = all.
   /// Whether buffers are returned while the tool detaches, rather than when flushed.
