@@ -2,8 +2,6 @@
 // No output depends, bit for bit, on the number of threads. This holds for oneDNN's wide products and for our
 // own kernels.
 
-#include <draftscope/engine/decode.h>
-#include <draftscope/engine/strategy.h>
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -92,34 +90,6 @@ TEST(Threads, DoNotShowInMatricesThatOneDnnCutsAlongTheirDepth) {
     ASSERT_TRUE(backend->forward(prompt.view(), outputs));
     if (expected.empty()) expected = outputs.logits;
     ASSERT_EQ(std::memcmp(outputs.logits.data(), expected.data(), expected.size() * sizeof(float)), 0);
-  }
-}
-
-TEST(Threads, DoNotShowInTheText) {
-  Random random(47);
-  speculation::ModelShape shape = random_shape(random);
-  shape.n_layers = 3;
-  shape.d_model = 200;
-  shape.d_ff = 260;
-  shape.sliding_window = 0;
-  shape.vocab = 300;
-  for (const DType dtype : {DType::f32, DType::bf16}) {
-    const Checkpoint checkpoint = random_checkpoint(shape, dtype, random());
-    std::vector<std::int32_t> prompt(static_cast<std::size_t>(pick(random, 100, 180)));
-    for (std::int32_t& token : prompt) token = pick(random, 0, shape.vocab - 1);
-    std::vector<std::int32_t> expected;
-    for (const std::int32_t threads : {1, 2, 3, 8}) {
-      const auto backend = make_backend(checkpoint, {.threads = threads, .cache_rows = prompt_room});
-      auto strategy = make_strategy(threads % 2 == 0 ? "layerskip:exit=1,gamma=3" : "vanilla", shape);
-      ASSERT_TRUE(strategy) << strategy.error().message;
-      SeededChooser chooser(1, 1);
-      DecodeListener unheard;
-      const auto decoded =
-          decode(*backend, *strategy->strategy, {.prompt = prompt, .max_new_tokens = 40}, chooser, unheard);
-      ASSERT_TRUE(decoded) << decoded.error().message;
-      if (expected.empty()) expected = decoded->tokens;
-      EXPECT_EQ(decoded->tokens, expected) << threads << " threads";
-    }
   }
 }
 
