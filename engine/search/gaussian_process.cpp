@@ -7,7 +7,6 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <numbers>
 
 #include "likelihood.h"
 
@@ -46,11 +45,6 @@ void GaussianProcess::set_length_scale(double length_scale) {
   matrix.diagonal().setConstant(1.0 + noise_);
   factor_.topLeftCorner(n, n) = Eigen::LLT<Eigen::MatrixXd>(matrix).matrixL();
   solve_weights();
-}
-
-double GaussianProcess::log_likelihood() const {
-  return -0.5 * standardised_.dot(weights_) - factor().diagonal().array().log().sum() -
-         0.5 * static_cast<double>(size()) * std::log(2.0 * std::numbers::pi);
 }
 
 Posterior GaussianProcess::posterior(const Eigen::Ref<const Eigen::MatrixXd>& points) const {

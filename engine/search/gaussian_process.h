@@ -76,7 +76,6 @@ class GaussianProcess {
   [[nodiscard]] Eigen::Index size() const { return scores_.size(); }
   [[nodiscard]] Eigen::Index dimension() const { return points_.rows(); }
   [[nodiscard]] double length_scale() const { return length_scale_; }
-  [[nodiscard]] double log_likelihood() const;
 
   /// The posterior at `points`, d × m. Without observations it is the prior.
   [[nodiscard]] Posterior posterior(const Eigen::Ref<const Eigen::MatrixXd>& points) const;

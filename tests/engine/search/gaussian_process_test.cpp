@@ -36,7 +36,6 @@ TEST(GaussianProcess, PredictsWhatScikitLearnPredicts) {
       expect_near(posterior.deviation, vector_of(at["deviation"]), 1e-8);
       expect_near(posterior.mean + golden["kappa"].get<double>() * posterior.deviation,
                   vector_of(at["upper_bound"]), 1e-8);
-      EXPECT_NEAR(process.log_likelihood(), at["log_likelihood"].get<double>(), 1e-7);
     }
   }
 }
@@ -57,9 +56,10 @@ TEST(Likelihood, FitsALengthScaleNoWorseThanSixStartsOfScikitLearn) {
     SCOPED_TRACE(golden["name"].get<std::string>());
     const auto process = process_of(golden, std::nullopt);
     const double theirs = golden["fitted"]["log_likelihood"].get<double>();
-    EXPECT_GE(process.log_likelihood(), theirs - 1e-5);
+    const double ours = log_likelihood(golden_evidence(golden), process.length_scale());
+    EXPECT_GE(ours, theirs - 1e-5);
     // If both likelihoods are equal, so are the maxima.
-    if (process.log_likelihood() < theirs + 1e-5 && process.length_scale() < 100.0) {
+    if (ours < theirs + 1e-5 && process.length_scale() < 100.0) {
       EXPECT_NEAR(process.length_scale() / golden["fitted"]["length_scale"].get<double>(), 1.0, 1e-3);
     }
   }

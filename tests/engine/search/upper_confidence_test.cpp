@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <cmath>
-#include <numbers>
 
 #include "ascent.h"
 #include "goldens.h"
@@ -107,18 +106,6 @@ TEST(Ascent, FindsTheMaximumOfAStretchedParabolaInsideTheBox) {
   };
   const auto maximum = ascend(evaluate, Eigen::MatrixXd::Constant(20, 1, 0.5));
   EXPECT_LE((maximum.point - middle.cwiseMax(0.0).cwiseMin(1.0)).cwiseAbs().maxCoeff(), 1e-4);
-}
-
-TEST(Ascent, TakesTheHighestOfSeveralHills) {
-  const auto evaluate = [](const Eigen::MatrixXd& points) {  // sin(4πx)·x has its higher hill on the right
-    const auto angle = 4.0 * std::numbers::pi * points.array();
-    return Evaluation{(angle.sin() * points.array()).matrix().transpose(),
-                      (4.0 * std::numbers::pi * angle.cos() * points.array() + angle.sin()).matrix()};
-  };
-  Eigen::MatrixXd starts(1, 2);
-  starts << 0.161444, 0.6;  // the top of the lower hill and the foot of the higher one
-  EXPECT_NEAR(ascend(evaluate, starts.leftCols(1)).value, 0.145, 0.01);
-  EXPECT_NEAR(ascend(evaluate, starts).value, 0.63, 0.01);
 }
 
 TEST(Ascent, StaysWhereNothingRises) {
