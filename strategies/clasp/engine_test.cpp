@@ -247,18 +247,6 @@ TEST(Clasp, DoesNotSeeTheAnchorsOwnRow) {
   EXPECT_EQ(reacts, 10);
 }
 
-TEST(Clasp, ChangesNoRowOfTheText) {
-  std::mt19937 random(6);
-  const Net net({.n_layers = 8, .redundancy = 0.0, .seed = 3}, random);
-  std::vector<std::int32_t> text = net.text;
-  text.push_back(7);
-  const Outputs before = look_at_root(*net.backend, text);
-  for (std::int32_t skip = 0; skip <= 8; ++skip) (void)search(net, skip);
-  const Outputs after = look_at_root(*net.backend, text);
-  EXPECT_EQ(before.hidden, after.hidden);
-  EXPECT_EQ(before.logits, after.logits);
-}
-
 // A search follows the prefill, then every so many verifications, from the last token that was verified and
 // kept.
 TEST(Clasp, SearchesAnewWhenItsIntervalIsOver) {

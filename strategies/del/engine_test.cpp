@@ -15,7 +15,6 @@
 #include "small_model.h"
 #include "strategies/del/engine.h"
 #include "strategies/parts/engine.h"
-#include "toy_backend.h"
 
 namespace draftscope::engine {
 namespace {
@@ -315,37 +314,6 @@ TEST(Del, KnowsAndChoosesWhatTheTargetsStatesSay) {
     EXPECT_GT(met.clipped, 0);
     EXPECT_GT(met.parted, 0);
     EXPECT_EQ(met.unclipped > 0, mode == Mode::code);
-  }
-}
-
-TEST(Del, KnowsAndChoosesWhatTheToysStatesSay) {
-  for (const Mode mode : all_modes) {
-    std::mt19937 random(3);
-    Met met;
-    for (int trial = 0; trial < 60; ++trial) {
-      const ToyBackend::Options toy{.vocab = static_cast<std::int32_t>(2 + random() % 10),
-                                    .n_layers = static_cast<std::int32_t>(2 + random() % 6),
-                                    .cache_rows = 160,
-                                    .max_rows = 64,
-                                    .seed = static_cast<std::uint32_t>(random()),
-                                    .agreement = static_cast<double>(random() % 11) / 10.0};
-      ToyBackend backend(toy);
-      const auto prompt = random_tokens(random, 1 + random() % 40, toy.vocab);
-      const speculation::DelRule::Options options{.mode = mode,
-                                                  .max = static_cast<std::int32_t>(1 + random() % 18)};
-      const SamplingOptions& sampling = del_samplings[random() % 3];
-      WatchedDel del(backend.shape(), options);
-      KeptDecode kept(prompt);
-      (void)decode_kept(backend, del, {.prompt = prompt, .max_new_tokens = 60, .sampling = sampling}, kept,
-                        random());
-      ToyBackend fresh(toy);
-      const double head = mode != Mode::repaired ? 0.0 : speculation::head_in_layers(backend.shape());
-      follow(del, options, fresh, head, prompt.size(), sampling.greedy(), met);
-      if (testing::Test::HasFailure()) FAIL() << "trial " << trial;
-    }
-    EXPECT_GT(met.rounds, 600);
-    EXPECT_GT(met.zero, 0);
-    EXPECT_GT(met.deepest, 0);
   }
 }
 

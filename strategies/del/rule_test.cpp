@@ -69,44 +69,6 @@ TEST(DelChoice, IsTheFirstOfTheBest) {
   EXPECT_EQ(best_exit(exits, {6, 5.0}, 18).gamma, 0);
 }
 
-TEST(DelStatistics, HaveNoThresholdWhileEitherCountIsEmpty) {
-  ExitStatistics one;
-  EXPECT_EQ(one.threshold(), -1.0);
-  EXPECT_TRUE(std::isnan(one.acceptance()));
-  one = {.matches = 2.0, .mismatches = 0.0, .confidence_of_matches = 1.0};
-  EXPECT_EQ(one.threshold(), -1.0);
-  one = {.matches = 2.0, .mismatches = 4.0, .confidence_of_matches = 1.0, .confidence_of_mismatches = 1.0};
-  EXPECT_DOUBLE_EQ(one.threshold(), (0.5 + 0.25) / 2.0);
-  one.decay(0.5);
-  EXPECT_DOUBLE_EQ(one.threshold(), (0.5 + 0.25) / 2.0);
-  EXPECT_DOUBLE_EQ(one.matches, 1.0);
-}
-
-TEST(DelRule, HonoursALengthOnlyIfRepairedOrWithoutAStopRule) {
-  for (const DelRule::Mode mode : {DelRule::Mode::paper, DelRule::Mode::code, DelRule::Mode::repaired}) {
-    for (const bool has_stop : {true, false}) {
-      const bool honours = mode == DelRule::Mode::repaired || !has_stop;
-      DelRule rule({4, 0.0}, {.mode = mode, .max = 9, .honours_length = !has_stop});
-      EXPECT_EQ(rule.length(), 1);
-      // Every exit is wrong everywhere, so a plain step is best.
-      rule.learn(8, [](std::int32_t, std::int32_t) { return ShadowToken{false, 0.5}; });
-      EXPECT_EQ(rule.choice().gamma, 0);
-      EXPECT_EQ(rule.rests(), honours);
-      EXPECT_EQ(rule.counts_all(), mode == DelRule::Mode::code);
-      EXPECT_EQ(rule.length(), honours ? 0 : 9);
-      // Then exit 2 is right half of the time.
-      for (int round = 0; round < 200; ++round)
-        rule.learn(2, [](std::int32_t exit, std::int32_t position) {
-          return ShadowToken{exit == 2 && position == 0, 0.5};
-        });
-      EXPECT_EQ(rule.length(), honours ? rule.choice().gamma : 9);
-      rule.begin_request();
-      EXPECT_EQ(rule.length(), 1);
-      EXPECT_TRUE(std::isnan(rule.statistics()[0].acceptance()));
-    }
-  }
-}
-
 // DEL-ℰ of §5.3: exit and length by TPL, no draft exit. The other ablations have a stop rule, or a length of
 // another part.
 TEST(DelOptions, HonourTheLengthWhereOnlyTplChoosesIt) {

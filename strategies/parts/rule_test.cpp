@@ -84,27 +84,6 @@ double observed(AdaptiveThreshold& threshold, std::int32_t drafted, std::int32_t
   return threshold.next({.planned = 12, .drafted = drafted, .accepted = accepted});
 }
 
-// One round distinguishes the rules: 9 of 10 accepted at a target of 0.9.
-TEST(AdaptiveThreshold, BeginsAsItsRuleSays) {
-  using Rule = AdaptiveThreshold::Rule;
-  AdaptiveThreshold paper({.rule = Rule::paper, .target = 0.9});
-  EXPECT_NEAR(observed(paper, 10, 9), 0.6 + 0.001, 1e-12);  // AR = 0.9 ≤ α
-  AdaptiveThreshold code({.rule = Rule::code, .target = 0.9});
-  EXPECT_NEAR(observed(code, 10, 10), 0.6 + 0.001, 1e-12);  // AR = ½·0 + ½·1 < α
-  AdaptiveThreshold del({.rule = Rule::del, .target = 0.9});
-  EXPECT_NEAR(observed(del, 10, 9), 0.6 - 0.001, 1e-12);  // AR = 0.9, not below α
-  // DEL's code asks whether AR is 0, which it still is after rounds that accepted nothing.
-  AdaptiveThreshold late({.rule = Rule::del, .target = 0.3});
-  EXPECT_NEAR(observed(late, 4, 0), 0.6 + 0.001, 1e-12);
-  EXPECT_NEAR(observed(late, 4, 3), 0.6, 1e-12);  // AR = ⅜, rather than half of it
-}
-
-TEST(AdaptiveThreshold, OfTheCodeRestsAtTheCap) {
-  AdaptiveThreshold code({.rule = AdaptiveThreshold::Rule::code, .target = 0.4});
-  EXPECT_NEAR(observed(code, 12, 12), 0.6, 1e-12);
-  EXPECT_NEAR(observed(code, 11, 11), 0.6 - 0.001, 1e-12);
-}
-
 TEST(AdaptiveThreshold, ForgetsWithTheRequestIfToldSo) {
   for (const bool carries : {true, false}) {
     AdaptiveThreshold threshold({.rule = AdaptiveThreshold::Rule::paper, .carries = carries});

@@ -15,7 +15,6 @@ namespace {
 using Match = LookupOptions::Match;
 using Text = std::span<const std::int32_t>;
 using testing::ElementsAre;
-using testing::HasSubstr;
 using testing::IsEmpty;
 
 constexpr std::int32_t vocab = 4096;
@@ -129,16 +128,6 @@ TEST(PromptLookup, GuessesWhatFollowedTheLastTokensBefore) {
   EXPECT_THAT(guesses({1, 2, 3}, "prompt-lookup:reading=transformers"), IsEmpty());
   EXPECT_THAT(guesses({5, 1, 2, 3, 8, 1, 2, 3, 7, 5, 1, 2, 3}, "prompt-lookup:length=2,match=longest"),
               ElementsAre(8, 1));
-}
-
-std::string error_of(const std::string& specification) {
-  return parse_strategy(specification, 8).error().message;
-}
-
-TEST(LookupOptions, NameWhatTheyDoNotKnow) {
-  EXPECT_THAT(error_of("prompt-lookup:gamma=3"), HasSubstr("gamma"));
-  EXPECT_THAT(error_of("prompt-lookup:match=best"), HasSubstr("best"));
-  EXPECT_THAT(error_of("prompt-lookup:ngram=2,smallest-ngram=3"), HasSubstr("smallest-ngram"));
 }
 
 }  // namespace

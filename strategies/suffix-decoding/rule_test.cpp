@@ -194,34 +194,6 @@ Tokens tokens_of(std::span<const TextGuess> guesses) {
   return tokens;
 }
 
-TEST(SuffixDecoding, GuessesAsManyTokensAsMatched) {
-  SuffixDecoding rule({.length = 5});
-  const Tokens text{1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 2, 3};
-  rule.begin_request(Text(text).first(10), 20, {});
-  EXPECT_THAT(tokens_of(rule.guess(Text(text).first(10))), ElementsAre(2));
-  EXPECT_EQ(rule.matched_tokens(), 1);
-  EXPECT_THAT(tokens_of(rule.guess(text)), ElementsAre(4, 5, 6));
-  EXPECT_EQ(rule.matched_tokens(), 3);
-}
-
-TEST(SuffixDecoding, LooksThroughEarlierOutputsButNotThroughEarlierPrompts) {
-  for (const bool across : {true, false}) {
-    SuffixDecoding rule({.across_requests = across});
-    const Tokens first{50, 51, 52, 1, 2, 3, 4};
-    rule.begin_request(Text(first).first(3), 20, {});
-    rule.append(Text(first).subspan(3));
-    rule.begin_request(Tokens{9, 1, 2}, 20, {});
-    if (across)
-      EXPECT_THAT(tokens_of(rule.guess(Tokens{9, 1, 2})), ElementsAre(3, 4));
-    else
-      EXPECT_THAT(rule.guess(Tokens{9, 1, 2}), IsEmpty());
-    rule.begin_request(Tokens{50, 51}, 20, {});
-    EXPECT_THAT(rule.guess(Tokens{50, 51}), IsEmpty()) << "a prompt was looked through";
-    rule.begin_request(Tokens{3, 4}, 20, {});
-    EXPECT_THAT(rule.guess(Tokens{3, 4}), IsEmpty()) << "nothing followed the output";
-  }
-}
-
 TEST(SuffixDecoding, ForgetsTheOldestOutputs) {
   SuffixDecoding rule({.memory = 40});
   for (std::int32_t request = 0; request < 20; ++request) {

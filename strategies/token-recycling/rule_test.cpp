@@ -14,7 +14,6 @@ namespace draftscope::speculation {
 namespace {
 
 using testing::ElementsAre;
-using testing::IsEmpty;
 
 /// Probabilities of all paths of a full tree, the best first.
 std::vector<double> all_paths(const RecyclingOptions& options) {
@@ -102,12 +101,6 @@ TEST(TokenRecycling, GuessesWhatWasLikelyLastTime) {
       }
     }
   }
-}
-
-TEST(TokenRecycling, GuessesNothingAtFirst) {
-  TokenRecycling rule({}, 5);
-  rule.begin_request({});
-  EXPECT_THAT(rule.guess(Tokens{1}), IsEmpty());
 }
 
 }  // namespace

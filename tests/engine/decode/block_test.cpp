@@ -261,10 +261,12 @@ Law sampled_law(const std::string& specification, std::uint64_t requests) {
 
 // How many tokens of a block stay depends on random numbers of later tokens, which the next round must not
 // reuse. With 128 texts and 40,000 requests the mean distance from the law is 0.022.
-TEST(BlockAcceptance, DrawsItsOwnNumbersInEveryRound) {
+TEST(DrawnTexts, FollowTheTargetsLaw) {
   const Law target = law_of({.vocab = 2, .n_layers = 3, .seed = 5, .agreement = 0.3}, "vanilla",
                             {.temperature = 1.0}, {}, 7);
-  EXPECT_LT(total_variation(sampled_law("layerskip:exit=1,gamma=4,acceptance=block", 40000), target), 0.03);
+  for (const char* specification : {"layerskip:exit=1,gamma=4,acceptance=block", "layerskip:exit=2,gamma=3",
+                                    "layerskip:exit=1,gamma=2,verify=above-exit"})
+    EXPECT_LT(total_variation(sampled_law(specification, 40000), target), 0.03) << specification;
 }
 
 }  // namespace

@@ -108,12 +108,6 @@ TEST(SamplingOptions, OutOfRangeValuesAreRefusedByName) {
   EXPECT_TRUE(check({}).has_value());
 }
 
-TEST(RepetitionPenalty, DividesPositiveLogitsAndMultipliesOthers) {
-  std::vector<float> logits{3.0F, -2.0F, 0.0F, 1.5F, -0.5F};
-  penalise_repetition(logits, std::vector<std::int32_t>{0, 1, 2}, 2.0);
-  EXPECT_EQ(logits, (std::vector<float>{1.5F, -4.0F, 0.0F, 1.5F, -0.5F}));
-}
-
 TEST(RepetitionPenalty, MustBeAFinitePositiveNumber) {
   for (const double odd : {0.0, -1.5, 1e-9, 1e9, std::nan(""), HUGE_VAL}) {
     const auto checked = check(SamplingOptions{.repetition_penalty = odd});

@@ -17,10 +17,6 @@ class CountDrafts final : public DecodeListener {
   std::int64_t accepted = 0;
 };
 
-}  // namespace
-
-namespace {
-
 std::int32_t up_to(std::mt19937& random, std::uint32_t n) {
   return static_cast<std::int32_t>(1 + random() % n);
 }
@@ -98,10 +94,10 @@ std::vector<std::int32_t> random_tokens(std::mt19937& random, std::size_t count,
 }
 
 Decoded decode_with(Backend& backend, const std::string& specification, const DecodeRequest& request,
-                    std::uint64_t seed, std::uint64_t stream) {
+                    std::uint64_t seed) {
   auto strategy = make_strategy(specification, backend.shape());
   EXPECT_TRUE(strategy) << strategy.error().message;
-  SeededChooser chooser(seed, stream);
+  SeededChooser chooser(seed, 1);
   CountDrafts counts;
   auto result = decode(backend, *strategy->strategy, request, chooser, counts);
   EXPECT_TRUE(result) << result.error().message;

@@ -34,7 +34,6 @@ struct Decoded {
 };
 
 [[nodiscard]] Decoded decode_with(Backend& backend, const std::string& specification,
-                                  const DecodeRequest& request, std::uint64_t seed = 1,
-                                  std::uint64_t stream = 1);
+                                  const DecodeRequest& request, std::uint64_t seed = 1);
 
 }  // namespace draftscope::engine

@@ -49,7 +49,7 @@ void add(const std::string& base, const std::vector<ParameterRow>& parameters, s
 }
 
 std::set<std::string> specifications() {
-  std::set<std::string> all;
+  std::set<std::string> all{"cascade:levels=q8_0+0.5/q4_1", "cascade:levels=exit-1+0.3,siblings=3"};
   const auto& catalogue = speculation::strategy_catalogue();
   for (const StrategyRow& row : catalogue.strategies())
     if (!row.drafts_with_other_model && !has(row.parameters, "policy") && !row.chooses_parts)

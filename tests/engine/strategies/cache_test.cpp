@@ -133,7 +133,7 @@ TEST(CacheAfterEveryRound, IsTheTextsUnderPlansAndProbesThatChange) {
   EXPECT_GT(searches, 300);
 }
 
-TEST(CacheAfterEveryRound, IsTheTextsUnderEveryStrategyThatProbes) {
+TEST(CacheAfterEveryRound, IsTheTextsUnderStrategiesThatProbeOrGuess) {
   std::mt19937 random(32);
   const char* specifications[] = {
       "fs:exit=1,gamma=2,verify=above-exit",
@@ -148,6 +148,10 @@ TEST(CacheAfterEveryRound, IsTheTextsUnderEveryStrategyThatProbes) {
       "mix:mask=swift,window=4,length=heuristic,gamma=3,stop=adaptive,shape=tree",
       "mix:mask=del,length=fs,gamma=3,least=0,stop=threshold,threshold=0.1,shape=tree",
       "mix:mask=clasp,interval=3,skip=2,length=fs,gamma=3,stop=del",
+      "prompt-lookup",
+      "lookahead:window=4,pool-from-prompt=yes",
+      "suffix-decoding:alpha=3,shape=tree",
+      "token-recycling:nodes=30",
   };
   for (const char* specification : specifications) {
     std::int32_t accepted = 0;

@@ -13,23 +13,6 @@ namespace {
 
 using ::testing::HasSubstr;
 
-TEST(PolicyFile, IsReadAsItWasWritten) {
-  const Policy policy = example_policy();
-  const std::string text = policy_json(policy);
-  const auto read = parse_policy(text, "policy.json");
-  ASSERT_TRUE(read) << read.error().message;
-  EXPECT_EQ(policy_json(*read), text);
-  EXPECT_EQ(read->repeats, policy.repeats);
-  EXPECT_EQ(read->finalists, policy.finalists);
-  EXPECT_EQ(read->skip_set, policy.skip_set);
-  EXPECT_EQ(read->prompts, policy.prompts);
-  EXPECT_EQ(read->settings, policy.settings);
-  ASSERT_EQ(read->trials.size(), 3U);
-  EXPECT_EQ(read->trials[0].candidate->point, policy.trials[0].candidate->point);
-  EXPECT_EQ(read->trials[1].candidate->mask, policy.trials[1].candidate->mask);
-  EXPECT_FALSE(read->trials[2].candidate);
-}
-
 /// A policy in which each part may be missing, with texts that JSON has to escape.
 Policy random_policy(std::uint64_t seed) {
   CounterRandom random(seed, 0);
