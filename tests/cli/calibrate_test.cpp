@@ -4,13 +4,12 @@
 
 #include <algorithm>
 #include <fstream>
-#include <functional>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "printed.h"
 #include "trace_files.h"
 
 namespace draftscope::cli {
@@ -18,11 +17,6 @@ namespace {
 
 using nlohmann::json;
 using ::testing::HasSubstr;
-
-std::string text_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
 
 /// One short calibration for all tests: three repeats of the demo model.
 class Calibrate : public ::testing::Test {
@@ -51,7 +45,7 @@ CommandResult Calibrate::result_;
 
 TEST_F(Calibrate, TimesPassesOperationsAndRounds) {
   const json report = json::parse(result_.out);
-  EXPECT_EQ(json::parse(text_of(path_)), report["calibration"]);
+  EXPECT_EQ(json::parse(read_file(path_)), report["calibration"]);
   const json& calibration = report["calibration"];
   EXPECT_EQ(calibration["machine"]["device"], "cpu");
   EXPECT_EQ(calibration["machine"]["threads"], 1);
@@ -74,19 +68,9 @@ TEST_F(Calibrate, TimesPassesOperationsAndRounds) {
 }
 
 TEST_F(Calibrate, EveryKeyOfItsFileAndJsonIsDocumented) {
-  const std::string document = text_of(DRAFTSCOPE_SOURCE_DIR "/cli/OUTPUT.md");
-  std::set<std::string> keys;
-  const std::function<void(const json&)> collect = [&](const json& value) {
-    if (value.is_array()) std::for_each(value.begin(), value.end(), collect);
-    if (!value.is_object()) return;
-    for (const auto& [key, inner] : value.items()) {
-      keys.insert(key);
-      collect(inner);
-    }
-  };
-  collect(json::parse(result_.out));
+  const std::set<std::string> keys = keys_of(json::parse(result_.out));
   EXPECT_GT(keys.size(), 50U);
-  for (const std::string& key : keys) EXPECT_THAT(document, HasSubstr("`" + key + "`"));
+  expect_documented(keys);
 }
 
 TEST_F(Calibrate, PricesARecordingMadeElsewhere) {
@@ -124,7 +108,7 @@ TEST_F(Calibrate, RefusesInOneLine) {
   EXPECT_NE(run_command({"calibrate"}).exit_code, 0);
 
   const std::string broken = (*folder_ / "broken.json").string();
-  std::ofstream(broken) << text_of(path_).substr(0, 500);
+  std::ofstream(broken) << read_file(path_).substr(0, 500);
   const std::string sample = DRAFTSCOPE_SOURCE_DIR "/traces/samples/early-exit.dstrace";
   expect_one_line(run_command({"simulate", sample, "--quiet", "--calibration", broken}),
                   "broken.json: not valid JSON");

@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "printed.h"
 
+#include <draftscope/traces/reader.h>
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
 #include <fstream>
 #include <sstream>
 
@@ -23,6 +29,24 @@ std::set<std::string> keys_of(const nlohmann::json& document, const std::set<std
     if (!closed.contains(key)) keys.merge(keys_of(inner, closed));
   }
   return keys;
+}
+
+void expect_documented(const std::set<std::string>& keys) {
+  using ::testing::HasSubstr;
+  const std::string document = read_file(DRAFTSCOPE_SOURCE_DIR "/cli/OUTPUT.md");
+  for (const std::string& key : keys)
+    EXPECT_THAT(document, ::testing::AnyOf(HasSubstr("`" + key + "`"), HasSubstr("." + key + "`"),
+                                           HasSubstr("`" + key + ".")));
+}
+
+void expect_golden(const std::string& name, std::string text) {
+  const std::string path = DRAFTSCOPE_SOURCE_DIR "/tests/cli/golden/" + name;
+  // A new version of the schema changes no golden file.
+  const std::string newest = fmt::format("schema {},", traces::newest_schema_version());
+  for (std::size_t at = 0; (at = text.find(newest, at)) != std::string::npos;)
+    text.replace(at, newest.size(), "schema NEWEST,");
+  if (std::getenv("DRAFTSCOPE_UPDATE_GOLDEN") != nullptr) std::ofstream(path, std::ios::binary) << text;
+  EXPECT_EQ(text, read_file(path)) << name;
 }
 
 }  // namespace draftscope::cli

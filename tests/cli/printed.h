@@ -17,4 +17,11 @@ namespace draftscope::cli {
 [[nodiscard]] std::set<std::string> keys_of(const nlohmann::json& document,
                                             const std::set<std::string>& closed = {});
 
+/// Expects that cli/OUTPUT.md names each key, whole or as the last or first part of a path.
+void expect_documented(const std::set<std::string>& keys);
+
+/// Compares with a file of tests/cli/golden. DRAFTSCOPE_UPDATE_GOLDEN=1 writes it anew; look at the
+/// difference before committing it.
+void expect_golden(const std::string& name, std::string text);
+
 }  // namespace draftscope::cli

@@ -3,7 +3,6 @@
 #include <draftscope/speculation/published_models.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sqlite3.h>
 
 #include <algorithm>
 #include <fstream>
@@ -77,12 +76,7 @@ TEST_F(Simulate, SaysThatOnlyTheStretchesOfAnAnswerAreMissing) {
 /// A model of acceptance replaces shadow tokens that were not recorded, but not those that can't be read.
 TEST_F(Simulate, RefusesShadowTokensThatCannotBeRead) {
   const std::string path = record("broken.dstrace", {"vanilla"}, true);
-  sqlite3* database = nullptr;
-  ASSERT_EQ(sqlite3_open(path.c_str(), &database), SQLITE_OK);
-  EXPECT_EQ(sqlite3_exec(database, "UPDATE shadow_tokens SET token = token + 5000000000 WHERE layer = 2",
-                         nullptr, nullptr, nullptr),
-            SQLITE_OK);
-  sqlite3_close(database);
+  change_rows(path, "UPDATE shadow_tokens SET token = token + 5000000000 WHERE layer = 2");
   expect_one_line(run_command({"simulate", path, "-s", "layerskip:exit=3,gamma=2"}), "shadow_tokens");
 }
 
@@ -234,13 +228,7 @@ TEST_F(Simulate, NotesRecordedRunsThatHaveNoAnswer) {
   const std::string two_model =
       std::string("two-model:model=") + DRAFTSCOPE_SOURCE_DIR + "/models/demo-layerskip,gamma=2";
   const std::string path = record("run.dstrace", {"vanilla", "layerskip:exit=5,gamma=4", two_model}, false);
-  sqlite3* database = nullptr;
-  ASSERT_EQ(sqlite3_open(path.c_str(), &database), SQLITE_OK);
-  EXPECT_EQ(
-      sqlite3_exec(database, "DELETE FROM meta WHERE key = 'draft_model_shapes'", nullptr, nullptr, nullptr),
-      SQLITE_OK);
-  EXPECT_EQ(sqlite3_changes(database), 1);
-  sqlite3_close(database);
+  change_rows(path, "DELETE FROM meta WHERE key = 'draft_model_shapes'");
   EXPECT_EQ(answers(path, {}).size(), 2U);
   const CommandResult all = run_command({"simulate", path, "--gpu", "H100-SXM", "--json", "--quiet"});
   EXPECT_EQ(all.exit_code, 0) << all.err;
@@ -260,13 +248,7 @@ TEST_F(Simulate, NotesRecordedRunsThatHaveNoAnswer) {
 TEST_F(Simulate, KnowsLayersInFp8) {
   const std::string path = record("run.dstrace", {"vanilla", "layerskip:exit=5,gamma=4"}, false);
   EXPECT_EQ(answers(path, {"--weights", "bf16"})[0]["machine"], "as recorded");
-  sqlite3* database = nullptr;
-  ASSERT_EQ(sqlite3_open(path.c_str(), &database), SQLITE_OK);
-  EXPECT_EQ(sqlite3_exec(database, "UPDATE meta SET value = 'fp8' WHERE key = 'weights'", nullptr, nullptr,
-                         nullptr),
-            SQLITE_OK);
-  EXPECT_EQ(sqlite3_changes(database), 1);
-  sqlite3_close(database);
+  change_rows(path, "UPDATE meta SET value = 'fp8' WHERE key = 'weights'");
   EXPECT_EQ(answers(path, {"--weights", "bf16"})[0]["machine"], "as recorded bf16");
   EXPECT_EQ(answers(path, {"--weights", "fp8"})[0]["machine"], "as recorded");
   EXPECT_THAT(run_command({"report", path}).out, HasSubstr("layers in fp8"));

@@ -3,6 +3,7 @@
 
 #include <draftscope/traces/writer.h>
 #include <gtest/gtest.h>
+#include <sqlite3.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -210,6 +211,14 @@ std::vector<std::string> record_arguments(const std::filesystem::path& trace, co
   std::istringstream words(options);
   for (std::string word; words >> word;) arguments.push_back(word);
   return arguments;
+}
+
+void change_rows(const std::filesystem::path& path, const std::string& sql) {
+  sqlite3* database = nullptr;
+  ASSERT_EQ(sqlite3_open(path.c_str(), &database), SQLITE_OK);
+  EXPECT_EQ(sqlite3_exec(database, sql.c_str(), nullptr, nullptr, nullptr), SQLITE_OK);
+  EXPECT_GT(sqlite3_changes(database), 0) << sql;
+  sqlite3_close(database);
 }
 
 CommandResult run_command(const std::vector<std::string>& arguments) {

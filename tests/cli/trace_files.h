@@ -20,6 +20,9 @@ void write_trace(const std::filesystem::path& path, const traces::Recording& rec
                  const std::vector<traces::Span>& phase_spans,
                  const std::vector<traces::Kernel>& kernels = {});
 
+/// Runs SQL that changes a file without the library's knowledge.
+void change_rows(const std::filesystem::path& path, const std::string& sql);
+
 /// A handmade recording of vanilla and one LayerSkip run on two prompts, with round numbers that a reader can
 /// check mentally.
 [[nodiscard]] traces::Recording small_recording();

@@ -20,31 +20,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-void run_sql(const fs::path& path, const std::string& sql) {
-  sqlite3* database = nullptr;
-  ASSERT_EQ(sqlite3_open(path.c_str(), &database), SQLITE_OK);
-  char* message = nullptr;
-  EXPECT_EQ(sqlite3_exec(database, sql.c_str(), nullptr, nullptr, &message), SQLITE_OK)
-      << message << ": " << sql;
-  sqlite3_free(message);
-  sqlite3_close(database);
-}
-
-/// Rows of a query as text.
+/// Rows of a query as lines.
 std::vector<std::string> rows_of(const fs::path& path, const std::string& sql) {
   std::vector<std::string> rows;
-  sqlite3* database = nullptr;
-  EXPECT_EQ(sqlite3_open_v2(path.c_str(), &database, SQLITE_OPEN_READONLY, nullptr), SQLITE_OK);
-  const auto add = [](void* into, int columns, char** values, char** /*names*/) {
-    std::string row;
-    for (int i = 0; i < columns; ++i) row += std::string(values[i] == nullptr ? "NULL" : values[i]) + "|";
-    static_cast<std::vector<std::string>*>(into)->push_back(row);
-    return 0;
-  };
-  char* message = nullptr;
-  EXPECT_EQ(sqlite3_exec(database, sql.c_str(), add, &rows, &message), SQLITE_OK) << message << ": " << sql;
-  sqlite3_free(message);
-  sqlite3_close(database);
+  for (const auto& row : query(path, sql)) rows.push_back(fmt::format("{}|", fmt::join(row, "|")));
   return rows;
 }
 
@@ -52,9 +31,9 @@ std::vector<std::string> rows_of(const fs::path& path, const std::string& sql) {
 fs::path make_shard(const TestFolder& folder, int index, int count) {
   fs::path path = folder / fmt::format("run.{}-of-{}.dstrace", index, count);
   make_sample_file(path, {.seed = static_cast<std::uint32_t>(index)});
-  run_sql(path, fmt::format("INSERT OR REPLACE INTO meta VALUES ('shard', '{}/{}'), ('hostname', 'node{}');"
-                            "UPDATE prompts SET question_id = question_id + {}",
-                            index, count, index, 100 * index));
+  change(path, fmt::format("INSERT OR REPLACE INTO meta VALUES ('shard', '{}/{}'), ('hostname', 'node{}');"
+                           "UPDATE prompts SET question_id = question_id + {}",
+                           index, count, index, 100 * index));
   return path;
 }
 
@@ -196,7 +175,7 @@ TEST(MergedShards, AreOfOneExperiment) {
         Case{"UPDATE meta SET value = '0' WHERE key = 'closed_cleanly'", "was not closed"}}) {
     const TestFolder folder;
     const auto shards = make_shards(folder, 2);
-    run_sql(shards[1], given.sql);
+    change(shards[1], given.sql);
     const auto refused = merge_shards(shards, {}, folder / "run.dstrace");
     ASSERT_FALSE(refused) << given.sql;
     EXPECT_NE(refused.error().message.find(given.message), std::string::npos) << refused.error().message;
@@ -215,7 +194,7 @@ TEST(MergedShards, AreSoundWhateverTheirClocksSay) {
         "INSERT OR REPLACE INTO meta VALUES ('clock_start_monotonic_ns', '4611686018427387904')"}) {
     const TestFolder folder;
     const auto shards = make_shards(folder, 3);
-    run_sql(shards[1], sql);
+    change(shards[1], sql);
     const auto merged = merge_shards(shards, {}, folder / "run.dstrace");
     ASSERT_TRUE(merged) << sql << ": " << merged.error().message;
     EXPECT_EQ(read_everything(folder / "run.dstrace"), "") << sql;
@@ -308,10 +287,9 @@ TEST(MergedShards, ThatLastLongerThanAnyRowMayAreRefused) {
   const TestFolder folder;
   const auto shards = make_shards(folder, 2);
   for (const fs::path& shard : shards)
-    run_sql(
-        shard,
-        "INSERT OR REPLACE INTO meta VALUES ('clock_start_monotonic_ns', '0'), ('clock_end_monotonic_ns', "
-        "'4611686018427387900')");
+    change(shard,
+           "INSERT OR REPLACE INTO meta VALUES ('clock_start_monotonic_ns', '0'), ('clock_end_monotonic_ns', "
+           "'4611686018427387900')");
   const auto refused = merge_shards(shards, {}, folder / "run.dstrace");
   ASSERT_FALSE(refused);
   EXPECT_NE(refused.error().message.find("expected at most 4611686018427387904 with the shards before it"),
@@ -337,8 +315,8 @@ TEST(MergedShards, ThatWereCutOffAreRefusedInOneLine) {
 TEST(MergedShards, MayComeFromSeveralMachines) {
   const TestFolder folder;
   const auto shards = make_shards(folder, 2);
-  run_sql(shards[0], "INSERT OR REPLACE INTO meta VALUES ('processor', 'old'), ('threads', '4')");
-  run_sql(shards[1], "INSERT OR REPLACE INTO meta VALUES ('processor', 'new'), ('threads', '4')");
+  change(shards[0], "INSERT OR REPLACE INTO meta VALUES ('processor', 'old'), ('threads', '4')");
+  change(shards[1], "INSERT OR REPLACE INTO meta VALUES ('processor', 'new'), ('threads', '4')");
   ASSERT_TRUE(merge_shards(shards, {.has_mixed_machines = true}, folder / "run.dstrace"));
   EXPECT_EQ(rows_of(folder / "run.dstrace",
                     "SELECT value FROM meta WHERE key IN ('processor', 'threads') ORDER BY key"),

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sqlite3.h>
 
 #include "../value_of.h"
 #include "sample.h"
@@ -35,14 +34,10 @@ TEST_F(Query, GivesColumnsAndTypedRows) {
 }
 
 TEST_F(Query, CountsAsAcceptedWhatReachedTheTextWhateverViewsTheFileHas) {
-  sqlite3* raw = nullptr;
-  ASSERT_EQ(sqlite3_open(path_.c_str(), &raw), SQLITE_OK);
   // All rounds end texts amid their drafts, half of them by an end token (stop 0), half by a string (5).
-  const char* const change =
-      "UPDATE rounds SET emitted = accepted / 2; UPDATE requests SET stop = 5 * (id % 2);"
-      "DROP VIEW run_figures; CREATE VIEW run_figures AS SELECT 1 AS run, 999 AS accepted;";
-  ASSERT_EQ(sqlite3_exec(raw, change, nullptr, nullptr, nullptr), SQLITE_OK) << sqlite3_errmsg(raw);
-  sqlite3_close(raw);
+  change(path_,
+         "UPDATE rounds SET emitted = accepted / 2; UPDATE requests SET stop = 5 * (id % 2);"
+         "DROP VIEW run_figures; CREATE VIEW run_figures AS SELECT 1 AS run, 999 AS accepted;");
   const auto accepted = [&](const char* sql) { return value_of(query(path_, sql, 10)).rows; };
   const auto expected = accepted(
       "SELECT run, sum(min(accepted, accepted / 2 + (stop = 0))) FROM rounds JOIN requests ON requests.id = "
