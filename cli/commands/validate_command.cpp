@@ -29,8 +29,8 @@ Result<int> validate_prediction(const ValidateRecordingsOptions& options) {
   if (options.files.size() != 2)
     return fail("{}: is a prediction with {} recordings, expected one to compare it with",
                 options.files.front(), options.files.size() - 1);
-  if (!options.learn_from.empty() || !options.bounds.empty() || !options.recorded_gpu.empty())
-    return fail("{}: is a prediction, expected recordings with --learn-from, --bound or --recorded-gpu",
+  if (!options.learn_from.empty() || !options.recorded_gpu.empty())
+    return fail("{}: is a prediction, expected recordings with --learn-from or --recorded-gpu",
                 options.files.front());
   DRAFTSCOPE_TRY_ASSIGN(const PredictionFile prediction, read_prediction(options.files.front()));
   DRAFTSCOPE_TRY_ASSIGN(traces::Reader reader, traces::Reader::open(options.files.back()));
@@ -59,14 +59,12 @@ void add_validate_command(CLI::App& app, Outcome& outcome) {
       "A prediction that simulate -o wrote, and a trace: each predicted speedup beside the measured one. A "
       "prediction\n"
       "that was changed after it was written is refused, and so is a recording that was begun before it.\n"
-      "Ends with exit code 1 if an error exceeds its bound.\n"
       "Keys of --json: cli/OUTPUT.md.\n"
-      "Example: draftscope validate run.dstrace --bound again=3 --bound length=5\n"
-      "         draftscope validate a100.dstrace h100.dstrace --bound machine=15\n"
+      "Example: draftscope validate run.dstrace\n"
+      "         draftscope validate a100.dstrace h100.dstrace\n"
       "         draftscope validate prediction.json measured.dstrace");
   command->add_option("FILE", options->files, "Recorded runs, or a prediction and its recording")->required();
   command->add_option("--learn-from", options->learn_from, "Traces to predict the others' runs from");
-  command->add_option("--bound", options->bounds, bound_help);
   command->add_option(
       "--recorded-gpu", options->recorded_gpu,
       "The GPU of the recording, whose specification fills in what the recording leaves open");

@@ -356,7 +356,7 @@ TEST_F(SimulateAndValidate, RefuseInOneLineAndLeaveNothingBehind) {
   expect_one_line(run_command({"simulate", trace_, "-s", "del", "-o", trace_, "--overwrite"}),
                   "is the same file as the input");
   expect_one_line(run_command({"validate", prediction_}), "is a prediction with 0 recordings, expected one");
-  expect_one_line(run_command({"validate", prediction_, trace_, "--bound", "exit=3"}), "is a prediction");
+  expect_one_line(run_command({"validate", prediction_, trace_, "--learn-from", trace_}), "is a prediction");
   std::ofstream(prediction_) << "{}";
   expect_one_line(run_command({"validate", prediction_, trace_}), "found no prediction");
   EXPECT_EQ(read_prediction(folder_ / ".").error().message,

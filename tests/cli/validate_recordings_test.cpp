@@ -4,13 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
-#include <sstream>
 
 #include "../simulator/answers/validation/clustered_recording.h"
+#include "printed.h"
 #include "terminal/messages.h"
 #include "trace_files.h"
 
@@ -18,8 +17,6 @@ namespace draftscope::cli {
 namespace {
 
 using nlohmann::json;
-using ::testing::HasSubstr;
-using ::testing::StartsWith;
 
 class ValidateRecordings : public ::testing::Test {
  protected:
@@ -65,16 +62,6 @@ TEST_F(ValidateRecordings, ErrorsAreThoseOfThePrintedFigures) {
   }
 }
 
-TEST_F(ValidateRecordings, EndsWithOneWhereABoundIsMissedAfterPrinting) {
-  const CommandResult held = validate({path_, "--bound", "again=50", "--bound", "task=50"});
-  EXPECT_EQ(held.exit_code, 0) << held.err;
-  EXPECT_THAT(held.out, HasSubstr("held"));
-  const CommandResult missed = validate({path_, "--bound", "again=50", "--bound", "task=0"});
-  EXPECT_EQ(missed.exit_code, exit_failure);
-  EXPECT_THAT(missed.out, HasSubstr("MISSED"));
-  EXPECT_THAT(missed.err, StartsWith("draftscope: --bound task: found a mean error of"));
-}
-
 TEST_F(ValidateRecordings, PredictsOthersFromTheFirstOrFromWhatIsNamed) {
   const json from_first = json::parse(validate({path_, other_, "--json"}).out);
   EXPECT_EQ(from_first["trained_on"], json::array({"first.dstrace"}));
@@ -99,12 +86,6 @@ TEST_F(ValidateRecordings, RefusesInOneLine) {
     EXPECT_EQ(result.out, "");
     expect_one_line(result, says);
   };
-  refused({path_, "--bound", "colour=3"}, "colour");
-  refused({path_, "--bound", "exit"}, "KIND=PERCENT");
-  refused({path_, "--bound", "exit=-1"}, "at least 0");
-  refused({path_, "--bound", "exit=nan"}, "at least 0");
-  refused({path_, "--bound", "exit=1", "--bound", "exit=2"}, "given twice");
-  refused({path_, "--bound", "shape=3"}, "no answered question of that kind");
   refused({path_, "--recorded-gpu", "H-nothing"}, "H-nothing");
   refused({(folder_ / "none.dstrace").string()}, "none.dstrace");
   refused({path_, (folder_ / "none.dstrace").string()}, "none.dstrace");
@@ -112,19 +93,9 @@ TEST_F(ValidateRecordings, RefusesInOneLine) {
 }
 
 TEST_F(ValidateRecordings, EveryKeyOfItsJsonIsDocumented) {
-  std::ifstream file(std::string(DRAFTSCOPE_SOURCE_DIR) + "/cli/OUTPUT.md");
-  std::ostringstream document;
-  document << file.rdbuf();
-  std::set<std::string> keys;
-  const std::function<void(const json&)> collect = [&](const json& value) {
-    for (const auto& [key, inner] : value.items()) {
-      if (value.is_object()) keys.insert(key);
-      if (inner.is_structured()) collect(inner);
-    }
-  };
-  collect(json::parse(validate({path_, "--bound", "again=50", "--json"}).out));
+  const std::set<std::string> keys = keys_of(json::parse(validate({path_, "--json"}).out));
   EXPECT_GT(keys.size(), 40U);
-  for (const std::string& key : keys) EXPECT_THAT(document.str(), HasSubstr("`" + key + "`"));
+  expect_documented(keys);
 }
 
 }  // namespace

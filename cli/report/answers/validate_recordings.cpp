@@ -1,58 +1,208 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "report/answers/validate_recordings.h"
 
-#include <draftscope/base/number.h>
+#include <draftscope/simulator/analysis/figure_json.h>
+#include <draftscope/simulator/analysis/figure_tables.h>
+#include <draftscope/simulator/answers/answer_figures.h>
+#include <draftscope/simulator/answers/checked_answer.h>
+#include <draftscope/traces/reader.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <iterator>
+#include <span>
 
-#include "report/answers/validate_answers.h"
+#include "report/report_json.h"
 #include "terminal/messages.h"
+#include "terminal/numbers.h"
 #include "terminal/progress_bar.h"
 #include "terminal/table.h"
 
 namespace draftscope::cli {
 
-Result<std::vector<ErrorBound>> parse_bounds(std::span<const std::string> texts) {
-  std::vector<ErrorBound> bounds;
-  for (const std::string& text : texts) {
-    const std::size_t equals = text.find('=');
-    if (equals == std::string::npos) return fail("--bound {}: expected KIND=PERCENT", text);
-    const auto kind = simulator::parse_question_kind(text.substr(0, equals));
-    if (!kind) return fail("--bound {}: {}", text, kind.error().message);
-    const auto percent = parse_number<double>(std::string_view(text).substr(equals + 1));
-    if (!percent || *percent < 0.0)
-      return fail("--bound {}: expected KIND=PERCENT with a percentage of at least 0", text);
-    const bool is_known = std::any_of(bounds.begin(), bounds.end(),
-                                      [&](const ErrorBound& bound) { return bound.kind == *kind; });
-    if (is_known) return fail("--bound {}: the kind is given twice, expected once", text);
-    bounds.push_back({*kind, *percent / 100.0, 0.0});
-  }
-  return bounds;
-}
-
-Result<void> check_bounds(std::vector<ErrorBound>& bounds, std::span<const simulator::KindErrors> kinds) {
-  for (ErrorBound& bound : bounds) {
-    const auto errors = std::find_if(kinds.begin(), kinds.end(), [&](const simulator::KindErrors& candidate) {
-      return candidate.kind == bound.kind && candidate.speedup.count > 0;
-    });
-    if (errors == kinds.end())
-      return fail("--bound {}: found no answered question of that kind, expected at least one",
-                  simulator::question_kind_key(bound.kind));
-    bound.found = errors->speedup.mean_absolute;
-  }
-  return {};
-}
-
-Result<int> result_of(std::span<const ErrorBound> bounds) {
-  for (const ErrorBound& bound : bounds)
-    if (!bound.held())
-      return fail("--bound {}: found a mean error of {:.2f} %, expected at most {:g} %",
-                  simulator::question_kind_key(bound.kind), 100.0 * bound.found, 100.0 * bound.limit);
-  return 0;
-}
-
 namespace {
+
+using simulator::CheckedAnswer;
+using simulator::ErrorMean;
+using simulator::KindErrors;
+
+Json answer_json(const CheckedAnswer& answer) {
+  Json json = Json::object();
+  json["kind"] = question_kind_key(answer.kind);
+  json["held_out"] = answer.held_out;
+  json["strategy"] = answer.strategy;
+  json["measured"] = simulator::figures_object(simulator::measured_decoding_figures(), answer.measured);
+  json["predicted"] =
+      answer.predicted ? simulator::figures_object(simulator::predicted_decoding_figures(), *answer.predicted)
+                       : Json(nullptr);
+  json["error"] = json_or_null(answer.error());
+  json["inside_80"] = json_or_null(answer.inside_80());
+  json["inside_95"] = json_or_null(answer.inside_95());
+  json["rounds"] = {{"match", round_match_name(answer.rounds.match)},
+                    {"requests", answer.rounds.requests},
+                    {"first_difference", answer.rounds.first_difference}};
+  json["refusal"] = answer.refusal;
+  json["notes"] = answer.notes;
+  return json;
+}
+
+Json mean_json(const ErrorMean& mean) {
+  if (mean.count == 0) return nullptr;
+  return {{"count", mean.count},
+          {"mean_error", mean.mean_absolute},
+          {"max_error", mean.greatest},
+          {"bias", mean.bias}};
+}
+
+Json answers_json(std::span<const CheckedAnswer> answers) {
+  Json json = Json::array();
+  for (const CheckedAnswer& answer : answers) json.push_back(answer_json(answer));
+  return json;
+}
+
+Json kinds_json(std::span<const KindErrors> kinds) {
+  Json json = Json::array();
+  for (const simulator::KindErrors& errors : kinds)
+    json.push_back({{"kind", question_kind_key(errors.kind)},
+                    {"questions", errors.questions},
+                    {"speedup", mean_json(errors.speedup)},
+                    {"repeat_deviation", json_or_null(errors.repeat_deviation)},
+                    {"target_step", mean_json(errors.vanilla_step)},
+                    {"draft_step", mean_json(errors.draft_step)},
+                    {"verify", mean_json(errors.verify)},
+                    {"intervals", errors.intervals},
+                    {"inside_80", errors.inside_80},
+                    {"inside_95", errors.inside_95},
+                    {"compared_rounds", errors.compared_rounds},
+                    {"matching_rounds", errors.matching_rounds}});
+  return json;
+}
+
+/// Text like "+2.1 %".
+std::string signed_percent(const std::optional<double>& share, const Glyphs& glyphs) {
+  return share ? signed_text(100.0 * *share, 1, glyphs.characters()) + " %" : std::string(glyphs.absent());
+}
+
+std::string repeats_cell(const simulator::MeasuredDecoding& measured, const Glyphs& glyphs) {
+  if (measured.by_repeat.size() < 2) return std::string(glyphs.absent());
+  const auto [low, high] = std::minmax_element(measured.by_repeat.begin(), measured.by_repeat.end());
+  return range_text(*low, *high, glyphs.characters());
+}
+
+std::string inside_cell(const CheckedAnswer& answer, const Glyphs& glyphs) {
+  if (!answer.inside_95()) return std::string(glyphs.absent());
+  return answer.inside_80().value_or(false) ? "80 %" : *answer.inside_95() ? "95 %" : "outside";
+}
+
+std::string mean_cell(const ErrorMean& mean, const Glyphs& glyphs) {
+  return mean.count > 0 ? percent(mean.mean_absolute) : std::string(glyphs.absent());
+}
+
+std::string share_cell(std::size_t part, std::size_t all, const Glyphs& glyphs) {
+  return all > 0 ? fmt::format("{} of {}", part, all) : std::string(glyphs.absent());
+}
+
+void add_once(std::vector<std::string>& lines, std::string line) {
+  if (std::find(lines.begin(), lines.end(), line) == lines.end()) lines.push_back(std::move(line));
+}
+
+/// Table with one line per question.
+std::string answers_table(std::span<const CheckedAnswer> answers, const Glyphs& glyphs) {
+  Table table({{"kind", Align::left},
+               {"held out", Align::left},
+               {"strategy", Align::left},
+               {"measured"},
+               {"repeats"},
+               {"predicted"},
+               {"error"},
+               {"80 %"},
+               {"95 %"},
+               {"inside"},
+               {"vanilla step"},
+               {"draft step"},
+               {"verify"},
+               {"answer"},
+               {"rounds"}});
+  for (const CheckedAnswer& answer : answers) {
+    std::vector<std::string> cells{std::string(question_kind_name(answer.kind)), printable(answer.held_out),
+                                   printable(answer.strategy), factor(answer.measured.speedup, glyphs),
+                                   repeats_cell(answer.measured, glyphs)};
+    if (answer.predicted) {
+      const simulator::PredictedDecoding& predicted = *answer.predicted;
+      const auto error = [&](double mine, double truth) {
+        return signed_percent(simulator::relative_error(mine, truth), glyphs);
+      };
+      for (std::string cell :
+           {factor(predicted.speedup, glyphs), signed_percent(answer.error(), glyphs),
+            range(predicted.interval_80, glyphs), range(predicted.interval_95, glyphs),
+            inside_cell(answer, glyphs), error(predicted.vanilla_step_ns, answer.measured.vanilla_step_ns),
+            error(predicted.draft_step_ns, answer.measured.draft_step_ns),
+            error(predicted.verify_ns, answer.measured.verify_ns),
+            fmt::format("{}, {}", round_source_name(predicted.source), answer_status_name(predicted.status)),
+            std::string(round_match_name(answer.rounds.match))})
+        cells.push_back(std::move(cell));
+    } else {
+      cells.emplace_back("no answer");
+    }
+    table.add_row(std::move(cells));
+  }
+  return table.text(2, glyphs.columns);
+}
+
+std::string kinds_table(std::span<const KindErrors> kinds, const Glyphs& glyphs) {
+  Table table({{"kind", Align::left},
+               {"questions"},
+               {"answered"},
+               {"mean error"},
+               {"worst"},
+               {"bias"},
+               {"repeats' sd"},
+               {"in 80 %"},
+               {"in 95 %"},
+               {"vanilla step"},
+               {"draft step"},
+               {"verify"},
+               {"rounds told"}});
+  for (const KindErrors& errors : kinds)
+    table.add_row(
+        {std::string(question_kind_name(errors.kind)), fmt::format("{}", errors.questions),
+         fmt::format("{}", errors.speedup.count), mean_cell(errors.speedup, glyphs),
+         errors.speedup.count > 0 ? percent(errors.speedup.greatest) : std::string(glyphs.absent()),
+         signed_percent(errors.speedup.count > 0 ? std::optional(errors.speedup.bias) : std::nullopt, glyphs),
+         percent(errors.repeat_deviation, glyphs), share_cell(errors.inside_80, errors.intervals, glyphs),
+         share_cell(errors.inside_95, errors.intervals, glyphs), mean_cell(errors.vanilla_step, glyphs),
+         mean_cell(errors.draft_step, glyphs), mean_cell(errors.verify, glyphs),
+         share_cell(errors.matching_rounds, errors.compared_rounds, glyphs)});
+  return table.text(2, glyphs.columns);
+}
+
+/// Refusals, first differences and the basis of predictions, each line once; "" if there is none.
+std::string answer_notes(std::span<const CheckedAnswer> answers) {
+  std::vector<std::string> lines;
+  for (const CheckedAnswer& answer : answers) {
+    if (!answer.refusal.empty()) add_once(lines, "no answer: " + answer.refusal);
+    if (!answer.rounds.first_difference.empty())
+      add_once(lines,
+               fmt::format("{}, {}: {}", answer.held_out, answer.strategy, answer.rounds.first_difference));
+    if (answer.predicted && !answer.predicted->no_interval_reason.empty())
+      add_once(lines, "no interval: " + answer.predicted->no_interval_reason);
+    for (const std::string& note : answer.notes)
+      add_once(lines, fmt::format("{}, {}: {}", answer.held_out, answer.strategy, note));
+  }
+  std::string text;
+  for (const std::string& line : lines) text += "  " + printable(line) + '\n';
+  return text;
+}
+
+/// Recordings that were trained on and asked about, and the result.
+struct RecordingsValidation {
+  std::vector<std::string> trained_on;  ///< File names.
+  std::vector<std::string> asked;       ///< File names; the trained recording if parts were held out.
+  std::vector<simulator::RunReplay> replays;
+  std::vector<simulator::CheckedAnswer> answers;
+};
 
 struct Opened {
   traces::Reader reader;
@@ -114,22 +264,19 @@ std::string replays_text(const std::vector<simulator::RunReplay>& replays, const
   return "The recorded policies, replayed round by round\n" + table.text(2, glyphs.columns) + "\n";
 }
 
-std::string validation_text(const RecordingsValidation& validation,
-                            const std::vector<simulator::KindErrors>& kinds, bool quiet,
-                            const Glyphs& glyphs) {
+std::string validation_text(const RecordingsValidation& validation, const std::vector<KindErrors>& kinds,
+                            bool quiet, const Glyphs& glyphs) {
   std::string text = replays_text(validation.replays, glyphs);
   text += fmt::format("{} from {}: decoding without prefill, speedup over vanilla\n",
                       fmt::join(validation.asked, ", "), fmt::join(validation.trained_on, ", "));
-  text += answers_table(validation.answers, "held out", glyphs);
+  text += answers_table(validation.answers, glyphs);
   text += "\nErrors by kind of question: predicted / measured - 1\n" + kinds_table(kinds, glyphs);
-  text += bounds_table(validation.bounds, glyphs);
   const std::string notes = quiet ? "" : answer_notes(validation.answers);
   if (!notes.empty()) text += "\nWhat the answers rest on\n" + notes;
   return text;
 }
 
-std::string validation_json(const RecordingsValidation& validation,
-                            const std::vector<simulator::KindErrors>& kinds) {
+std::string validation_json(const RecordingsValidation& validation, const std::vector<KindErrors>& kinds) {
   Json json = new_document();
   json["trained_on"] = validation.trained_on;
   json["asked"] = validation.asked;
@@ -144,7 +291,6 @@ std::string validation_json(const RecordingsValidation& validation,
                        {"first_difference", replay.check.reason}});
   json["answers"] = answers_json(validation.answers);
   json["kinds"] = kinds_json(kinds);
-  json["bounds"] = bounds_json(validation.bounds);
   return json_text(json);
 }
 
@@ -152,7 +298,6 @@ std::string validation_json(const RecordingsValidation& validation,
 
 Result<int> validate_recordings(const ValidateRecordingsOptions& options) {
   RecordingsValidation validation;
-  DRAFTSCOPE_TRY_ASSIGN(validation.bounds, parse_bounds(options.bounds));
   ProgressBar progress("validating", options.quiet);
   simulator::ValidationOptions asking{
       .draws = {.draws = options.draws, .seed = options.seed},
@@ -173,13 +318,9 @@ Result<int> validate_recordings(const ValidateRecordingsOptions& options) {
   DRAFTSCOPE_TRY(is_held_out ? hold_out(files.front(), asking, validation)
                              : ask_each(learn_from, files, asking, validation));
 
-  const std::vector<simulator::KindErrors> kinds = simulator::errors_by_kind(validation.answers);
-  DRAFTSCOPE_TRY(check_bounds(validation.bounds, kinds));
-  const int printed =
-      print_out(options.json ? validation_json(validation, kinds)
-                             : validation_text(validation, kinds, options.quiet, glyphs_for_stdout()));
-  if (printed != 0) return printed;
-  return result_of(validation.bounds);
+  const std::vector<KindErrors> kinds = simulator::errors_by_kind(validation.answers);
+  return print_out(options.json ? validation_json(validation, kinds)
+                                : validation_text(validation, kinds, options.quiet, glyphs_for_stdout()));
 }
 
 }  // namespace draftscope::cli

@@ -61,15 +61,6 @@ std::string_view question_kind_key(QuestionKind kind) {
   return kind_names[static_cast<std::size_t>(kind)].key;
 }
 
-Result<QuestionKind> parse_question_kind(std::string_view key) {
-  std::string known;
-  for (std::size_t i = 0; i < kind_names.size(); ++i) {
-    if (kind_names[i].key == key) return static_cast<QuestionKind>(i);
-    known += (known.empty() ? "" : ", ") + std::string(kind_names[i].key);
-  }
-  return fail("kind of question: found {}, expected one of {}", quote(key), known);
-}
-
 StrategySetting setting_of_specification(std::string_view specification) {
   const std::size_t colon = std::min(specification.find(':'), specification.size());
   StrategySetting setting{std::string(specification.substr(0, colon)), {}};

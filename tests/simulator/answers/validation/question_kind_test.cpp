@@ -36,15 +36,5 @@ TEST(QuestionKind, OfARunCountsDefaultsToo) {
   EXPECT_EQ(kind_of_setting(setting_of_run(silent), recorded), QuestionKind::recorded_again);
 }
 
-TEST(QuestionKind, HasAKeyThatIsReadBack) {
-  for (std::size_t i = 0; i < question_kind_count; ++i) {
-    const auto kind = static_cast<QuestionKind>(i);
-    EXPECT_EQ(parse_question_kind(question_kind_key(kind)).value(), kind);
-  }
-  EXPECT_EQ(parse_question_kind("colour").error().message,
-            "kind of question: found 'colour', expected one of again, length, exit, rule, strategy, task, "
-            "shape, machine");
-}
-
 }  // namespace
 }  // namespace draftscope::simulator

@@ -42,8 +42,6 @@ inline constexpr std::size_t question_kind_count = 8;
 [[nodiscard]] std::string_view question_kind_name(QuestionKind kind);
 /// "again", "length", "exit", "rule", "strategy", "task", "shape", "machine".
 [[nodiscard]] std::string_view question_kind_key(QuestionKind kind);
-/// Parses a key. Errors: an unknown key, with the known ones.
-[[nodiscard]] Result<QuestionKind> parse_question_kind(std::string_view key);
 
 /// A strategy with its parameters, as far as they are known.
 struct StrategySetting {
