@@ -88,29 +88,11 @@ Result<double> round_speedup(double mean_accepted_length, const RoundCost& cost)
   return fail("cost of a round: found {}, expected a finite number above 0", sum);
 }
 
-Result<double> swift_speedup(double mean_accepted_length, double acceptance_rate, double c) {
-  if (!(mean_accepted_length >= 1.0 && std::isfinite(mean_accepted_length)))
-    return fail("mean accepted length: found {}, expected a finite number of at least 1",
-                mean_accepted_length);
-  // At 0 nothing was accepted, and M does not determine how much was drafted.
-  if (!(acceptance_rate > 0.0 && acceptance_rate <= 1.0))
-    return fail("acceptance rate: found {}, expected above 0, to 1", acceptance_rate);
-  DRAFTSCOPE_TRY(check_cost(c, "draft-cost coefficient"));
-  return mean_accepted_length * acceptance_rate / ((mean_accepted_length - 1.0) * c + acceptance_rate);
-}
-
 Result<double> tokens_per_loaded_layer(double alpha, std::int32_t gamma, double draft_layers,
                                        std::int32_t n_layers) {
   DRAFTSCOPE_TRY_ASSIGN(const double expected, expected_tokens(alpha, gamma));
-  return observed_tokens_per_loaded_layer(expected, gamma, draft_layers, n_layers);
-}
-
-Result<double> observed_tokens_per_loaded_layer(double mean_accepted_length, double steps_per_round,
-                                                double draft_layers, std::int32_t n_layers) {
-  DRAFTSCOPE_TRY(check_cost(mean_accepted_length, "mean accepted length"));
-  DRAFTSCOPE_TRY(check_cost(steps_per_round, "draft steps per round"));
   DRAFTSCOPE_TRY(check_layers(draft_layers, n_layers));
-  return mean_accepted_length / (steps_per_round * draft_layers + n_layers);
+  return expected / (gamma * draft_layers + n_layers);
 }
 
 Result<BreakEven> break_even(const RoundCost& cost, std::optional<std::int32_t> gamma) {

@@ -246,7 +246,10 @@ Predictions swift_predictions(const PublishedRows& rows, std::optional<double> P
     if (is_swifts(row) && row.*column)
       cells.push_back(
           {row.model, row.task,
-           swift_speedup(*row.mean_accepted_length, *row.acceptance_rate, 1.0 - *row.skip_ratio).value(),
+           round_speedup(*row.mean_accepted_length,
+                         {.steps_per_round = (*row.mean_accepted_length - 1.0) / *row.acceptance_rate,
+                          .c = 1.0 - *row.skip_ratio})
+               .value(),
            *(row.*column)});
   return cells;
 }

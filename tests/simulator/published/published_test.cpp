@@ -129,17 +129,6 @@ TEST(PassOverhead, IsLayerCountingAtNone) {
     }
 }
 
-TEST(PassOverhead, FallsTowardsTokensOverPassesAsItGrows) {
-  const FixedLengthCell cell = cell_with(0.0, 32, 7, 6, 0.8);
-  double last = cell.speedup;
-  for (const double h : {0.5, 1.0, 10.0, 1e3, 1e9}) {
-    const double speedup = pass_overhead_speedup(cell, h);
-    EXPECT_LT(speedup, last);
-    last = speedup;
-  }
-  EXPECT_NEAR(last, cell.mean_accepted_length / 7, 1e-6);
-}
-
 TEST(PassOverhead, IsFoundAgainFromTheSpeedupsItMade) {
   for (const double h : {0.0, 0.9, 1.5, 2.2, 12.0}) {
     const std::vector<FixedLengthCell> cells{cell_with(h, 32, 7, 6, 0.8), cell_with(h, 32, 3, 6, 0.85),
@@ -147,36 +136,6 @@ TEST(PassOverhead, IsFoundAgainFromTheSpeedupsItMade) {
     EXPECT_NEAR(fit_pass_overhead(cells), h, 1e-6);
     EXPECT_NEAR(fit_pass_overhead(std::span(cells).first(1)), h, 1e-6);
   }
-}
-
-TEST(PassOverhead, FitsBetterThanAnyOtherOnAFineGrid) {
-  std::mt19937 random(11);
-  std::normal_distribution<double> noise(0.0, 0.03);
-  for (int i = 0; i < 20; ++i) {
-    std::vector<FixedLengthCell> cells;
-    for (const double alpha : {0.6, 0.7, 0.8, 0.9}) {
-      cells.push_back(cell_with(1.5, 32, 7, 6, alpha));
-      cells.back().speedup *= std::exp(noise(random));
-    }
-    const auto loss = [&](double h) {
-      double sum = 0.0;
-      for (const FixedLengthCell& cell : cells)
-        sum += std::pow(std::log(pass_overhead_speedup(cell, h) / cell.speedup), 2.0);
-      return sum;
-    };
-    const double best = loss(fit_pass_overhead(cells));
-    for (double h = 0.0; h < 6.0; h += 0.01) EXPECT_GE(loss(h), best - 1e-12) << h;
-  }
-}
-
-TEST(PassOverhead, ExplainsNoSpeedupBelowPassesOfEqualLength) {
-  EXPECT_THROW((void)fit_pass_overhead({}), std::domain_error);
-  FixedLengthCell cell = cell_with(1.0, 32, 7, 6, 0.8);
-  cell.speedup = cell.mean_accepted_length / 7;
-  EXPECT_THROW((void)fit_pass_overhead({&cell, 1}), std::domain_error);
-  cell = cell_with(1.0, 32, 7, 6, 0.8);
-  cell.speedup *= 2.0;
-  EXPECT_EQ(fit_pass_overhead({&cell, 1}), 0.0) << "faster than layer counting: no overhead below none";
 }
 
 TEST(Backtest, EveryLimitHoldsOnThePublishedRowsAndSaysWhenItWasSetAndOnWhat) {

@@ -7,7 +7,7 @@
 //
 // α here is *iid*: the probability that a draft token is accepted once all before it were, the same at every
 // position. It is not accepted / drafted (figures.h), which falls with γ; iid_acceptance_rate turns a
-// measured M and γ into it. Only swift_speedup and round_speedup take measured values instead.
+// measured M and γ into it. Only round_speedup takes measured values instead.
 
 #include <draftscope/base/result.h>
 #include <cstdint>
@@ -36,24 +36,15 @@ struct RoundCost {
 };
 
 /// S = M / (γ̄·c + v + o): an identity of measured means, which holds for any distribution of lengths. M ≥ 0
-/// (below 1 only where an end of text cut rounds), costs ≥ 0, their sum above 0.
+/// (below 1 only where an end of text cut rounds), costs ≥ 0, their sum above 0. SWIFT's Equation 6 is this
+/// at γ̄ = (M − 1) / (accepted / drafted), c = 1 − the skip ratio, v = 1 and o = 0.
 [[nodiscard]] Result<double> round_speedup(double mean_accepted_length, const RoundCost& cost);
-
-/// S = M·α / ((M − 1)·c + α) with α = accepted / drafted, so that γ̄ = (M − 1) / α: round_speedup at v = 1 and
-/// o = 0. SWIFT, Equation 6, where c = 1 − r for skip ratio r. M ≥ 1, α in (0, 1], c ≥ 0.
-[[nodiscard]] Result<double> swift_speedup(double mean_accepted_length, double acceptance_rate, double c);
 
 /// TPL = M(α, γ) / (γ·E + L), tokens per loaded layer. In DEL's definition of TPL, γ draft steps load E
 /// layers each and a verification all L. `draft_layers` is E for an early exit, half a layer per kept
 /// sublayer otherwise. E in [0, L], L ≥ 1.
 [[nodiscard]] Result<double> tokens_per_loaded_layer(double alpha, std::int32_t gamma, double draft_layers,
                                                      std::int32_t n_layers);
-
-/// eTPL = M / (γ̄·E + L): tokens per loaded layer from measured values (rounds of LayerSkip and DEL; for
-/// figures from rows see figures.h). M ≥ 0, γ̄ ≥ 0.
-[[nodiscard]] Result<double> observed_tokens_per_loaded_layer(double mean_accepted_length,
-                                                              double steps_per_round, double draft_layers,
-                                                              std::int32_t n_layers);
 
 /// Minimum acceptance at which a setting pays: S = 1 solved at measured costs, where the papers have v = 1
 /// and o = 0.
