@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
 
 #include "prices/fit/cost_parameters.h"
@@ -50,25 +49,6 @@ double quantile_or_0(std::vector<double>& values, double share) {
   return values.empty() ? 0.0 : nearest_quantile(values, share);
 }
 
-/// Ratio of the largest and smallest singular value of the data with unit columns. Columns that are all zero
-/// are no direction of the data and are left out here (their parameters are reported separately).
-double condition_of(const FitData& data) {
-  const MatrixXd relative = data.times.cwiseInverse().asDiagonal() * data.rows;
-  const MatrixXd gram = relative.transpose() * relative;
-  std::vector<Index> used;
-  for (Index i = 0; i < gram.rows(); ++i)
-    if (gram(i, i) > 0.0) used.push_back(i);
-  if (used.empty()) return std::numeric_limits<double>::infinity();
-  const VectorXd scale = gram.diagonal()(used).cwiseSqrt().cwiseInverse();
-  const MatrixXd scaled = scale.asDiagonal() * gram(used, used) * scale.asDiagonal();
-  const VectorXd eigenvalues =
-      Eigen::SelfAdjointEigenSolver<MatrixXd>(scaled, Eigen::EigenvaluesOnly).eigenvalues();
-  const double smallest = eigenvalues.minCoeff();
-  constexpr double rounding = 1e-13;
-  if (smallest <= rounding * eigenvalues.maxCoeff()) return std::numeric_limits<double>::infinity();
-  return std::sqrt(eigenvalues.maxCoeff() / smallest);
-}
-
 /// Lower bounds of parameters. A product can't be faster than the memory.
 VectorXd lower_bounds(const std::optional<GpuSpecification>& gpu) {
   VectorXd lower = VectorXd::Zero(unknowns);
@@ -87,7 +67,6 @@ void fill_residuals(const std::vector<CostObservation>& groups, const CostVector
     const double residual = std::abs(dot(group.coefficients, values) / group.ns - 1.0);
     all.push_back(residual);
     if (group.level == CostLevel::pass) passes.push_back(residual);
-    if (group.level == CostLevel::operation) ++report.operation_groups;
   }
   report.groups = groups.size();
   report.residual_p50 = quantile_or_0(all, 0.5);
@@ -96,28 +75,18 @@ void fill_residuals(const std::vector<CostObservation>& groups, const CostVector
   report.pass_residual_p90 = quantile_or_0(passes, 0.9);
 }
 
-/// Compares the law and its corrections with the observed passes, and the sum of all with the wall time.
-void fill_pass_residuals(const CostObservations& observations, const CostModel& model,
-                         CostFitReport& report) {
+/// Compares the sum of all passes, at the corrected times of the law, with the wall time.
+void fill_conservation(const CostObservations& observations, const CostModel& model, CostFitReport& report) {
   std::vector<MeasuredPassKind> kinds;
   for (const MeasuredPass& pass : model.passes) kinds.push_back(pass.kind);
   const VectorXd logs = correction_logs(model.passes, model.correction_scale, kinds, model.values);
   const auto step_rounds = static_cast<double>(observations.rounds - observations.drafting_rounds);
   double modelled_ns = static_cast<double>(observations.drafting_rounds) * model.values[round_parameter] +
                        step_rounds * model.values[step_round_parameter];
-  double measured_ns = 0.0;
   for (std::size_t i = 0; i < kinds.size(); ++i) {
     const MeasuredPass& pass = model.passes[i];
-    const double law_ns = dot(pass.coefficients, model.values);
-    const double corrected_ns = law_ns * std::exp(logs[static_cast<Index>(i)]);
-    measured_ns += pass.passes * pass.ns;
+    const double corrected_ns = dot(pass.coefficients, model.values) * std::exp(logs[static_cast<Index>(i)]);
     modelled_ns += pass.passes * corrected_ns;
-    report.law_residual += pass.passes * std::abs(law_ns - pass.ns);
-    report.corrected_residual += pass.passes * std::abs(corrected_ns - pass.ns);
-  }
-  if (measured_ns > 0.0) {
-    report.law_residual /= measured_ns;
-    report.corrected_residual /= measured_ns;
   }
   if (observations.total_wall_ns > 0.0)
     report.conservation_residual = 1.0 - (1.0 + model.stall_share) * modelled_ns / observations.total_wall_ns;
@@ -226,8 +195,7 @@ Result<CostFit> fit_cost_model(const CostObservations& observations,
   CostFitReport& report = result.report;
   report.has_gpu_prior = gpu.has_value();
   fill_residuals(observations.groups, model.values, report);
-  report.condition = condition_of(data);
-  fill_pass_residuals(observations, model, report);
+  fill_conservation(observations, model, report);
   const MatrixXd before = prior_covariance(priors, unknowns);
   for (Index i = 0; i < unknowns; ++i) {
     report.parameters.push_back(fitted_parameter(model, fit, data, i, std::sqrt(before(i, i))));

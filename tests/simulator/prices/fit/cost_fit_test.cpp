@@ -120,7 +120,6 @@ TEST_F(PlantedFit, OperationsOfACpuGivePricesOfSettingsThatWereNotRecorded) {
   const PlantedTrace planted{.truth = planted_cpu(), .settings = some_settings()};
   const CostFit found = fit(planted);
   EXPECT_FALSE(found.report.has_gpu_prior);
-  EXPECT_GT(found.report.operation_groups, 50U);
   EXPECT_LT(found.report.residual_p50, 0.02);
   expect_prices(typical(found.model), typical(planted.truth), planted, 0.03, 100.0);
   expect_prices(typical(found.model), typical(planted.truth), planted, 0.03, 400.0);
@@ -133,10 +132,7 @@ TEST_F(PlantedFit, OperationsOfACpuGivePricesOfSettingsThatWereNotRecorded) {
 TEST_F(PlantedFit, RoundsAloneGivePricesOfOtherExitsAndLengths) {
   const PlantedTrace planted{.truth = planted_cpu(), .settings = some_settings(), .with_operations = false};
   const CostFit found = fit(planted);
-  EXPECT_EQ(found.report.operation_groups, 0U);
   expect_prices(typical(found.model), typical(planted.truth), planted, 0.05, 200.0);
-  // No single operation was observed.
-  EXPECT_EQ(found.report.condition, std::numeric_limits<double>::infinity());
 }
 
 TEST_F(PlantedFit, InterruptionsAreKeptApartAndGivenBackByTime) {
@@ -226,8 +222,6 @@ TEST_F(PlantedFit, PassesThatNoLawExplainsArePricedAsTheyWereMeasured) {
   planted.of_exit = {{2, 1.2}, {3, 0.9}, {4, 0.85}, {6, 1.1}};
   planted.rounds_per_setting = 200;
   const CostFit found = fit(planted);
-  EXPECT_GT(found.report.law_residual, 0.02);
-  EXPECT_LT(found.report.corrected_residual, 0.01);
   EXPECT_LT(std::abs(found.report.conservation_residual), 0.01);
   const Prices here = typical(found.model);
   const Prices truth = typical(planted.truth);

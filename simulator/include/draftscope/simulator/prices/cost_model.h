@@ -134,18 +134,12 @@ struct FittedParameter {
 struct CostFitReport {
   std::vector<FittedParameter> parameters;  ///< [parameter]
   std::size_t groups = 0;
-  std::size_t operation_groups = 0;
   double residual_p50 = 0.0;  ///< Median of |relative residual| over groups.
   double residual_p90 = 0.0;
   double pass_residual_p50 = 0.0;  ///< Median over draft and target passes only.
   double pass_residual_p90 = 0.0;
-  double condition = 0.0;  ///< Condition of the scaled data without priors; infinite if a direction is open.
   /// (recorded wall − modelled) / recorded, over all rounds, including interruptions.
   double conservation_residual = 0.0;
-  /// |relative residual| of the measured kinds of passes, a mean weighted by their time: for the law, and for
-  /// its corrected times.
-  double law_residual = 0.0;
-  double corrected_residual = 0.0;
   bool has_gpu_prior = false;
 };
 
