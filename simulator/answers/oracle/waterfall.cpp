@@ -138,8 +138,8 @@ Result<Times> oracle_times(std::span<const WaterfallRequest> requests, const Pri
                            OptionsOf options_of, WaterfallProgress& progress) {
   Times times;
   for (std::size_t i = 0; i < requests.size(); ++i) {
-    DRAFTSCOPE_TRY_ASSIGN(const OraclePlan plan, oracle_plan(*requests[i].table, prices, options_of(i)));
-    times.push_back(plan.time_ns);
+    DRAFTSCOPE_TRY_ASSIGN(const double time, oracle_time_ns(*requests[i].table, prices, options_of(i)));
+    times.push_back(time);
     if (!progress.advance()) return fail("waterfall: stopped");
   }
   return times;
@@ -278,7 +278,6 @@ class WaterfallMaker {
                             .go_on = [this] { return progress_.advance(); }};
     result_.folds = static_cast<std::int32_t>(folds_);
     DRAFTSCOPE_TRY_ASSIGN(result_.threshold, fit_single_threshold(tables_, prices_, search));
-    DRAFTSCOPE_TRY_ASSIGN(result_.rule, fit_prefix_rule(tables_, prices_, search));
     DRAFTSCOPE_TRY_ASSIGN(CrossFitted single, cross_fit_single_threshold(requests_, prices_, search, folds_));
     add(WaterfallLevel::single_threshold, std::move(single));
     DRAFTSCOPE_TRY_ASSIGN(CrossFitted rule, cross_fit_prefix_rule(requests_, prices_, search, folds_));

@@ -18,7 +18,6 @@
 // past its end, where they count as rejected.
 
 #include <draftscope/base/result.h>
-#include <draftscope/simulator/analysis/run_rows.h>
 #include <draftscope/simulator/prices/prices.h>
 #include <cstdint>
 #include <vector>
@@ -33,33 +32,15 @@ struct OracleOptions {
   std::vector<std::int32_t> lengths;  ///< Speculation lengths; empty = 1 up to `longest`.
   std::int32_t longest = 17;          ///< Maximum length where `lengths` is empty, if it has a price.
   std::int32_t max_rows = 0;          ///< Maximum rows of a verification; 0 = all that have a price.
-  bool may_skip = true;  ///< Whether a round without a draft is always allowed, not only at the tail.
   /// Whether every draft token is accepted, whatever the exit predicted. This bounds the gain of better
   /// drafts.
   bool perfect_drafts = false;
 };
 
-struct OracleRound {
-  std::int32_t position = 0;  ///< Number of tokens known at its start, prompt and output.
-  std::int32_t exit = 0;      ///< Exit layer; 0 = a round without a draft.
-  std::int32_t drafted = 0;
-  std::int32_t accepted = 0;
-};
-
-struct OraclePlan {
-  std::vector<OracleRound> rounds;  ///< Rounds in order; ties take the first choice.
-  RoundStatistics statistics;       ///< Statistics of these rounds.
-  double time_ns = 0.0;             ///< Time of these rounds; equals time_ns(statistics, prices).
-  double vanilla_ns = 0.0;          ///< Time of the same text by target steps only.
-
-  /// Speedup over vanilla decoding; 1 if there was nothing to decode.
-  [[nodiscard]] double speedup() const { return time_ns > 0.0 ? vanilla_ns / time_ns : 1.0; }
-};
-
-/// Fastest plan. O(tokens · exits · lengths) time, O(tokens · exits) memory. Errors: a table whose cells
-/// don't fit its text, an exit, length or row limit without a price or out of range.
-[[nodiscard]] Result<OraclePlan> oracle_plan(const ShadowTable& table, const Prices& prices,
-                                             const OracleOptions& options = {});
+/// Time of the fastest plan. O(tokens · exits · lengths) time, O(tokens · exits) memory. Errors: a table
+/// whose cells don't fit its text, an exit, length or row limit without a price or out of range.
+[[nodiscard]] Result<double> oracle_time_ns(const ShadowTable& table, const Prices& prices,
+                                            const OracleOptions& options = {});
 
 /// Time of the text by target steps only, including the step that yields the end token.
 [[nodiscard]] double vanilla_time_ns(const ShadowTable& table, const Prices& prices);

@@ -137,8 +137,7 @@ struct Waterfall {
   WaterfallGaps gaps;
   std::vector<FixedSetting> settings;
   BestSettings best;  ///< Indices into `settings`.
-  /// Rule and threshold fitted on all requests, for use. The levels' figures come from the folds.
-  PricedRule rule;
+  /// Fitted on all requests, for use; the levels' figures come from the folds.
   ConfidenceThreshold threshold;
   std::int32_t folds = 0;  ///< 1 = too few prompts, so rules were judged on their own prompts.
   double price = 0.0;      ///< λ* of the oracle, tokens per nanosecond.
