@@ -70,7 +70,7 @@ void slow_down(Answer& answer, double ratio) {
        {&answer.speedup.min_drafted, answer.speedup.max_drafted ? &*answer.speedup.max_drafted : nullptr}) {
     if (side == nullptr) continue;
     slow_down(side->total, ratio);
-    slow_down(side->request_mean, ratio);
+    side->request_mean /= ratio;
   }
   slow_down(answer.rate.min_drafted, ratio);
   if (answer.rate.max_drafted) slow_down(*answer.rate.max_drafted, ratio);

@@ -127,7 +127,7 @@ Answers make_answers() {
                                                   : FigureValue();
                   }),
       row<Answer>("request_mean", request_mean,
-                  [](const Answer& of) { return of.speedup.min_drafted.request_mean.value; }),
+                  [](const Answer& of) { return of.speedup.min_drafted.request_mean; }),
       row<Answer>("interval_80", interval_meaning(80),
                   [](const Answer& of) { return figure_value(outermost_interval_80(of.speedup)); }),
       row<Answer>("interval_95", interval_meaning(95),

@@ -6,7 +6,7 @@
 // stores the digest elsewhere can prove that the prediction came before the measurement.
 
 #include <draftscope/base/result.h>
-#include <draftscope/simulator/answers/sweep.h>
+#include <draftscope/simulator/answers/prediction.h>
 #include <draftscope/speculation/model_shape.h>
 #include <draftscope/traces/reader.h>
 #include <cstdint>

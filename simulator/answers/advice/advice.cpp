@@ -188,9 +188,8 @@ class Adviser {
       if (first[i].rounds > 0)
         clusters.push_back({competition_.own_ratio[*second] * time_ns(other[i], target_.prices),
                             competition_.own_ratio[fastest_] * time_ns(first[i], target_.prices)});
-    DRAFTSCOPE_TRY_ASSIGN(runner_up.lead,
-                          cluster_bootstrap(clusters, RatioMean::ratio_of_sums,
-                                            {.draws = options_.draws.draws, .seed = options_.draws.seed}));
+    DRAFTSCOPE_TRY_ASSIGN(runner_up.lead, cluster_bootstrap(clusters, {.draws = options_.draws.draws,
+                                                                       .seed = options_.draws.seed}));
     advice_.runner_up = std::move(runner_up);
     return {};
   }

@@ -142,7 +142,7 @@ class RecordingWaterfallMaker {
     std::vector<ClusterSums> clusters;
     for (std::size_t i = 0; i < times.size(); ++i)
       if (times[i] > 0.0) clusters.push_back({oracle[i], times[i]});
-    DRAFTSCOPE_TRY_ASSIGN(share.of_oracle, cluster_bootstrap(clusters, RatioMean::ratio_of_sums));
+    DRAFTSCOPE_TRY_ASSIGN(share.of_oracle, cluster_bootstrap(clusters));
     const double possible = vanilla_ns / sum(oracle) - 1.0;
     if (possible >= min_oracle_gain) share.efficiency = (share.speedup - 1.0) / possible;
     result_.strategies.push_back(std::move(share));

@@ -11,7 +11,7 @@
 
 #include <draftscope/base/result.h>
 #include <draftscope/simulator/analysis/run_rows.h>
-#include <draftscope/simulator/answers/sweep.h>
+#include <draftscope/simulator/answers/prediction.h>
 #include <draftscope/simulator/answers/waterfall.h>
 #include <cstdint>
 #include <span>

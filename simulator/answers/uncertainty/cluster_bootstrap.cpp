@@ -48,8 +48,16 @@ Result<std::vector<double>> value_draws(std::span<const ClusterSums> clusters, s
   return draws;
 }
 
-Result<RatioEstimate> estimate(std::span<const ClusterSums> clusters, std::span<const double> noise,
-                               const BootstrapOptions& options) {
+}  // namespace
+
+Result<RatioEstimate> cluster_bootstrap(std::span<const ClusterSums> clusters,
+                                        const BootstrapOptions& options) {
+  return noisy_bootstrap(clusters, {}, options);
+}
+
+Result<RatioEstimate> noisy_bootstrap(std::span<const ClusterSums> clusters, std::span<const double> noise,
+                                      const BootstrapOptions& options) {
+  DRAFTSCOPE_TRY(check(clusters, options));
   const std::vector<double> once(clusters.size(), 1.0);
   RatioEstimate estimate{.value = std::exp(log_ratio(clusters, once).value), .clusters = clusters.size()};
   if (clusters.size() < min_clusters_for_interval) {
@@ -62,24 +70,6 @@ Result<RatioEstimate> estimate(std::span<const ClusterSums> clusters, std::span<
   estimate.interval_80 = intervals.of_80;
   estimate.interval_95 = intervals.of_95;
   return estimate;
-}
-
-}  // namespace
-
-Result<RatioEstimate> cluster_bootstrap(std::span<const ClusterSums> clusters, RatioMean mean,
-                                        const BootstrapOptions& options) {
-  return noisy_bootstrap(clusters, mean, {}, options);
-}
-
-Result<RatioEstimate> noisy_bootstrap(std::span<const ClusterSums> clusters, RatioMean mean,
-                                      std::span<const double> noise, const BootstrapOptions& options) {
-  DRAFTSCOPE_TRY(check(clusters, options));
-  if (mean == RatioMean::ratio_of_sums) return estimate(clusters, noise, options);
-  std::vector<ClusterSums> ratios;
-  ratios.reserve(clusters.size());
-  for (const ClusterSums& cluster : clusters)
-    ratios.push_back({cluster.numerator / cluster.denominator, 1.0});
-  return estimate(ratios, noise, options);
 }
 
 }  // namespace draftscope::simulator

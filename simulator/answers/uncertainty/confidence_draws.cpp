@@ -5,9 +5,6 @@
 #include <draftscope/base/statistics.h>
 #include <algorithm>
 #include <cmath>
-#include <numbers>
-
-#include "prices/passes/normal_draws.h"
 
 namespace draftscope::simulator {
 
@@ -16,15 +13,6 @@ namespace {
 /// Minimum standard error as a share. A draw that happens to miss every unusual cluster has almost none, and
 /// would decide the interval by itself.
 constexpr double min_sigma_share = 0.25;
-
-constexpr double normal_90 = 1.2815515655446004;   // Φ⁻¹(0.9)
-constexpr double normal_975 = 1.9599639845400545;  // Φ⁻¹(0.975)
-
-double lower_level(double normal, double clusters, double sampled) {
-  const double widened = student_quantile(normal, clusters - 1.0) * std::sqrt(clusters / (clusters - 1.0));
-  const double bound = std::sqrt(sampled * widened * widened + (1.0 - sampled) * normal * normal);
-  return 0.5 * std::erfc(bound / std::numbers::sqrt2);
-}
 
 }  // namespace
 
@@ -63,7 +51,7 @@ std::vector<double> confidence_draws(std::span<const ClusterSums> clusters, cons
   return draws;
 }
 
-BothIntervals take_intervals(std::span<double> values, const IntervalLevels& levels) {
+BothIntervals take_intervals(std::span<double> values) {
   BothIntervals intervals;
   std::size_t first = 0;
   const auto next_quantile = [&](double share) {
@@ -71,10 +59,10 @@ BothIntervals take_intervals(std::span<double> values, const IntervalLevels& lev
     first = rank_below(share, values.size());
     return value;
   };
-  intervals.of_95.low = next_quantile(levels.low_95);
-  intervals.of_80.low = next_quantile(levels.low_80);
-  intervals.of_80.high = next_quantile(levels.high_80);
-  intervals.of_95.high = next_quantile(levels.high_95);
+  intervals.of_95.low = next_quantile(0.025);
+  intervals.of_80.low = next_quantile(0.1);
+  intervals.of_80.high = next_quantile(0.9);
+  intervals.of_95.high = next_quantile(0.975);
   return intervals;
 }
 
@@ -86,13 +74,6 @@ Interval interval_of_cases(const RoundsCase& one, const RoundsCase& other, Answe
   const double down = std::log(std::max(one.value / one.interval.low, other.value / other.interval.low));
   const double up = std::log(std::max(one.interval.high / one.value, other.interval.high / other.value));
   return {middle * std::exp(-std::hypot(half, down)), middle * std::exp(std::hypot(half, up))};
-}
-
-IntervalLevels widened_levels(std::size_t clusters, double sampled) {
-  const auto count = static_cast<double>(clusters);
-  const double level_80 = lower_level(normal_90, count, sampled);
-  const double level_95 = lower_level(normal_975, count, sampled);
-  return {.low_80 = level_80, .high_80 = 1.0 - level_80, .low_95 = level_95, .high_95 = 1.0 - level_95};
 }
 
 }  // namespace draftscope::simulator

@@ -26,20 +26,12 @@ struct LogRatio {
 [[nodiscard]] std::vector<double> confidence_draws(std::span<const ClusterSums> clusters,
                                                    const BootstrapOptions& options);
 
-/// The shares of draws below the ends of the two intervals.
-struct IntervalLevels {
-  double low_80 = 0.1;
-  double high_80 = 0.9;
-  double low_95 = 0.025;
-  double high_95 = 0.975;
-};
-
 struct BothIntervals {
   Interval of_80, of_95;
 };
 
-/// Takes both intervals and reorders the values. There must be at least two values, and levels in order.
-[[nodiscard]] BothIntervals take_intervals(std::span<double> values, const IntervalLevels& levels = {});
+/// Takes both intervals and reorders the values. There must be at least two values.
+[[nodiscard]] BothIntervals take_intervals(std::span<double> values);
 
 /// A case of a setting's rounds, with its interval.
 struct RoundsCase {
@@ -53,14 +45,9 @@ struct RoundsCase {
 /// 80 % takes the whole distance, too, so that it includes both values. All must be positive.
 [[nodiscard]] Interval interval_of_cases(const RoundsCase& one, const RoundsCase& other, AnswerStatus status);
 
-/// Levels of percentile intervals for `clusters` resampled clusters (Hesterberg 2015, §6). `sampled` is the
-/// share of the draws' variance that the resampling causes, in [0, 1]: the rest needs no widening. There must
-/// be ten clusters or more.
-[[nodiscard]] IntervalLevels widened_levels(std::size_t clusters, double sampled);
-
 /// cluster_bootstrap() with uncertain prices: `noise` is added to ln(value) draw by draw, around its mean;
 /// without noise, prices are certain. Errors: those of cluster_bootstrap(), a draw that is NaN.
-[[nodiscard]] Result<RatioEstimate> noisy_bootstrap(std::span<const ClusterSums> clusters, RatioMean mean,
+[[nodiscard]] Result<RatioEstimate> noisy_bootstrap(std::span<const ClusterSums> clusters,
                                                     std::span<const double> noise,
                                                     const BootstrapOptions& options);
 

@@ -40,29 +40,52 @@ constexpr std::size_t draws_at_once = 16;
 constexpr std::int32_t min_draws = 200;
 constexpr std::int32_t max_draws = 100'000;
 
-/// Checks the requests; `place` is a setting's number.
 Result<void> check_requests(std::span<const PassCount> vanilla, std::span<const RoundStatistics> statistics,
-                            std::size_t place, std::string_view which, AnswerStatus status) {
+                            std::string_view which, AnswerStatus status) {
   if (statistics.size() != vanilla.size())
-    return fail("setting {}, {} draft tokens: found {} requests, expected {} as vanilla decoding has", place,
-                which, statistics.size(), vanilla.size());
+    return fail("setting, {} draft tokens: found {} requests, expected {} as vanilla decoding has", which,
+                statistics.size(), vanilla.size());
   for (std::size_t i = 0; i < statistics.size(); ++i) {
     const RoundStatistics& request = statistics[i];
     // A model of acceptance need not end where the text does. Vanilla decoding takes one more step to find
     // the end of a text that ended at an end-of-sequence token, which is not emitted.
     const std::int64_t steps = vanilla[i].passes;
     if (status < AnswerStatus::approximate && request.tokens != steps && request.tokens + 1 != steps)
-      return fail(
-          "setting {}, request {}: found {} tokens, expected {} or one less, as vanilla decoding emits",
-          place, i, request.tokens, steps);
+      return fail("setting, request {}: found {} tokens, expected {} or one less, as vanilla decoding emits",
+                  i, request.tokens, steps);
     for (const DraftStatistics& draft : request.drafts)
       if (draft.exit < 1)
-        return fail("setting {}, request {}: found exit layer {}, expected 1 or more", place, i, draft.exit);
+        return fail("setting, request {}: found exit layer {}, expected 1 or more", i, draft.exit);
   }
   return {};
 }
 
-Result<void> check_cover(const Prices& prices, std::string_view name, std::span<const PassKind> kinds) {
+bool covers(const Prices& prices, PassKind kind) {
+  if (kind.exit == 0 || kind == host_time) return true;
+  if (kind.exit == auxiliary_pass) return static_cast<std::size_t>(kind.rows) < prices.auxiliary.size();
+  if (kind.exit < 0 || static_cast<std::size_t>(kind.exit) >= prices.drafts.size()) return false;
+  const DraftPrices& draft = prices.drafts[static_cast<std::size_t>(kind.exit)];
+  return kind.rows <= 1 || static_cast<std::size_t>(kind.rows) < draft.verify.size();
+}
+
+/// Price of a kind, which `prices` must cover.
+AffineTime price_of(const Prices& prices, PassKind kind) {
+  if (kind == draft_round) return {.ns = prices.round_ns};
+  if (kind == host_time) return {.ns = prices.host_ratio};
+  if (kind.exit == auxiliary_pass) return prices.auxiliary[static_cast<std::size_t>(kind.rows)];
+  if (kind == target_step) {
+    AffineTime time = prices.target_step;
+    time.ns += prices.step_round_ns;
+    return time;
+  }
+  const DraftPrices& draft = prices.drafts[static_cast<std::size_t>(kind.exit)];
+  if (kind.rows < 0)
+    return {.ns = draft.planned_ns[static_cast<std::size_t>(std::ranges::find(row_steps, -kind.rows) -
+                                                            row_steps.begin())]};
+  return kind.rows == 1 ? draft.step : draft.verify[static_cast<std::size_t>(kind.rows)];
+}
+
+Result<void> check_prices(const Prices& prices, std::string_view name, std::span<const PassKind> kinds) {
   for (const PassKind kind : kinds)
     if (!covers(prices, kind))
       return fail("prices of {}: found none of {} rows with exit layer {}, expected all that settings use",
@@ -101,30 +124,6 @@ PassSums pass_sums(std::span<const PassCount> vanilla, std::span<const std::size
     result.sums(static_cast<Eigen::Index>(i), 1) = static_cast<double>(vanilla[requests[i]].context);
   }
   return result;
-}
-
-bool covers(const Prices& prices, PassKind kind) {
-  if (kind.exit == 0 || kind == host_time) return true;
-  if (kind.exit == auxiliary_pass) return static_cast<std::size_t>(kind.rows) < prices.auxiliary.size();
-  if (kind.exit < 0 || static_cast<std::size_t>(kind.exit) >= prices.drafts.size()) return false;
-  const DraftPrices& draft = prices.drafts[static_cast<std::size_t>(kind.exit)];
-  return kind.rows <= 1 || static_cast<std::size_t>(kind.rows) < draft.verify.size();
-}
-
-AffineTime price_of(const Prices& prices, PassKind kind) {
-  if (kind == draft_round) return {.ns = prices.round_ns};
-  if (kind == host_time) return {.ns = prices.host_ratio};
-  if (kind.exit == auxiliary_pass) return prices.auxiliary[static_cast<std::size_t>(kind.rows)];
-  if (kind == target_step) {
-    AffineTime time = prices.target_step;
-    time.ns += prices.step_round_ns;
-    return time;
-  }
-  const DraftPrices& draft = prices.drafts[static_cast<std::size_t>(kind.exit)];
-  if (kind.rows < 0)
-    return {.ns = draft.planned_ns[static_cast<std::size_t>(std::ranges::find(row_steps, -kind.rows) -
-                                                            row_steps.begin())]};
-  return kind.rows == 1 ? draft.step : draft.verify[static_cast<std::size_t>(kind.rows)];
 }
 
 Eigen::VectorXd price_vector(const Prices& prices, std::span<const PassKind> kinds) {
@@ -166,28 +165,22 @@ Eigen::MatrixXd count_matrix(std::uint64_t seed, std::size_t draws, std::size_t 
   return matrix;
 }
 
-Result<void> check_sweep(std::span<const PassCount> vanilla, std::span<const SweepSetting> settings,
-                         const SweepOptions& options) {
+Result<void> check_setting(std::span<const PassCount> vanilla, const SweepSetting& setting,
+                           const SweepOptions& options) {
+  if (setting.status == AnswerStatus::invalid)
+    return fail("setting: found status invalid, expected one whose text is the recorded one");
   if (options.draws < min_draws || options.draws > max_draws)
-    return fail("sweep draws: found {}, expected {} to {}", options.draws, min_draws, max_draws);
+    return fail("draws: found {}, expected {} to {}", options.draws, min_draws, max_draws);
   if (requests_with_tokens(vanilla).empty())
-    return fail("sweep: found no request with tokens, expected at least one");
-  for (std::size_t i = 0; i < settings.size(); ++i) {
-    if (settings[i].status == AnswerStatus::invalid) continue;
-    DRAFTSCOPE_TRY(check_requests(vanilla, settings[i].min_drafted, i, "fewest", settings[i].status));
-    if (!settings[i].max_drafted.empty())
-      DRAFTSCOPE_TRY(check_requests(vanilla, settings[i].max_drafted, i, "most", settings[i].status));
-  }
-  return {};
+    return fail("setting: found no request with tokens, expected at least one");
+  DRAFTSCOPE_TRY(check_requests(vanilla, setting.min_drafted, "fewest", setting.status));
+  if (setting.max_drafted.empty()) return {};
+  return check_requests(vanilla, setting.max_drafted, "most", setting.status);
 }
 
-Result<void> check_prices_cover(std::span<const SweepTarget> targets, std::span<const PassKind> kinds) {
-  for (const SweepTarget& target : targets) DRAFTSCOPE_TRY(check_cover(target.prices, target.name, kinds));
-  return {};
-}
-
-Result<void> check_draws_cover(const SweepTarget& target, std::span<const PassKind> kinds) {
-  return check_cover(target.draws(0, {}), target.name, kinds);
+Result<void> check_cover(const SweepTarget& target, std::span<const PassKind> kinds) {
+  DRAFTSCOPE_TRY(check_prices(target.prices, target.name, kinds));
+  return target.draws ? check_prices(target.draws(0, {}), target.name, kinds) : Result<void>();
 }
 
 std::vector<std::size_t> requests_with_tokens(std::span<const PassCount> vanilla) {

@@ -4,7 +4,7 @@
 // A setting's statistics as a small dense matrix. A fixed setting uses a few of the many kinds of passes that
 // prices know, and its time is a product with only those.
 
-#include <draftscope/simulator/answers/sweep.h>
+#include <draftscope/simulator/answers/prediction.h>
 #include <Eigen/Core>
 #include <compare>
 #include <cstddef>
@@ -35,10 +35,6 @@ struct PassSums {
                                  std::span<const std::size_t> requests);
 [[nodiscard]] PassSums pass_sums(std::span<const PassCount> vanilla, std::span<const std::size_t> requests);
 
-[[nodiscard]] bool covers(const Prices& prices, PassKind kind);
-/// Price of a kind, which `prices` must cover.
-[[nodiscard]] AffineTime price_of(const Prices& prices, PassKind kind);
-
 /// [2 · kind]: ns per pass, then ns per context row.
 [[nodiscard]] Eigen::VectorXd price_vector(const Prices& prices, std::span<const PassKind> kinds);
 
@@ -49,13 +45,12 @@ struct PassSums {
 /// [draw][request]: how often each request was taken.
 [[nodiscard]] Eigen::MatrixXd count_matrix(std::uint64_t seed, std::size_t draws, std::size_t requests);
 
-[[nodiscard]] Result<void> check_sweep(std::span<const PassCount> vanilla,
-                                       std::span<const SweepSetting> settings, const SweepOptions& options);
+/// Checks what predict_speedup() is given, but for the prices.
+[[nodiscard]] Result<void> check_setting(std::span<const PassCount> vanilla, const SweepSetting& setting,
+                                         const SweepOptions& options);
 
-[[nodiscard]] Result<void> check_prices_cover(std::span<const SweepTarget> targets,
-                                              std::span<const PassKind> kinds);
-/// Checks the first draw.
-[[nodiscard]] Result<void> check_draws_cover(const SweepTarget& target, std::span<const PassKind> kinds);
+/// Checks that the prices, and the first draw of them, cover the kinds.
+[[nodiscard]] Result<void> check_cover(const SweepTarget& target, std::span<const PassKind> kinds);
 
 /// Indices of the requests that emitted a token in a round.
 [[nodiscard]] std::vector<std::size_t> requests_with_tokens(std::span<const PassCount> vanilla);

@@ -19,30 +19,22 @@ namespace {
 
 using Eigen::Index;
 
-/// Effect of the prices' noise on ln(value), draw by draw, with every request once. Empty if prices are
+/// Effect of the prices' noise on ln(speedup), draw by draw, with every request once. Empty if prices are
 /// certain.
-struct PriceNoise {
-  std::vector<double> total, request_mean;
-};
-
-PriceNoise price_noise(const PassSums& vanilla, const PassSums& passes, const SweepTarget& target,
-                       const SweepOptions& options) {
+std::vector<double> price_noise(const PassSums& vanilla, const PassSums& passes, const SweepTarget& target,
+                                const SweepOptions& options) {
   if (!target.draws) return {};
-  const std::size_t threads = thread_count(options.threads);
   const auto draws = static_cast<std::size_t>(options.draws);
   std::vector<PassKind> kinds = passes.kinds;
   kinds.push_back(vanilla.kinds[0]);
-  const Eigen::MatrixXd prices = price_matrix(target.draws, {}, draws, kinds, threads);
+  const Eigen::MatrixXd prices = price_matrix(target.draws, {}, draws, kinds, thread_count(options.threads));
   const auto own = static_cast<Index>(2 * passes.kinds.size());
-  PriceNoise noise;
-  noise.total.resize(draws);
-  noise.request_mean.resize(draws);
+  std::vector<double> noise(draws);
   for (std::size_t draw = 0; draw < draws; ++draw) {
     const auto row = static_cast<Index>(draw);
     const Eigen::ArrayXd baseline = (vanilla.sums * prices.row(row).tail(2).transpose()).array();
     const Eigen::ArrayXd times = (passes.sums * prices.row(row).head(own).transpose()).array();
-    noise.total[draw] = std::log(baseline.sum() / times.sum());
-    noise.request_mean[draw] = std::log((baseline / times).mean());
+    noise[draw] = std::log(baseline.sum() / times.sum());
   }
   return noise;
 }
@@ -82,14 +74,21 @@ void put_stated_interval(const std::vector<double>& noise, const SweepOptions& o
   estimate.no_interval_reason.clear();
 }
 
+double mean_of_ratios(std::span<const ClusterSums> clusters) {
+  std::vector<ClusterSums> ratios;
+  ratios.reserve(clusters.size());
+  for (const ClusterSums& cluster : clusters)
+    ratios.push_back({cluster.numerator / cluster.denominator, 1.0});
+  return std::exp(log_ratio(ratios, std::vector<double>(ratios.size(), 1.0)).value);
+}
+
 Result<SpeedupPrediction> predict_side(std::span<const PassCount> vanilla,
                                        std::span<const RoundStatistics> statistics, AnswerStatus status,
                                        const SweepTarget& target, const SweepOptions& options) {
   const std::vector<std::size_t> requests = requests_with_tokens(vanilla);
   const PassSums baseline = pass_sums(vanilla, requests);
   const PassSums passes = pass_sums(statistics, requests);
-  DRAFTSCOPE_TRY(check_prices_cover({&target, 1}, passes.kinds));
-  if (target.draws) DRAFTSCOPE_TRY(check_draws_cover(target, passes.kinds));
+  DRAFTSCOPE_TRY(check_cover(target, passes.kinds));
   const Eigen::VectorXd numerators = baseline.sums * price_vector(target.prices, baseline.kinds);
   const Eigen::VectorXd denominators = passes.sums * price_vector(target.prices, passes.kinds);
   if (!is_time(numerators.array()) || !is_time(denominators.array()))
@@ -99,17 +98,11 @@ Result<SpeedupPrediction> predict_side(std::span<const PassCount> vanilla,
   clusters.reserve(requests.size());
   for (Index i = 0; i < numerators.size(); ++i) clusters.push_back({numerators(i), denominators(i)});
 
-  PriceNoise noise = price_noise(baseline, passes, target, options);
-  noise.total = with_text_noise(std::move(noise.total), options);
-  noise.request_mean = with_text_noise(std::move(noise.request_mean), options);
-  const BootstrapOptions bootstrap{.draws = options.draws, .seed = options.seed};
-  SpeedupPrediction prediction{.status = status};
+  const std::vector<double> noise = with_text_noise(price_noise(baseline, passes, target, options), options);
+  SpeedupPrediction prediction{.status = status, .request_mean = mean_of_ratios(clusters)};
   DRAFTSCOPE_TRY_ASSIGN(prediction.total,
-                        noisy_bootstrap(clusters, RatioMean::ratio_of_sums, noise.total, bootstrap));
-  DRAFTSCOPE_TRY_ASSIGN(prediction.request_mean,
-                        noisy_bootstrap(clusters, RatioMean::mean_of_ratios, noise.request_mean, bootstrap));
-  put_stated_interval(noise.total, options, prediction.total);
-  put_stated_interval(noise.request_mean, options, prediction.request_mean);
+                        noisy_bootstrap(clusters, noise, {.draws = options.draws, .seed = options.seed}));
+  put_stated_interval(noise, options, prediction.total);
   return prediction;
 }
 
@@ -119,8 +112,7 @@ Result<RatioEstimate> predict_rate_of(std::span<const RoundStatistics> statistic
   for (const RoundStatistics& request : statistics) tokens.push_back({.passes = request.tokens});
   const std::vector<std::size_t> requests = requests_with_tokens(tokens);
   const PassSums passes = pass_sums(statistics, requests);
-  DRAFTSCOPE_TRY(check_prices_cover({&target, 1}, passes.kinds));
-  if (target.draws) DRAFTSCOPE_TRY(check_draws_cover(target, passes.kinds));
+  DRAFTSCOPE_TRY(check_cover(target, passes.kinds));
   const Eigen::VectorXd times = passes.sums * price_vector(target.prices, passes.kinds);
   if (!is_time(times.array()))
     return fail("prices of {}: a request's time is not positive, expected positive prices",
@@ -131,8 +123,8 @@ Result<RatioEstimate> predict_rate_of(std::span<const RoundStatistics> statistic
     clusters.push_back(
         {static_cast<double>(tokens[requests[i]].passes), times(static_cast<Index>(i)) / ns_per_second});
   const std::vector<double> noise = with_text_noise(time_noise(passes, target, options), options);
-  DRAFTSCOPE_TRY_ASSIGN(RatioEstimate rate, noisy_bootstrap(clusters, RatioMean::ratio_of_sums, noise,
-                                                            {.draws = options.draws, .seed = options.seed}));
+  DRAFTSCOPE_TRY_ASSIGN(RatioEstimate rate,
+                        noisy_bootstrap(clusters, noise, {.draws = options.draws, .seed = options.seed}));
   put_stated_interval(noise, options, rate);
   return rate;
 }
@@ -146,13 +138,6 @@ void join_cases(RatioEstimate& one, RatioEstimate& other, AnswerStatus status) {
                        interval_of_cases({one.value, *(one.*which)}, {other.value, *(other.*which)}, status);
 }
 
-Result<void> check_setting(std::span<const PassCount> vanilla, const SweepSetting& setting,
-                           const SweepOptions& options) {
-  if (setting.status == AnswerStatus::invalid)
-    return fail("setting: found status invalid, expected one whose text is the recorded one");
-  return check_sweep(vanilla, {&setting, 1}, options);
-}
-
 Result<PredictedSpeedup> speedup_of(std::span<const PassCount> vanilla, const SweepSetting& setting,
                                     const SweepTarget& target, const SweepOptions& options) {
   PredictedSpeedup predicted;
@@ -162,7 +147,6 @@ Result<PredictedSpeedup> speedup_of(std::span<const PassCount> vanilla, const Sw
     DRAFTSCOPE_TRY_ASSIGN(predicted.max_drafted,
                           predict_side(vanilla, setting.max_drafted, setting.status, target, options));
     join_cases(predicted.min_drafted.total, predicted.max_drafted->total, setting.status);
-    join_cases(predicted.min_drafted.request_mean, predicted.max_drafted->request_mean, setting.status);
   }
   return predicted;
 }

@@ -56,17 +56,14 @@ constexpr double min_variance = 1e-26;
 
 Result<VarianceBudget> variance_budget(std::span<const PassCount> vanilla, const SweepSetting& setting,
                                        const SweepTarget& target, const SweepOptions& options) {
-  if (setting.status == AnswerStatus::invalid)
-    return fail("setting: found status invalid, expected one whose text is the recorded one");
-  DRAFTSCOPE_TRY(check_sweep(vanilla, {&setting, 1}, options));
+  DRAFTSCOPE_TRY(check_setting(vanilla, setting, options));
   const std::vector<std::size_t> requests = requests_with_tokens(vanilla);
   if (requests.size() < min_clusters_for_interval)
     return fail("variance budget: found {} requests, expected at least {}", requests.size(),
                 min_clusters_for_interval);
   const PassSums baseline = pass_sums(vanilla, requests);
   const PassSums passes = pass_sums(setting.min_drafted, requests);
-  DRAFTSCOPE_TRY(check_prices_cover({&target, 1}, passes.kinds));
-  if (target.draws) DRAFTSCOPE_TRY(check_draws_cover(target, passes.kinds));
+  DRAFTSCOPE_TRY(check_cover(target, passes.kinds));
 
   const auto draws = static_cast<std::size_t>(options.draws);
   const auto rows = static_cast<Index>(draws);

@@ -138,7 +138,7 @@ std::string shown(const WhatIfAnswer& answer) {
   add(answer.rate.min_drafted);
   if (answer.rate.max_drafted) add(*answer.rate.max_drafted);
   add(prediction.speedup.min_drafted.total);
-  add(prediction.speedup.min_drafted.request_mean);
+  all += fmt::format(" {}", prediction.speedup.min_drafted.request_mean);
   if (prediction.speedup.max_drafted) add(prediction.speedup.max_drafted->total);
   for (const std::string& note : notes_of(answer)) all += "\n" + note;
   return all;

@@ -5,7 +5,6 @@
 // one, and log-normal lengths that grow with the acceptance.
 
 #include <draftscope/simulator/answers/prediction.h>
-#include <draftscope/simulator/answers/sweep.h>
 #include <draftscope/simulator/prices/prices.h>
 #include <cstdint>
 #include <random>
@@ -34,5 +33,16 @@ struct SyntheticText {
 [[nodiscard]] SyntheticText synthetic_text(std::size_t count, std::uint64_t seed);
 
 [[nodiscard]] Prices synthetic_prices(double scale = 1.0);
+
+/// Standard deviations of the logarithm, for prices without a fitted covariance.
+struct PriceSpread {
+  double fit = 0.0;    ///< Independent noise of the target step, draft steps and verifications of two rows.
+  double width = 0.0;  ///< Noise of a verification's surplus over two rows, one factor for all.
+  double transfer = 0.0;  ///< Noise of all context slopes by one factor, of round times by another.
+  double common = 0.0;    ///< Noise of all times by one factor; it counts as transfer.
+};
+
+/// Log-normal draws with `prices` as their medians.
+[[nodiscard]] PriceDraws spread_prices(Prices prices, const PriceSpread& spread, std::uint64_t seed);
 
 }  // namespace draftscope::simulator

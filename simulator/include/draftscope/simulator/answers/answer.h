@@ -10,7 +10,6 @@
 
 #include <draftscope/base/result.h>
 #include <draftscope/simulator/answers/prediction.h>
-#include <draftscope/simulator/answers/sweep.h>
 #include <draftscope/simulator/prices/asked_machine.h>
 #include <draftscope/simulator/prices/cost_model.h>
 #include <draftscope/simulator/prices/prices.h>

@@ -7,7 +7,7 @@
 #include <draftscope/simulator/analysis/run_rows.h>
 #include <draftscope/simulator/analysis/speedup.h>
 #include <draftscope/simulator/answers/answer.h>
-#include <draftscope/simulator/answers/sweep.h>
+#include <draftscope/simulator/answers/prediction.h>
 #include <draftscope/simulator/answers/what_if.h>
 #include <draftscope/traces/records.h>
 #include <cstddef>

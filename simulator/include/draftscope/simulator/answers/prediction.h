@@ -6,7 +6,8 @@
 
 #include <draftscope/base/result.h>
 #include <draftscope/simulator/analysis/speedup.h>
-#include <draftscope/simulator/answers/sweep.h>
+#include <draftscope/simulator/prices/prices.h>
+#include <draftscope/simulator/rounds/strategy_rounds.h>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -33,12 +34,6 @@ struct ClusterSums {
   double denominator = 0.0;
 };
 
-/// Kind of mean. Both kinds are always reported, because a few runaway requests can make them differ.
-enum class RatioMean : std::uint8_t {
-  ratio_of_sums,   ///< Weights requests by their denominators, as a batch of all requests does.
-  mean_of_ratios,  ///< Weights requests equally, as a user does.
-};
-
 struct BootstrapOptions {
   std::int32_t draws = 2000;
   std::uint64_t seed = 20240301;
@@ -51,13 +46,32 @@ struct RatioEstimate {
   std::string no_interval_reason;  ///< One line; empty if there are intervals.
 };
 
-/// Estimates a ratio. Errors: no cluster, a part that is not a positive number, draws outside [200,
-/// 1,000,000]. O(draws · clusters).
-[[nodiscard]] Result<RatioEstimate> cluster_bootstrap(std::span<const ClusterSums> clusters, RatioMean mean,
+/// Estimates the ratio of the sums. Errors: no cluster, a part that is not a positive number, draws outside
+/// [200, 1,000,000]. O(draws · clusters).
+[[nodiscard]] Result<RatioEstimate> cluster_bootstrap(std::span<const ClusterSums> clusters,
                                                       const BootstrapOptions& options = {});
 
 /// Divides a speedup and its intervals by `ratio`.
 void slow_down(RatioEstimate& estimate, double ratio);
+
+/// Spread between kinds of texts, which widens an answer about a kind that was not recorded, or about a run
+/// of which a file only states a rate.
+struct TextSpread {
+  double sigma = 0.0;     ///< Standard deviation of a kind's ln(speedup).
+  double freedom = 0.0;   ///< Degrees of freedom of `sigma`.
+  std::size_t kinds = 1;  ///< Number of recorded kinds, whose mean the answer is.
+  /// Standard error of a stated rate's ln(speedup); the interval is then of it and the spread, since there
+  /// are no requests to resample. 0 where rounds are known.
+  double stated_error = 0.0;
+};
+
+struct SweepOptions {
+  std::int32_t draws = 1000;
+  std::uint64_t seed = 20240301;
+  std::int32_t threads = 0;  ///< 0 = as many as the machine runs at once.
+  /// Set if the question is about texts of another kind or a stated rate; it widens the intervals.
+  std::optional<TextSpread> other_texts;
+};
 
 // The most reliable intervals for one what-if question: the studentized bootstrap over requests
 // (cluster_bootstrap), with the prices' noise added to every draw.
@@ -65,7 +79,8 @@ void slow_down(RatioEstimate& estimate, double ratio);
 struct SpeedupPrediction {
   AnswerStatus status = AnswerStatus::exact;  ///< Status of the rounds.
   RatioEstimate total;                        ///< Sum of vanilla times / sum of times.
-  RatioEstimate request_mean;                 ///< Mean over requests of their speedups.
+  /// Mean over requests of their speedups, which a few runaway requests can make differ from the total's.
+  double request_mean = 0.0;
 };
 
 /// Speedup with the fewest draft tokens, and if the setting is bounded also with the most. Two cases of
@@ -82,7 +97,9 @@ struct PredictedSpeedup {
 /// The lower of both bounds of the speedup.
 [[nodiscard]] double slower_bound(const PredictedSpeedup& speedup);
 
-/// `vanilla` is as in sweep(). Errors: those of sweep(), and an invalid setting. O(draws · requests · pass
+/// `vanilla` is [request], in the order of the setting's statistics. Errors: an invalid setting, statistics
+/// that differ in their requests, prices that don't cover the setting's exits and widths, a time that is not
+/// positive, draws outside [200, 100,000]. The bits do not depend on the threads. O(draws · requests · pass
 /// kinds).
 [[nodiscard]] Result<PredictedSpeedup> predict_speedup(std::span<const PassCount> vanilla,
                                                        const SweepSetting& setting, const SweepTarget& target,
@@ -128,9 +145,9 @@ struct VarianceBudget {
   double interaction = 0.0;  ///< 1 − the other shares.
 };
 
-/// Computes the budget of a setting's statistics with the fewest draft tokens. `vanilla` is as in sweep().
-/// Errors: those of sweep(), an invalid setting, and too few requests for an interval. O(draws · requests),
-/// and four times `draws` price draws.
+/// Computes the budget of a setting's statistics with the fewest draft tokens. Errors: those of
+/// predict_speedup(), and too few requests for an interval. O(draws · requests), and four times `draws` price
+/// draws.
 [[nodiscard]] Result<VarianceBudget> variance_budget(std::span<const PassCount> vanilla,
                                                      const SweepSetting& setting, const SweepTarget& target,
                                                      const SweepOptions& options = {});

@@ -5,7 +5,7 @@
 
 #include <draftscope/base/result.h>
 #include <draftscope/simulator/analysis/explain.h>
-#include <draftscope/simulator/answers/sweep.h>
+#include <draftscope/simulator/answers/prediction.h>
 #include <draftscope/simulator/answers/what_if.h>
 #include <draftscope/traces/reader.h>
 #include <functional>

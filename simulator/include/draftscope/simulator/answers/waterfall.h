@@ -8,7 +8,7 @@
 #include <draftscope/base/result.h>
 #include <draftscope/simulator/analysis/run_rows.h>
 #include <draftscope/simulator/analysis/speedup.h>
-#include <draftscope/simulator/answers/sweep.h>
+#include <draftscope/simulator/answers/prediction.h>
 #include <draftscope/simulator/prices/prices.h>
 #include <draftscope/traces/ids.h>
 #include <cstddef>
