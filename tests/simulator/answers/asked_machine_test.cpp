@@ -7,6 +7,7 @@
 #include <fstream>
 #include <thread>
 
+#include "../../temporary_folder.h"
 #include "../prices/calibration/planted_calibration.h"
 #include "../prices/fit/planted_trace.h"
 
@@ -17,18 +18,12 @@ using testing::HasSubstr;
 
 class MachineFiles : public testing::Test {
  protected:
-  void SetUp() override {
-    folder_ = std::filesystem::temp_directory_path() /
-              (std::string("machines-") + testing::UnitTest::GetInstance()->current_test_info()->name());
-    std::filesystem::create_directories(folder_);
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
   [[nodiscard]] std::filesystem::path write(const std::string& name, const std::string& text) const {
     std::ofstream(folder_ / name) << text;
     return folder_ / name;
   }
 
-  std::filesystem::path folder_;
+  test::TemporaryFolder folder_;
 };
 
 constexpr const char* card =
@@ -62,7 +57,7 @@ TEST_F(MachineFiles, AreRefusedInOneLineThatNamesThem) {
   };
   for (const std::filesystem::path& path :
        {write("other.json", R"({"format": "something else"})"), write("empty.json", "{}"),
-        write("noise.csv", "a,b\n1,2\n"), folder_, folder_ / "missing.json"}) {
+        write("noise.csv", "a,b\n1,2\n"), folder_.path(), folder_ / "missing.json"}) {
     EXPECT_THAT(reason(path), HasSubstr(path.filename().string()));
     EXPECT_EQ(reason(path).find('\n'), std::string::npos);
   }

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "../../temporary_folder.h"
 #include "advice/learnt.h"
 
 namespace draftscope::simulator {
@@ -25,11 +26,9 @@ MeasuredBeside compared(const Learnt& learnt, const Answer& answer, const Measur
 }
 
 TEST(MeasuredBeside, IsWhatTheReportSaysOfDecodingAlone) {
-  const std::filesystem::path path =
-      std::filesystem::temp_directory_path() / "measured-run-of-decoding.dstrace";
-  write_shadowed_recording({}, path);
-  const auto report = measure_recording(path);
-  std::filesystem::remove(path);
+  const test::TemporaryFolder folder;
+  write_shadowed_recording({}, folder / "trace.dstrace");
+  const auto report = measure_recording(folder / "trace.dstrace");
   ASSERT_TRUE(report) << report.error().message;
   const std::vector<MeasuredSetting> all = measured_settings(*report->recording);
   std::size_t found = 0;

@@ -12,6 +12,7 @@
 #include <memory>
 #include <set>
 
+#include "../../../temporary_folder.h"
 #include "../../answers/advice/learnt.h"
 #include "../figures/random_recording.h"
 #include "made_recording.h"
@@ -536,7 +537,8 @@ TEST(Explain, RanksByCostAndStaysFiniteOnAnyRecording) {
 }
 
 TEST(Explain, GivesTheSimulatorsOwnAnswerToWhatItSaysToTry) {
-  const std::filesystem::path path = std::filesystem::temp_directory_path() / "explain-simulated.dstrace";
+  const test::TemporaryFolder folder;
+  const std::filesystem::path path = folder / "trace.dstrace";
   write_shadowed_recording(
       {.prompts = 12, .skill = 0.6, .strategies = {"vanilla", "layerskip:exit=3,gamma=9"}}, path);
   auto reader = traces::Reader::open(path).value();
@@ -553,7 +555,6 @@ TEST(Explain, GivesTheSimulatorsOwnAnswerToWhatItSaysToTry) {
   EXPECT_DOUBLE_EQ(finding->simulated->speedup, answer.speedup.min_drafted.total.value);
   EXPECT_GT(finding->simulated->speedup, *diagnosis.round.speedup) << "shorter drafts are faster here";
   expect_sentence(finding->simulation);
-  std::filesystem::remove(path);
 }
 
 TEST(Explain, SaysWhyTheSimulatorHasNoAnswer) {

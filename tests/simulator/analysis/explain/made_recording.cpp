@@ -7,6 +7,8 @@
 
 #include <algorithm>
 
+#include "../../../temporary_folder.h"
+
 namespace draftscope::simulator {
 
 namespace {
@@ -122,12 +124,11 @@ class Maker {
 }  // namespace
 
 MeasuredRecording made_recording(const MadeRecording& made) {
-  const std::filesystem::path path =
-      std::filesystem::temp_directory_path() /
-      fmt::format("explain-{}.dstrace", testing::UnitTest::GetInstance()->current_test_info()->name());
+  const test::TemporaryFolder folder;
+  const std::filesystem::path path = folder / "trace.dstrace";
   traces::Meta meta{{"model_shape", R"({"n_layers":12})"}, {"temperature", "0"}};
   for (const auto& [key, value] : made.meta) meta[key] = value;
-  auto writer = traces::Writer::create(path, meta, {.overwrite = true}).value();
+  auto writer = traces::Writer::create(path, meta).value();
   {
     Maker maker(made, *writer);
     if (made.with_vanilla) maker.run("vanilla", true);
@@ -137,9 +138,7 @@ MeasuredRecording made_recording(const MadeRecording& made) {
   EXPECT_TRUE(writer->close());
   auto reader = traces::Reader::open(path).value();
   EXPECT_TRUE(reader.validate().value().empty());
-  MeasuredRecording measured = measure_recording(path).value();
-  std::filesystem::remove(path);
-  return measured;
+  return measure_recording(path).value();
 }
 
 }  // namespace draftscope::simulator

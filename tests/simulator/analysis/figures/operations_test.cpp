@@ -11,6 +11,8 @@
 #include <numeric>
 #include <random>
 
+#include "../../../temporary_folder.h"
+
 namespace draftscope::simulator {
 namespace {
 
@@ -22,11 +24,8 @@ constexpr std::int64_t barrier_ns = 900;
 /// A recording of one vanilla run in which each round is a launch with the same operations.
 class Operations : public testing::Test {
  protected:
-  Operations()
-      : path_(std::filesystem::temp_directory_path() /
-              testing::UnitTest::GetInstance()->current_test_info()->name()) {
-    auto made = traces::Writer::create(path_, {{"device", "cuda"}, {"processor", "NVIDIA H200"}},
-                                       {.overwrite = true});
+  Operations() {
+    auto made = traces::Writer::create(path_, {{"device", "cuda"}, {"processor", "NVIDIA H200"}});
     EXPECT_TRUE(made);
     writer_ = std::move(*made);
     stream_ = writer_->add(traces::Track{0, "stream", "device 0, stream 7", 0, 0});
@@ -41,7 +40,6 @@ class Operations : public testing::Test {
     request_.id = writer_->next_request_id();
     writer_->begin(request_);
   }
-  ~Operations() override { std::filesystem::remove(path_); }
 
   traces::RoundId add_round() {
     traces::Round round;
@@ -107,7 +105,8 @@ class Operations : public testing::Test {
     return std::move(*operations);
   }
 
-  std::filesystem::path path_;
+  test::TemporaryFolder folder_;
+  std::filesystem::path path_ = folder_ / "trace.dstrace";
   std::unique_ptr<traces::Writer> writer_;
   traces::Request request_;
   traces::TrackId stream_, host_;

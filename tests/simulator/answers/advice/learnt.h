@@ -9,6 +9,7 @@
 
 #include <memory>
 
+#include "../../../temporary_folder.h"
 #include "shadowed_recording.h"
 
 namespace draftscope::simulator {
@@ -16,14 +17,11 @@ namespace draftscope::simulator {
 class Learnt {
  public:
   explicit Learnt(const ShadowedRecording& what) {
-    const std::filesystem::path path =
-        std::filesystem::temp_directory_path() /
-        (std::string("advice-") + testing::UnitTest::GetInstance()->current_test_info()->name() + ".dstrace");
-    write_shadowed_recording(what, path);
-    auto reader = traces::Reader::open(path).value();
+    const test::TemporaryFolder folder;
+    write_shadowed_recording(what, folder / "trace.dstrace");
+    auto reader = traces::Reader::open(folder / "trace.dstrace").value();
     recording_ = std::make_unique<traces::Recording>(reader.recording().value());
     what_if_ = std::make_unique<WhatIf>(WhatIf::train(reader, *recording_).value());
-    std::filesystem::remove(path);
   }
 
   [[nodiscard]] const WhatIf& what_if() const { return *what_if_; }

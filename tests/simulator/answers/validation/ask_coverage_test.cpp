@@ -8,6 +8,7 @@
 
 #include <random>
 
+#include "../../../temporary_folder.h"
 #include "../uncertainty/synthetic_requests.h"
 #include "clustered_recording.h"
 
@@ -41,9 +42,9 @@ double true_speedup() {
 }
 
 TEST(AnswerCoverage, IsAsPromisedFromRecordingToInterval) {
-  const TemporaryTrace file("coverage");
-  write_recording(clustered_recording(1), file.path());
-  traces::Reader reader = traces::Reader::open(file.path()).value();
+  const test::TemporaryFolder folder;
+  write_recording(clustered_recording(1), folder / "trace.dstrace");
+  traces::Reader reader = traces::Reader::open(folder / "trace.dstrace").value();
   const double truth = true_speedup();
   constexpr int trials = 400;
   int of_80 = 0;
@@ -71,10 +72,10 @@ TEST(AnswerCoverage, IsAsPromisedFromRecordingToInterval) {
 }
 
 TEST(AnswerCoverage, RestsOnAnswersThatAWrittenRecordingGivesToo) {
-  const TemporaryTrace file("written");
+  const test::TemporaryFolder folder;
   const traces::Recording made = clustered_recording(3);
-  write_recording(made, file.path());
-  traces::Reader reader = traces::Reader::open(file.path()).value();
+  write_recording(made, folder / "trace.dstrace");
+  traces::Reader reader = traces::Reader::open(folder / "trace.dstrace").value();
   const traces::Recording read = reader.recording().value();
   const PredictedSpeedup from_memory = ask(reader, made, 5).value();
   const PredictedSpeedup from_file = ask(reader, read, 5).value();

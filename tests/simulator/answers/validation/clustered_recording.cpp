@@ -3,7 +3,6 @@
 
 #include <draftscope/traces/writer.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <cmath>
 #include <random>
@@ -154,15 +153,6 @@ void write_recording(const traces::Recording& recording, const std::filesystem::
   }
   const auto closed = writer.close();
   ASSERT_TRUE(closed) << closed.error().message;
-}
-
-TemporaryTrace::TemporaryTrace(const std::string& name)
-    : path_(std::filesystem::temp_directory_path() /
-            fmt::format("draftscope-{}-{}.dstrace", name, static_cast<int>(getpid()))) {}
-
-TemporaryTrace::~TemporaryTrace() {
-  std::error_code ignored;
-  std::filesystem::remove(path_, ignored);
 }
 
 }  // namespace draftscope::simulator

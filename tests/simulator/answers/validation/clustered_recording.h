@@ -24,17 +24,4 @@ struct ClusteredOptions {
 /// Writes through the trace writer. The file must be writable.
 void write_recording(const traces::Recording& recording, const std::filesystem::path& path);
 
-/// A file name in the temporary folder, unique to this process; the file is removed with the object.
-class TemporaryTrace {
- public:
-  explicit TemporaryTrace(const std::string& name);
-  TemporaryTrace(const TemporaryTrace&) = delete;
-  TemporaryTrace& operator=(const TemporaryTrace&) = delete;
-  ~TemporaryTrace();
-  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
-
 }  // namespace draftscope::simulator

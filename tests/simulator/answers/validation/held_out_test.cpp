@@ -9,6 +9,7 @@
 #include <map>
 #include <set>
 
+#include "../../../temporary_folder.h"
 #include "../../analysis/figures/random_recording.h"
 #include "answers/validation/hold_out.h"
 #include "clustered_recording.h"
@@ -49,10 +50,10 @@ TEST(HoldOut, KeepsWhatIsAcceptedAndNothingElse) {
 class AskHeldOut : public ::testing::Test {
  protected:
   AskHeldOut() : recording_(clustered_recording(11, {.requests = 24, .repeats = 2, .second_run = true})) {
-    write_recording(recording_, file_.path());
+    write_recording(recording_, folder_ / "trace.dstrace");
   }
   [[nodiscard]] std::vector<CheckedAnswer> answers(const traces::Recording& recording) {
-    traces::Reader reader = traces::Reader::open(file_.path()).value();
+    traces::Reader reader = traces::Reader::open(folder_ / "trace.dstrace").value();
     return ask_held_out(reader, recording, {.draws = {.draws = 200, .threads = 1}}).value();
   }
   /// The recording with every time of some requests multiplied by three.
@@ -101,7 +102,7 @@ class AskHeldOut : public ::testing::Test {
                 1e-6 * one.measured.draft_step_ns);
   }
 
-  TemporaryTrace file_{"held-out"};
+  test::TemporaryFolder folder_;
   traces::Recording recording_;
 };
 
@@ -160,7 +161,7 @@ TEST_F(AskHeldOut, NeverLearnsFromTheRepeatThatItIsAskedAbout) {
 }
 
 TEST_F(AskHeldOut, AcrossRecordingsNamesTheFarthestDifference) {
-  traces::Reader reader = traces::Reader::open(file_.path()).value();
+  traces::Reader reader = traces::Reader::open(folder_ / "trace.dstrace").value();
   const auto kind_of = [&](const traces::Recording& target) {
     const auto found = ask_across(reader, recording_, target, {.draws = {.draws = 200, .threads = 1}});
     EXPECT_TRUE(found) << found.error().message;
@@ -215,7 +216,7 @@ TEST(RecordedGpu, IsFoundByTheDriversName) {
 }
 
 TEST_F(AskHeldOut, NeedsABaselineAndARun) {
-  traces::Reader reader = traces::Reader::open(file_.path()).value();
+  traces::Reader reader = traces::Reader::open(folder_ / "trace.dstrace").value();
   const auto only_runs = [&](traces::RunId first, traces::RunId last) {
     return only_requests(recording_, [=](const auto& run, const auto&, const auto&) {
       return run.id >= first && run.id <= last;

@@ -3,14 +3,13 @@
 #include <draftscope/speculation/weight_format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <cmath>
-#include <filesystem>
 #include <random>
 #include <span>
 #include <vector>
 
+#include "../../../temporary_folder.h"
 #include "planted_trace.h"
 #include "prices/fit/cost_observations.h"
 #include "prices/fit/cost_parameters.h"
@@ -59,14 +58,10 @@ TEST(KernelLaw, IsNeverNegativeAndRefusesWhatIsNoTime) {
 
 class PlantedFit : public ::testing::Test {
  protected:
-  ~PlantedFit() override {
-    std::error_code ignored;
-    std::filesystem::remove(path_, ignored);
-  }
-
   CostFit fit(const PlantedTrace& planted, const std::optional<GpuSpecification>& gpu = {}) {
-    write_planted_trace(planted, path_);
-    auto reader = traces::Reader::open(path_);
+    const test::TemporaryFolder folder;
+    write_planted_trace(planted, folder / "trace.dstrace");
+    auto reader = traces::Reader::open(folder / "trace.dstrace");
     EXPECT_TRUE(reader);
     const auto recording = reader->recording();
     EXPECT_TRUE(recording);
@@ -82,9 +77,6 @@ class PlantedFit : public ::testing::Test {
     scenario.with_stalls = false;
     return prices(model, scenario).value();
   }
-
-  std::filesystem::path path_ =
-      std::filesystem::temp_directory_path() / fmt::format("draftscope-planted-{}.dstrace", ::getpid());
 };
 
 std::vector<PlantedSetting> some_settings() {

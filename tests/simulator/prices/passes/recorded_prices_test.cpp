@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/simulator/answers/what_if.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -9,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "../../../temporary_folder.h"
 #include "../fit/planted_trace.h"
 #include "prices/fit/cost_parameters.h"
 
@@ -45,8 +45,8 @@ std::map<std::string, Measured> measured_by_run(const traces::Recording& recordi
 }
 
 TEST(WhatIfOfARecordedRun, GivesTheTimesThatWereMeasuredWhateverTheLawMissesAndHoweverBusyTheMachineWas) {
-  const std::filesystem::path path =
-      std::filesystem::temp_directory_path() / fmt::format("draftscope-what-if-{}.dstrace", ::getpid());
+  const test::TemporaryFolder folder;
+  const std::filesystem::path path = folder / "trace.dstrace";
   // Interruptions of most rounds make no round stand out.
   constexpr double seldom_ns = 100e6;
   for (const auto& [every_ns, interruption_ns] : {std::pair{0.0, 0.0}, {seldom_ns, 50e6}, {4e6, 8e6}}) {
@@ -89,8 +89,6 @@ TEST(WhatIfOfARecordedRun, GivesTheTimesThatWereMeasuredWhateverTheLawMissesAndH
       EXPECT_EQ(has_note, every_ns == seldom_ns) << run;
     }
   }
-  std::error_code ignored;
-  std::filesystem::remove(path, ignored);
 }
 
 }  // namespace
