@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/base/quote.h>
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 
@@ -345,14 +346,31 @@ std::optional<Number> read_number(std::string_view text, int base) {
   while (!text.empty() && is_space(text.substr(0, 1))) text.remove_prefix(1);
   while (!text.empty() && is_space(text.substr(text.size() - 1))) text.remove_suffix(1);
   if (!text.empty() && text[0] == '+' && text.substr(1, 1) != "-") text.remove_prefix(1);
+  // An underscore may stand between digits.
+  std::string digits;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto is_digit = [&](std::size_t at) {
+      return at < text.size() && std::isalnum(static_cast<unsigned char>(text[at])) != 0;
+    };
+    if (text[i] != '_')
+      digits += text[i];
+    else if (i == 0 || !is_digit(i - 1) || !is_digit(i + 1))
+      return std::nullopt;
+  }
   Number number = 0;
   std::from_chars_result read{};
+  const std::string_view prefix = base == 16 ? "0x" : base == 8 ? "0o" : base == 2 ? "0b" : "";
+  const std::size_t begin = digits.starts_with('-') ? 1 : 0;
+  if (!prefix.empty() && lower(digits.substr(begin, 2)) == prefix && digits.size() > begin + 2 &&
+      digits[begin + 2] != '-')
+    digits.erase(begin, 2);
+  const char* const end = digits.data() + digits.size();
   if constexpr (std::is_integral_v<Number>) {
-    read = std::from_chars(text.data(), text.data() + text.size(), number, base);
+    read = std::from_chars(digits.data(), end, number, base);
   } else {
-    read = std::from_chars(text.data(), text.data() + text.size(), number);
+    read = std::from_chars(digits.data(), end, number);
   }
-  if (read.ec != std::errc() || read.ptr != text.data() + text.size()) return std::nullopt;
+  if (read.ec != std::errc() || read.ptr != end) return std::nullopt;
   return number;
 }
 

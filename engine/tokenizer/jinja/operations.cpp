@@ -172,8 +172,10 @@ Result<bool> equal(const Value& left, const Value& right, Budget& budget) {
     if (left.form() != right.form() && !tuples) return false;
     return equal_lists(*list, *right.list(), budget);
   }
-  if (const auto* entries = left.dictionary())
-    return entries == right.dictionary() || equal_dictionaries(*entries, *right.dictionary(), budget);
+  if (const auto* entries = left.dictionary()) {
+    if (entries == right.dictionary()) return true;
+    return equal_dictionaries(*entries, *right.dictionary(), budget);
+  }
   return left.object() == right.object();
 }
 

@@ -45,6 +45,8 @@ b' }}{{ 'a' 'b' }}{{ "q\"'" }}
 {{ 0.5 }}{{ 1e3 }}{{ 1.5e-7 }}{{ 1e16 }}{{ 123456789.25 }}{{ 1_000 }}{{ 0x1F }}{{ 7 / 2 }}{{ 4 / 2 }}{{ 7 // 2 }}{{ -7 // 2 }}{{ -7 % 3 }}{{ 7.5 // 2 }}{{ -7.5 % 2 }}{{ 2 ** 10 }}{{ 2 ** -1 }}{{ 2 ** 0.5 }}{{ -2 ** 2 }}{{ 1 - -1 }}{{ 10 % 4 * 2 }}{{ true + 1 }}
 {{ (1, 2) | length }}{{ 2 in (1, 2) }}{{ (1,) }}{{ () }}{{ 1, 2 }}{{ [1, 'a', "b'", none, true, 1.0, {'k': (1,)}] }}{{ ['é\x00\n\\'] }}{{ {'a': {'b': []}} }}
 {{ 1 < 2 < 3 }}{{ 1 < 3 < 2 }}{{ 1 == 1.0 }}{{ [1, 2] == [1, 2] }}{{ (1,) == [1] }}{{ {'a': 1} == {'a': 1.0} }}{{ 'a' < 'b' }}{{ [1, 2] < [1, 3] }}{{ none == false }}{{ 1 != '1' }}{{ 'a' in {'a': 1} }}{{ 'x' not in 'abc' }}
+{{ {'a': 1} == {'a': 2} }}{{ {'a': {'b': [1]}} == {'a': {'b': [2]}} }}{% for m in messages %}{% if m == messages[-1] %}{{ loop.index }}{% endif %}{% endfor %}{{ messages[1] in messages[2:] }}
+{{ '0x10' | int(0, 16) }}{{ '-0b11' | int(base=2) }}{{ '1_0' | int }}{{ '_1' | int }}{{ '0x' | int(4, 16) }}{{ '0x1' | int }}{{ '+7' | int }}
 {{ 'a' * 3 }}{{ [1] * 2 }}{{ 3 * 'b' }}{{ [1] + [2] }}{{ (1,) + (2,) }}{{ 1 ~ 'a' ~ none ~ [1] ~ zz }}{{ 1 ~ 2 + 3 }}
 {{ [3, 1, 2] | sort }}{{ ['b', 'A', 'c'] | sort }}{{ ['b', 'A'] | sort(case_sensitive=true) }}{{ [1, 2] | sort(reverse=true) }}{{ messages | sort(attribute='content') | map(attribute='role') | list }}{{ messages | sort(attribute='role,content') | map(attribute='content') | list }}
 {{ {'b': 1, 'A': 2} | dictsort }}{{ {'b': 1, 'a': 2} | dictsort(by='value', reverse=true) }}{% for k, v in tool | items %}{{ k }}={{ v }};{% endfor %}{{ tool.items() }}{{ tool.keys() }}{{ tool['values'] }}{{ tool.get('name') }}{{ tool['get']['a'].b }}{{ tool.get('q', 'r') }}{{ tool.values() | list }}
