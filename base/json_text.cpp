@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/base/json_text.h>
 
+#include <draftscope/base/python_numbers.h>
 #include <draftscope/base/quote.h>
 
 #include <set>
@@ -15,16 +16,11 @@ std::string_view without_prefix(std::string_view message) {
   return end == std::string_view::npos ? message : message.substr(end + 2);
 }
 
-}  // namespace
-
-Result<nlohmann::json> parse_json_object(std::string_view text, std::string_view file) {
-  // The parser would take a zero byte for the end of the text.
-  if (const auto zero = text.find('\0'); zero != std::string_view::npos)
-    return fail("{}: not valid JSON: a zero byte at byte {}", file, zero);
+/// Parses a text; `repeated` becomes the first key that an object has twice.
+nlohmann::json parse_watching_keys(std::string_view text, std::string& repeated) {
   // Each open object has a set of seen keys, since the parser itself would silently keep the last of two.
   std::vector<std::set<std::string, std::less<>>> open;
-  std::string repeated;
-  const auto watch = [&](int, nlohmann::json::parse_event_t event, nlohmann::json& parsed) {
+  return nlohmann::json::parse(text, [&](int, nlohmann::json::parse_event_t event, nlohmann::json& parsed) {
     using Event = nlohmann::json::parse_event_t;
     if (event == Event::object_start) {
       open.emplace_back();
@@ -35,9 +31,20 @@ Result<nlohmann::json> parse_json_object(std::string_view text, std::string_view
       if (!open.back().insert(key).second) repeated = quote(key);
     }
     return true;
-  };
+  });
+}
+
+}  // namespace
+
+Result<nlohmann::json> parse_json_object(std::string_view text, std::string_view file) {
+  // The parser would take a zero byte for the end of the text.
+  if (const auto zero = text.find('\0'); zero != std::string_view::npos)
+    return fail("{}: not valid JSON: a zero byte at byte {}", file, zero);
+  std::string repeated;
+  const std::string in_json =
+      has_python_numbers(text) ? without_python_numbers(text, PythonNaN::text) : std::string();
   try {
-    auto parsed = nlohmann::json::parse(text, watch);
+    auto parsed = parse_watching_keys(in_json.empty() ? text : in_json, repeated);
     if (!repeated.empty()) return fail("{}: the key {} occurs twice, expected once", file, repeated);
     if (!parsed.is_object()) return fail("{}: found {}, expected a JSON object", file, describe(parsed));
     return parsed;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tokenizer/read_json.h"
 
+#include <draftscope/base/python_numbers.h>
+
 #include "tokenizer/split/utf8.h"
 
 namespace draftscope::engine::tokenizer {
@@ -31,6 +33,10 @@ Result<nlohmann::json> parse_json(std::string_view text, std::string_view label)
   try {
     return nlohmann::json::parse(text);
   } catch (const nlohmann::json::parse_error& error) {
+    if (has_python_numbers(text)) {
+      auto mended = nlohmann::json::parse(without_python_numbers(text, PythonNaN::text), nullptr, false);
+      if (!mended.is_discarded()) return mended;
+    }
     return fail("{}: is not JSON from byte {} on, expected a whole JSON text", label, error.byte);
   } catch (const nlohmann::json::exception& error) {
     return fail("{}: not JSON: {}", label, error.what());

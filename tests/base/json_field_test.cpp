@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/base/json_field.h>
+#include <draftscope/base/json_text.h>
 
 #include <gtest/gtest.h>
 
@@ -28,6 +29,17 @@ TEST(JsonField, NamesFileAndPathOfWhatIsWrong) {
   EXPECT_EQ(refusal(root["a"].list()), "file.json: a is an object, expected a list");
   EXPECT_EQ(refusal(root.text()), "file.json is an object, expected a string");
   EXPECT_EQ(refusal(root["none"]["below"].object()), "file.json: none.below is missing, expected an object");
+}
+
+TEST(JsonField, RefusesANumberThatPythonWritesAndJsonLacksOnlyWhereItIsRead) {
+  const json document = value_of(parse_json_object(
+      R"({"NaN": "\"NaN\" Infinity", "x": NaN, "limits": [0.0, Infinity, -Infinity], "eps": 1e-05})", "f"));
+  const JsonField root(document, "f");
+  EXPECT_EQ(value_of(root["NaN"].text()), "\"NaN\" Infinity");
+  EXPECT_EQ(value_of(root["eps"].number()), 1e-05);
+  EXPECT_EQ(refusal(root["x"].number_or({}, 7.0)), "f: x is 'NaN', expected a number");
+  EXPECT_EQ(refusal(root["limits"].numbers()), "f: limits holds 'Infinity', expected numbers");
+  EXPECT_FALSE(parse_json_object(R"({"x": NaNny})", "f"));
 }
 
 TEST(JsonField, TellsAbsentFromNull) {

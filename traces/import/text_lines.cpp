@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "import/text_lines.h"
 
+#include <draftscope/base/python_numbers.h>
 #include <draftscope/base/text_file.h>
 #include <draftscope/base/text_stream.h>
 
-#include <algorithm>
-#include <array>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
@@ -47,41 +46,13 @@ Result<void> read_text_lines(const std::filesystem::path& file, const ImportProg
   return {};
 }
 
-namespace {
-
-/// The text with the three words that Python writes for numbers JSON lacks in JSON's own: NaN as null, so
-/// that a field with it is missing, and in a list as text; infinities as text, which readers refuse by field.
-std::string without_python_numbers(std::string_view text) {
-  constexpr std::array<std::string_view, 3> words{"NaN", "Infinity", "-Infinity"};
-  std::string result;
-  result.reserve(text.size());
-  bool in_string = false;
-  char last = ' ';  // the last character outside of strings that is no blank
-  while (!text.empty()) {
-    const auto* const word = std::ranges::find_if(
-        words, [&](std::string_view one) { return !in_string && text.starts_with(one); });
-    if (word != words.end()) {
-      result += *word == "NaN" && last == ':' ? "null" : fmt::format("\"{}\"", *word);
-      text.remove_prefix(word->size());
-      continue;
-    }
-    const std::size_t taken = in_string && text.front() == '\\' && text.size() > 1 ? 2 : 1;
-    if (taken == 1 && text.front() == '"') in_string = !in_string;
-    if (!in_string && text.front() > ' ') last = text.front();
-    result += text.substr(0, taken);
-    text.remove_prefix(taken);
-  }
-  return result;
-}
-
-}  // namespace
-
 Result<nlohmann::json> parse_json(std::string_view text, const std::string& where) {
   try {
     return nlohmann::json::parse(text);
   } catch (const nlohmann::json::parse_error& error) {
-    if (text.find("NaN") != std::string_view::npos || text.find("Infinity") != std::string_view::npos) {
-      nlohmann::json mended = nlohmann::json::parse(without_python_numbers(text), nullptr, false);
+    if (has_python_numbers(text)) {
+      nlohmann::json mended =
+          nlohmann::json::parse(without_python_numbers(text, PythonNaN::missing), nullptr, false);
       if (!mended.is_discarded()) return mended;
     }
     return fail("{}: is not JSON from byte {} on, expected a whole JSON object", where, error.byte);

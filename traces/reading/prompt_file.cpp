@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/base/json_field.h>
+#include <draftscope/base/python_numbers.h>
 #include <draftscope/base/text_file.h>
 #include <draftscope/traces/prompt_file.h>
 
@@ -121,7 +122,10 @@ class Questions {
 };
 
 nlohmann::json parsed(std::string_view text) {
-  return nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+  nlohmann::json json = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (json.is_discarded() && has_python_numbers(text))
+    json = nlohmann::json::parse(without_python_numbers(text, PythonNaN::missing), nullptr, false);
+  return json;
 }
 
 Result<void> read_array(std::string_view text, const std::string& file, Questions& questions) {
