@@ -5,6 +5,8 @@
 #include <draftscope/base/to_size.h>
 
 #include <algorithm>
+#include <unordered_map>
+#include <utility>
 
 #include "tokenizer/implementation.h"
 
@@ -46,6 +48,24 @@ void number_added_tokens(const JsonField& field, std::vector<AddedToken>& added,
                                    field.name(), renumbered, added.size(), first));
 }
 
+/// Keeps the last of several tokens with one text, as Hugging Face does. It is special if one of them is.
+void keep_last(std::vector<AddedToken>& added) {
+  std::unordered_map<std::int32_t, std::size_t> places;
+  std::vector<AddedToken> kept;
+  kept.reserve(added.size());
+  for (AddedToken& token : added) {
+    const auto [place, is_new] = places.emplace(token.id, kept.size());
+    if (is_new) {
+      kept.push_back(std::move(token));
+      continue;
+    }
+    AddedToken& before = kept[place->second];
+    token.special = token.special || before.special;
+    before = std::move(token);
+  }
+  added = std::move(kept);
+}
+
 /// Lists the pieces by id. Errors: an id that two have, no piece at all.
 Result<void> place_tokens(const std::string& vocabulary, Tokenizer::Implementation& it) {
   std::int32_t count = 0;
@@ -79,6 +99,7 @@ Result<void> number_tokens(const JsonField& root, std::vector<AddedToken>& added
     it.model_vocab_size = std::max(it.model_vocab_size, id + 1);
   }
   number_added_tokens(root["added_tokens"], added, it);
+  keep_last(added);
   return place_tokens(vocabulary, it);
 }
 

@@ -27,6 +27,7 @@ struct SplitRule {
   R"(|\s*[\r\n]+|\s+(?!\S)|\s+)"
 constexpr auto words_and_numbers = DRAFTSCOPE_WORDS_AND_NUMBERS(R"(\p{N}{1,3})");
 constexpr auto words_and_digits = DRAFTSCOPE_WORDS_AND_NUMBERS(R"(\p{N})");
+constexpr auto words_and_all_digits = DRAFTSCOPE_WORDS_AND_NUMBERS(R"(\p{N}+)");
 #undef DRAFTSCOPE_WORDS_AND_NUMBERS
 
 /// Splits words by their capitals; `suffix` may follow one.
@@ -59,8 +60,7 @@ constexpr auto deepseek_llm_words =
     "\U00010400-\U0001044F\U000104B0-\U000104D3\U000104D8-\U000104FB\U00010C80-\U00010CB2"
     "\U00010CC0-\U00010CF2\U000118A0-\U000118DF\U0001E900-\U0001E943]+";
 constexpr auto deepseek_llm_signs = R"(\s?[!-/:-~\uFF01-\uFF0F\uFF1A-\uFF5E\u2018-\u201F\u3000-\u3002]+)";
-/// Stands for \s+$, which occurs at the end of a piece: line ends are separate pieces.
-constexpr auto space_at_end = R"(\s+(?![\s\S]))";
+constexpr auto space_at_end = R"(\s+$)";
 constexpr auto deepseek_ideographs = R"([\u4E00-\u9FA5\u0800-\u4E00\uAC00-\uD7FF]+)";
 constexpr auto three_digits = R"(\p{N}{1,3})";
 constexpr auto ideographs_and_kana = R"([\u4E00-\u9FA5\u3040-\u309F\u30A0-\u30FF]+)";
@@ -83,6 +83,7 @@ constexpr SplitRule deepseek_llm{
 constexpr SplitRule deepseek_coder{
     .expressions = {line_ends, R"(\s?\p{L}+)", R"(\s?\p{P}+)", deepseek_ideographs}, .digits = true};
 constexpr SplitRule deepseek_v3{.expressions = {three_digits, ideographs_and_kana, deepseek_v3_words}};
+constexpr SplitRule minicpm5{.expressions = {three_digits, words_and_all_digits}, .ignore_merges = true};
 constexpr SplitRule seed_coder{.expressions = {seed_words}};
 /// The rule that ggml's reader uses for files without a name.
 constexpr SplitRule ggml_default{
@@ -90,7 +91,7 @@ constexpr SplitRule ggml_default{
                     R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S))", R"(\p{N}+)",
                     R"([0-9][0-9][0-9])"}};
 
-constexpr std::array<std::pair<std::string_view, const SplitRule*>, 23> rules{{
+constexpr std::array<std::pair<std::string_view, const SplitRule*>, 36> rules{{
     {"default", &ggml_default},
     {"gpt-2", &gpt2},
     {"llama-bpe", &llama3},
@@ -114,6 +115,19 @@ constexpr std::array<std::pair<std::string_view, const SplitRule*>, 23> rules{{
     {"deepseek-coder", &deepseek_coder},
     {"deepseek-v3", &deepseek_v3},
     {"seed-coder", &seed_coder},
+    {"exaone4", &gpt2},
+    {"a.x-4.0", &gpt2},
+    {"mellum", &gpt2},
+    {"trillion", &gpt2},
+    {"olmo", &gpt2},
+    {"granite-docling", &gpt2},
+    {"gigachat", &gpt2},
+    {"minerva-7b", &digits_and_words},
+    {"mellum2", &digits_and_words},
+    {"glm4", &dbrx},
+    {"kanana2", &gpt4o},
+    {"hunyuan-dense", &deepseek_v3},
+    {"minicpm5", &minicpm5},
 }};
 
 std::string known_names() {

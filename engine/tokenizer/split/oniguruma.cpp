@@ -13,7 +13,9 @@
 // \uHHHH   is \x{HHHH} in PCRE2.
 // {n,m}+   repeats again in Oniguruma and is possessive in PCRE2.
 // [[…]] and && in a class are set operations in Oniguruma and characters in PCRE2.
-// ^ and $  match at every line in Oniguruma.
+// ^ and $  match at every line in Oniguruma, but not after a last line end. What a pattern sees may be cut,
+// so
+//          the ends of the text are said by what does not stand there.
 
 namespace draftscope::engine::tokenizer {
 namespace {
@@ -22,6 +24,11 @@ constexpr std::array<std::string_view, 38> categories{
     "L",  "Lu", "Ll", "Lt", "Lm", "Lo", "M",  "Mn", "Mc", "Me", "N",  "Nd", "Nl",
     "No", "P",  "Pc", "Pd", "Ps", "Pe", "Pi", "Pf", "Po", "S",  "Sm", "Sc", "Sk",
     "So", "Z",  "Zs", "Zl", "Zp", "C",  "Cc", "Cf", "Cs", "Co", "Cn", "Any"};
+
+constexpr std::string_view begin_of_text = R"((?<![\s\S]))";
+constexpr std::string_view end_of_text = R"((?![\s\S]))";
+constexpr std::string_view begin_of_line = R"((?:(?<![\s\S])|(?<=\n)(?=[\s\S])))";
+constexpr std::string_view end_of_line = R"((?:(?=\n)|(?<!\n)(?![\s\S])))";
 
 class Translator {
  public:
@@ -50,8 +57,11 @@ class Translator {
   }
 
   Result<void> item() {
+    if (rest_[0] == '^') return replace(1, begin_of_line), Result<void>{};
+    if (rest_[0] == '$') return replace(1, end_of_line), Result<void>{};
+    if (starts("\\A")) return replace(2, begin_of_text), Result<void>{};
+    if (starts("\\z")) return replace(2, end_of_text), Result<void>{};
     if (rest_[0] == '\\') return escape();
-    if (rest_[0] == '^' || rest_[0] == '$') return refuse(rest_.substr(0, 1));
     if (rest_[0] == '{') return interval();
     if (starts("(?") || starts("(*")) return group();
     if (rest_[0] == '[') {

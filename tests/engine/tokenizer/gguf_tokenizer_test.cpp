@@ -127,7 +127,8 @@ TEST(GgufSplitRules, DifferOnTheTexts) {
 
 TEST(GgufSplitRules, NamesOfOneRuleAreTheSame) {
   for (const auto& [name, same] :
-       {std::pair("llama3", "llama-bpe"), std::pair("llama-v3", "llama-bpe"),
+       {std::pair("llama3", "llama-bpe"), std::pair("llama-v3", "llama-bpe"), std::pair("exaone4", "gpt-2"),
+        std::pair("minerva-7b", "smollm"), std::pair("hunyuan-dense", "deepseek-v3"),
         std::pair("smaug-bpe", "llama-bpe"), std::pair("deepseek-r1-qwen", "qwen2"),
         std::pair("starcoder", "smollm"), std::pair("refact", "smollm"), std::pair("codeshell", "smollm"),
         std::pair("llama4", "gpt-4o")})

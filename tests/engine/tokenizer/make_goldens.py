@@ -209,6 +209,9 @@ def split_behaviors():
              pre_tokenizers.Split(Regex(r"\d+|\s"), "contiguous"), pre_tokenizers.Split(Regex(r"[^A-Za-z\s]+"), "isolated", True),
              pre_tokenizers.Split("\t", "removed"), pre_tokenizers.Digits(individual_digits=False)]
     tokenizer = train_byte_level(byte_level(*steps), 380)
+    # In each piece: its first letter, its last, and those of its lines.
+    tokenizer.pre_tokenizer = byte_level(
+        pre_tokenizers.Split(Regex(r"^[A-Za-z]|\s+$|[a-z]\z|\A\s|\n^|$"), "isolated"), *steps)
     tokenizer.add_special_tokens(["<s>"])
     return tokenizer
 
