@@ -14,6 +14,8 @@ constexpr std::array<std::string_view, 7> cache_scale_names{
 constexpr std::array<std::string_view, 4> activation_scale_names{"input_scale", "input_global_scale",
                                                                  "activation_scale", "input_zero_point"};
 constexpr std::array<std::string_view, 2> next_token_prefixes{"mtp.", "model.mtp"};
+/// Beginnings of what a model of several kinds of input has beside its decoder, after "model.".
+constexpr std::array<std::string_view, 5> parts_beside{"vision", "visual", "multi_modal", "audio", "mm_"};
 constexpr std::string_view layer_prefix = "model.layers.";
 
 /// Text for each kind, in the order of LeftOut.
@@ -34,13 +36,22 @@ std::optional<LeftOut> left_out(std::string_view name, const speculation::ModelS
   if (is_one_of(last, activation_scale_names)) return LeftOut::activation_scales;
   if (name.starts_with(next_token_prefixes[0]) || name.starts_with(next_token_prefixes[1]))
     return LeftOut::further_tokens;
-  if (!name.starts_with(layer_prefix)) return LeftOut::other_parts;
-  const auto digits =
-      name.substr(layer_prefix.size(), name.find('.', layer_prefix.size()) - layer_prefix.size());
-  const auto layer = parse_number<std::int32_t>(digits);
-  if (!layer || *layer < 0) return LeftOut::other_parts;
-  if (*layer >= shape.n_layers) return LeftOut::further_tokens;
-  return std::nullopt;
+  if (name.starts_with(layer_prefix)) {
+    const auto digits =
+        name.substr(layer_prefix.size(), name.find('.', layer_prefix.size()) - layer_prefix.size());
+    const auto layer = parse_number<std::int32_t>(digits);
+    return layer && *layer >= shape.n_layers ? std::optional(LeftOut::further_tokens) : std::nullopt;
+  }
+  // A head that is the embedding again, packed or not, needs no tensors; a bias would change the logits.
+  if (name.starts_with("lm_head."))
+    return shape.tied_embeddings && !name.ends_with(".bias") ? std::optional(LeftOut::other_parts)
+                                                             : std::nullopt;
+  constexpr std::string_view model = "model.";
+  const auto is_beside = [&](std::string_view part) {
+    return name.substr(std::min(model.size(), name.size())).starts_with(part);
+  };
+  const bool is_of_decoder = name.starts_with(model) && std::ranges::none_of(parts_beside, is_beside);
+  return is_of_decoder ? std::nullopt : std::optional(LeftOut::other_parts);
 }
 
 std::string left_out_line(LeftOut kind, std::size_t count, std::string_view first) {

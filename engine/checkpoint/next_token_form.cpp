@@ -105,11 +105,14 @@ std::string FoundNextToken::obstacle(const std::vector<std::string>& names,
   for (const std::string& name : names) present.insert(stem(name));
   const std::vector<TensorSlot> needed = slots(shape, weights);
   std::unordered_set<std::string_view> known;
-  for (const TensorSlot& slot : needed) known.insert(stem(slot.name));
+  for (const TensorSlot& slot : needed) known.insert({stem(slot.name), slot.name});
   const std::string prefix = named(form->layer, target_layers);
   const std::string* further = nullptr;
   for (const std::string& name : names) {
-    const bool is_further = name.starts_with(prefix) && !known.contains(stem(name)) &&
+    // A bias is no part of a packed matrix.
+    const bool is_bias = name.ends_with(".bias");
+    const bool is_of_layer = name.starts_with(prefix) || (is_bias && known.contains(stem(name)));
+    const bool is_further = is_of_layer && !known.contains(is_bias ? name : stem(name)) &&
                             left_out(name, target) == LeftOut::further_tokens;
     if (is_further && (further == nullptr || name < *further)) further = &name;
   }
@@ -124,8 +127,14 @@ std::string FoundNextToken::obstacle(const std::vector<std::string>& names,
 
 std::optional<FoundNextToken> find_next_token(const std::function<bool(const std::string&)>& has,
                                               std::int32_t target_layers) {
-  const auto* const form = std::ranges::find_if(
+  const auto has_own_of = [&](const NextTokenForm& row) {
+    return std::ranges::any_of(std::array{row.token_norm, row.state_norm, row.final_norm},
+                               [&](std::string_view name) { return has(named(name, target_layers)); });
+  };
+  const auto* form = std::ranges::find_if(
       forms, [&](const NextTokenForm& row) { return has(named(row.projection, target_layers)); });
+  // Without its projection it is still such a layer, of which something is missing.
+  if (form == forms.end()) form = std::ranges::find_if(forms, has_own_of);
   if (form == forms.end()) return std::nullopt;
   const auto has_own = [&](std::string_view name) {
     return !name.empty() && has(named(name, target_layers));

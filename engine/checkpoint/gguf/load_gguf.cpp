@@ -128,7 +128,8 @@ std::string next_token_obstacle(const GgufModel& model, const gguf::Architecture
   std::set<std::string_view> further;
   for (const auto& [name, place] : model.tensors) {
     const std::string_view stem = name.substr(0, name.rfind('.'));
-    const bool is_known = known.contains(std::string(name)) || known.contains(std::string(stem) + ".weight");
+    const bool is_known = known.contains(std::string(name)) ||
+                          (!name.ends_with(".bias") && known.contains(std::string(stem) + ".weight"));
     if (gguf::layer_of(name) == block && !is_known && !gguf::is_redundant(name)) further.insert(name);
   }
   if (!further.empty())
@@ -136,9 +137,10 @@ std::string next_token_obstacle(const GgufModel& model, const gguf::Architecture
   return missing.empty() ? std::string() : quote(missing) + " is missing";
 }
 
-/// Whether the file has the projection of a next-token layer.
-bool has_projection(const GgufModel& model, const speculation::ModelShape& shape) {
-  return model.tensors.contains(fmt::format("blk.{}.nextn.eh_proj.weight", shape.n_layers));
+/// Whether the file has a tensor of a next-token layer beyond those of a decoder's block.
+bool has_next_token(const GgufModel& model, const speculation::ModelShape& shape) {
+  const std::string prefix = fmt::format("blk.{}.nextn.", shape.n_layers);
+  return std::ranges::any_of(model.tensors, [&](const auto& one) { return one.first.starts_with(prefix); });
 }
 
 /// Binds the slots to tensors. The file must have no others, except those of blocks up to `block_count`,
@@ -177,8 +179,8 @@ Result<std::vector<BoundSlot>> bind_tensors(const GgufModel& model, const std::v
   std::optional<std::string_view> unknown;
   std::map<LeftOut, std::set<std::string_view>> unused;
   const std::string obstacle =
-      has_projection(model, shape) ? next_token_obstacle(model, architecture, shape) : "";
-  const bool is_drafter = has_projection(model, shape) && obstacle.empty();
+      has_next_token(model, shape) ? next_token_obstacle(model, architecture, shape) : "";
+  const bool is_drafter = has_next_token(model, shape) && obstacle.empty();
   for (const auto& [name, place] : model.tensors) {
     if (used.contains(name) || gguf::is_redundant(name)) continue;
     const std::int32_t layer = gguf::layer_of(name);
@@ -409,7 +411,7 @@ Result<Checkpoint> load(const std::filesystem::path& path, BlockMatrices blocks,
   checkpoint.shape.name = model_name(model, path);
   checkpoint.path = path;
 
-  checkpoint.has_next_token_layer = has_projection(model, checkpoint.shape) &&
+  checkpoint.has_next_token_layer = has_next_token(model, checkpoint.shape) &&
                                     next_token_obstacle(model, architecture, checkpoint.shape).empty();
   std::optional<std::int32_t> block;
   if (join) {

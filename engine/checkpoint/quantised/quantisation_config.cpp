@@ -16,9 +16,14 @@ namespace {
 
 constexpr Range<std::int64_t> extent_range{1, 1 << 20};
 
-/// Fails on a field that is neither absent, null nor false.
+/// Whether a field is neither absent, null, false nor empty.
+bool is_set(const JsonField& field) {
+  const nlohmann::json& value = field.value();
+  return !field.is_null() && value != false && !(value.is_structured() && value.empty());
+}
+
 Result<void> expect_unset(const JsonField& field, std::string_view expected) {
-  if (field.is_null() || (field.value().is_boolean() && !field.value().get<bool>())) return {};
+  if (!is_set(field)) return {};
   return field.wrong(expected);
 }
 
@@ -114,12 +119,10 @@ constexpr std::array<std::string_view, 83> told_otherwise{"quant_method",
 Result<void> expect_known(const JsonField& config, std::initializer_list<std::string_view> read) {
   DRAFTSCOPE_TRY_ASSIGN(const auto members, config.members());
   for (const auto& [key, field] : members) {
-    const auto& value = field.value();
-    const bool is_set = !field.is_null() && value != false && !(value.is_structured() && value.empty());
     const bool is_known =
         std::find(read.begin(), read.end(), key) != read.end() ||
         std::find(told_otherwise.begin(), told_otherwise.end(), key) != told_otherwise.end();
-    if (is_set && !is_known) return field.wrong("none: it is not understood");
+    if (is_set(field) && !is_known) return field.wrong("none: it is not understood");
   }
   return {};
 }
@@ -355,8 +358,10 @@ Result<std::optional<QuantisationConfig>> parse_quantisation_config(std::string_
                                                                     std::string_view file) {
   DRAFTSCOPE_TRY_ASSIGN(const auto parsed, parse_json_object(text, file));
   const JsonField whole(parsed, file);
-  const JsonField own = whole["quantization_config"];
-  const JsonField config = own.is_null() ? whole["text_config"]["quantization_config"] : own;
+  JsonField config = whole["quantization_config"];
+  if (config.is_null()) config = whole["text_config"]["quantization_config"];
+  // The name that compressed-tensors wrote in 2024.
+  if (config.is_null() && !whole["compression_config"].is_null()) config = whole["compression_config"];
   // MLX writes the same object under both names, and no method.
   if (const JsonField mlx = whole["quantization"];
       mlx.value().is_object() && config["quant_method"].is_null())

@@ -272,9 +272,14 @@ TEST(LeftOutTensors, AreCountedByTheirKinds) {
                           "left out 1 tensor ('visual.patch'): parts that are not the decoder's",
                           "mtp cannot draft with the next-token layer: "
                           "'model.layers.2.input_layernorm.weight' is missing"));
-  tensors.push_back({"model.layers.1.self_attn.k_scales", "F32", {1}, std::string(4, '\0')});
-  write_tiny_checkpoint(folder.path(), tiny_config(), tensors);
-  EXPECT_THAT(load_checkpoint(folder.path()).error().message, HasSubstr("self_attn.k_scales'"));
+  for (const char* const name : {"model.layers.1.self_attn.k_scales", "lm_head.bias", "model.norm.bias",
+                                 "model.embed_norm.weight", "model.layers.x.weight"}) {
+    tensors.push_back({name, "F32", {1}, std::string(4, '\0')});
+    write_tiny_checkpoint(folder.path(), tiny_config(), tensors);
+    EXPECT_THAT(load_checkpoint(folder.path()).error().message,
+                HasSubstr("found tensor '" + std::string(name) + "', expected those of"));
+    tensors.pop_back();
+  }
 }
 
 }  // namespace

@@ -117,9 +117,28 @@ TEST(NextTokenForm, AnEmbeddingAndAHeadOfItsOwnAreUsed) {
   EXPECT_EQ(own.tensors.back(), tensors.back().bytes);
 }
 
+TEST(NextTokenForm, ALayerThatLacksATensorIsLeftOutByTheNameOfThatTensor) {
+  for (const Form& form : forms()) {
+    for (const std::string& lacking :
+         {form.projection, form.token_norm, form.state_norm, form.final_norm, form.layer + "mlp.up_proj"}) {
+      std::vector<StoredTensor> tensors = tensors_of(form);
+      std::erase_if(tensors, [&](const StoredTensor& one) { return one.name == lacking + ".weight"; });
+      const TemporaryFolder folder;
+      write_tiny_checkpoint(folder.path(), tiny_config(), tensors);
+      std::vector<std::string> notes;
+      const auto model = load_checkpoint(folder.path(), BlockMatrices::widened, notes);
+      ASSERT_TRUE(model) << model.error().message;
+      EXPECT_FALSE(model->has_next_token_layer);
+      ASSERT_EQ(notes.size(), 2U) << lacking;
+      EXPECT_THAT(notes[1], HasSubstr("'" + lacking + ".weight' is missing"));
+    }
+  }
+}
+
 TEST(NextTokenForm, ALayerThatIsNotDenseIsLeftOutByTheNameOfItsTensor) {
   for (const Form& form : forms()) {
-    for (const char* const further : {"mlp.experts.0.up_proj.weight", "self_attn.kv_b_proj.weight"}) {
+    for (const char* const further :
+         {"mlp.experts.0.up_proj.weight", "self_attn.kv_b_proj.weight", "self_attn.q_proj.bias"}) {
       std::vector<StoredTensor> tensors = tensors_of(form);
       tensors.push_back(numbers(form.layer + "x", {8, 8}, 7));
       tensors.back().name = form.layer + further;
