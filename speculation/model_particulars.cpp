@@ -239,6 +239,7 @@ Result<void> read_activation(const JsonField& config, const ModelFamily& family)
   const bool is_gelu = family.traits.activation == Activation::gelu_tanh;
   const JsonField field = config[is_gelu ? "hidden_activation" : "hidden_act"];
   DRAFTSCOPE_TRY_ASSIGN(const std::string found, field.text_or(expected));
+  if (found == "swish" && expected == "silu") return {};  // Another name of it.
   if (found != expected) return field.wrong(quote(expected));
   return {};
 }

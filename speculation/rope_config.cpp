@@ -242,12 +242,23 @@ Result<double> parse_local_theta(const JsonField& config, const JsonField& local
   return own.theta;
 }
 
+/// The object of the rotation, under its old name or its new one. An empty object says nothing.
+Result<JsonField> scaling_of(const JsonField& config) {
+  const JsonField old = config["rope_scaling"];
+  const JsonField parameters = config["rope_parameters"];
+  for (const JsonField& field : {old, parameters})
+    if (!field.is_null()) DRAFTSCOPE_TRY(field.object());
+  if (old.value().empty()) return parameters;
+  if (!parameters.value().empty() && parameters.value() != old.value())
+    return old.wrong("null or the same as rope_parameters");
+  return old;
+}
+
 }  // namespace
 
 Result<RopeScaling> parse_rope(const JsonField& config, const ModelFamily& family, const ModelShape& shape) {
   DRAFTSCOPE_TRY_ASSIGN(const double theta, config["rope_theta"].number_or(theta_range, family.theta));
-  const JsonField scaling = config[config["rope_scaling"].is_null() ? "rope_parameters" : "rope_scaling"];
-  if (!scaling.is_null()) DRAFTSCOPE_TRY(scaling.object());
+  DRAFTSCOPE_TRY_ASSIGN(const JsonField scaling, scaling_of(config));
   DRAFTSCOPE_TRY_ASSIGN(const std::string model_type,
                         config["model_type"].text_or(std::string(family.model_type)));
   if (scaling.is_null() && model_type == "ministral3") return ministral3_rope();

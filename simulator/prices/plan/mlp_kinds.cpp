@@ -83,8 +83,10 @@ Result<MlpKinds> mlps_of(const JsonField& config, const PlannedFamily& family) {
   DRAFTSCOPE_TRY_ASSIGN(
       kinds.experts.n_used,
       first_of(config, {"num_experts_per_tok", "experts_per_token", "top_k_experts", "moe_k"}).integer(used));
-  DRAFTSCOPE_TRY_ASSIGN(kinds.experts.expert_width,
-                        first_of(config, {"moe_intermediate_size", "intermediate_size"}).integer(plan_width));
+  const bool has_own_width = config.has("moe_intermediate_size");
+  DRAFTSCOPE_TRY_ASSIGN(
+      kinds.experts.expert_width,
+      config[has_own_width ? "moe_intermediate_size" : "intermediate_size"].integer(plan_width));
   DRAFTSCOPE_TRY_ASSIGN(const double shared, width({"shared_expert_intermediate_size"}));
   DRAFTSCOPE_TRY_ASSIGN(const double shared_experts,
                         first_of(config, {"n_shared_experts", "moe_num_shared_experts"})

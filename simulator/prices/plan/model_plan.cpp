@@ -107,6 +107,13 @@ Result<PlannedModel> planned(const JsonField& file, const JsonField& config, con
 /// Adds windows and a next-token layer to a dense model.
 Result<PlannedModel> planned_dense(ModelShape shape, const JsonField& file, const JsonField& config,
                                    std::string_view text) {
+  if (!config["layer_types"].is_null()) {
+    DRAFTSCOPE_TRY_ASSIGN(const std::vector<std::string> kinds, config["layer_types"].texts());
+    for (const std::string& kind : kinds)
+      if (kind != "full_attention" && kind != "sliding_attention")
+        return fail("{}: layer_types holds {}, expected attention in a dense decoder", file.file(),
+                    quote(kind));
+  }
   const auto whole = speculation::parse_model_config({text, file.file()});
   if (!whole && !config["sliding_window"].is_null()) return tl::unexpected(whole.error());
   LayerPlan plan;

@@ -238,6 +238,8 @@ TEST(ModelFamilies, WhatContradictsItselfOrIsNotSupportedIsRefusedInALineWithKey
       {"qwen3", R"({"rope_parameters": {"rope_type": "default", "theta": 500000}})",
        "rope_parameters.theta is 500000, expected a key that is known, such as rope_type, rope_theta"},
       {"llama", R"({"rope_scaling": {"base": 5}})", "rope_scaling.base is 5, expected a key that is known"},
+      {"llama", R"({"rope_scaling": {"type": "linear", "factor": 2}, "rope_parameters": {"rope_theta": 7}})",
+       "rope_scaling is an object, expected null or the same as rope_parameters"},
       {"llama", R"({"rope_parameters": {"full_attention": {"base": 5}}})",
        "rope_parameters.full_attention.base is 5, expected a key that is known"},
       {"llama", R"({"rope_parameters": {"full_attention": {}, "rope_theta": 5}})",
@@ -297,6 +299,8 @@ TEST(Config, RopeParametersTakePrecedenceOverRopeTheta) {
   auto config = tiny::tiny_config();
   config["rope_theta"] = 5.0;
   config["rope_parameters"] = {{"rope_type", "default"}, {"rope_theta", 7.0}};
+  EXPECT_EQ(parse_config(config)->rope.theta, 7.0);
+  config["rope_scaling"] = nlohmann::json::object();  // An empty object says nothing.
   EXPECT_EQ(parse_config(config)->rope.theta, 7.0);
 }
 
