@@ -103,20 +103,6 @@ TEST(AutoRule, BeginsWithWhatIsKnownOfBits) {
   EXPECT_GT(decode(other, worse, 600).rate(), 0.9 * best_rate(0.55, world.row_cost, 0.95));
 }
 
-TEST(AutoRule, DecidesTheSameFromTheSameTimes) {
-  const World world{.step_costs = {0.5, 0.3}, .drafts = right_with({0.9, 0.7}), .next = random_text(6)};
-  AutoRule a(options_for(world));
-  AutoRule b(options_for(world));
-  const Sums first = decode(a, world, 800);
-  const Sums second = decode(b, world, 800);
-  ASSERT_EQ(first.choices.size(), second.choices.size());
-  for (std::size_t i = 0; i < first.choices.size(); ++i) {
-    EXPECT_EQ(first.choices[i].drafter, second.choices[i].drafter);
-    EXPECT_EQ(first.choices[i].length, second.choices[i].length);
-    EXPECT_EQ(first.choices[i].expected_tokens, second.choices[i].expected_tokens);
-  }
-}
-
 TEST(AutoRule, DecidesAsWellOnAMachineWhosePaceChanges) {
   World world{.step_costs = {0.4}, .drafts = right_with({0.9}), .next = random_text(7)};
   AutoRule steady(options_for(world));

@@ -275,36 +275,42 @@ void follow(const WatchedDel& watched, const speculation::DelRule::Options& opti
 constexpr Mode all_modes[] = {Mode::paper, Mode::code, Mode::repaired};
 const SamplingOptions del_samplings[] = {{}, {.temperature = 1.0}, {.temperature = 0.7, .top_p = 0.9}};
 
+/// Decodes with DEL in all parts, or with drafts of another `mask`, and follows it round by round.
+void decode_and_follow(const SmallModel& model, const speculation::DelRule::Options& options,
+                       std::shared_ptr<MaskChoice> mask, std::mt19937& random, Met& met) {
+  const Checkpoint checkpoint = small_model(model);
+  const auto prompt = random_tokens(random, 1 + random() % 40, checkpoint.shape.vocab);
+  const SamplingOptions& sampling = del_samplings[random() % 3];
+  const auto backend = cpu_backend(checkpoint, 1, 160);
+  WatchedDel del(checkpoint.shape, options, std::move(mask));
+  KeptDecode kept(prompt);
+  (void)decode_kept(*backend, del, {.prompt = prompt, .max_new_tokens = 40, .sampling = sampling}, kept,
+                    random());
+  const auto fresh = cpu_backend(checkpoint, 1, 160);
+  const double head = options.mode != Mode::repaired
+                          ? 0.0
+                          : 32.0 * checkpoint.shape.vocab / (32.0 * (2 * 32 + 2 * 16) + 3.0 * 32 * 48);
+  follow(del, options, *fresh, head, prompt.size(), sampling.greedy(), met);
+}
+
 TEST(Del, KnowsAndChoosesWhatTheTargetsStatesSay) {
   for (const Mode mode : all_modes) {
     std::mt19937 random(1);
     Met met;
-    for (int trial = 0; trial < 24; ++trial) {
+    for (int trial = 0; trial < 24 && !HasFailure(); ++trial) {
+      SCOPED_TRACE(trial);
       // Deep redundant models agree from the first layers on, and others hardly ever.
-      const double redundancy = std::vector<double>{0.0, 0.5, 0.8, 0.95}[random() % 4];
-      const Checkpoint checkpoint = small_model({.n_layers = static_cast<std::int32_t>(2 + random() % 6),
-                                                 .vocab = static_cast<std::int32_t>(8 + random() % 60),
-                                                 .redundancy = redundancy,
-                                                 .seed = random()});
-      const auto prompt = random_tokens(random, 1 + random() % 40, checkpoint.shape.vocab);
+      const SmallModel model{.n_layers = static_cast<std::int32_t>(2 + random() % 6),
+                             .vocab = static_cast<std::int32_t>(8 + random() % 60),
+                             .redundancy = std::vector<double>{0.0, 0.5, 0.8, 0.95}[random() % 4],
+                             .seed = random()};
       const speculation::DelRule::Options options{
           .mode = mode,
           .max = static_cast<std::int32_t>(1 + random() % 18),
           .omega = random() % 2 == 0 ? 0.95 : 0.5,
           .prompt_window = static_cast<std::int32_t>(random() % 3 * 16),
           .honours_length = trial % 2 == 0};
-      const SamplingOptions& sampling = del_samplings[random() % 3];
-      const auto backend = cpu_backend(checkpoint, 1, 160);
-      WatchedDel del(checkpoint.shape, options);
-      KeptDecode kept(prompt);
-      (void)decode_kept(*backend, del, {.prompt = prompt, .max_new_tokens = 40, .sampling = sampling}, kept,
-                        random());
-      const auto fresh = cpu_backend(checkpoint, 1, 160);
-      const double head = mode != Mode::repaired
-                              ? 0.0
-                              : 32.0 * checkpoint.shape.vocab / (32.0 * (2 * 32 + 2 * 16) + 3.0 * 32 * 48);
-      follow(del, options, *fresh, head, prompt.size(), sampling.greedy(), met);
-      if (testing::Test::HasFailure()) FAIL() << "trial " << trial;
+      decode_and_follow(model, options, nullptr, random, met);
     }
     EXPECT_GT(met.rounds, 200);
     EXPECT_GT(met.no_threshold, 0);
@@ -321,13 +327,13 @@ TEST(Del, LearnsUpToTheFirstRejectedTokenWhereAnotherMaskDrafts) {
   for (const Mode mode : all_modes) {
     std::mt19937 random(3);
     Met met;
-    for (int trial = 0; trial < 16; ++trial) {
+    for (int trial = 0; trial < 16 && !HasFailure(); ++trial) {
+      SCOPED_TRACE(trial);
       const auto n_layers = static_cast<std::int32_t>(3 + random() % 5);
-      const Checkpoint checkpoint = small_model({.n_layers = n_layers,
-                                                 .vocab = static_cast<std::int32_t>(8 + random() % 60),
-                                                 .redundancy = random() % 2 == 0 ? 0.6 : 0.9,
-                                                 .seed = random()});
-      const auto prompt = random_tokens(random, 1 + random() % 40, checkpoint.shape.vocab);
+      const SmallModel model{.n_layers = n_layers,
+                             .vocab = static_cast<std::int32_t>(8 + random() % 60),
+                             .redundancy = random() % 2 == 0 ? 0.6 : 0.9,
+                             .seed = random()};
       const speculation::DelRule::Options options{
           .mode = mode,
           .max = static_cast<std::int32_t>(1 + random() % 18),
@@ -337,16 +343,7 @@ TEST(Del, LearnsUpToTheFirstRejectedTokenWhereAnotherMaskDrafts) {
       speculation::SublayerMask mask = speculation::SublayerMask::early_exit(n_layers, n_layers - 1);
       if (random() % 2 == 0)
         mask = speculation::SublayerMask(n_layers).skip_attention(0).skip_mlp(n_layers - 1);
-      const SamplingOptions& sampling = del_samplings[random() % 3];
-      const auto backend = cpu_backend(checkpoint, 1, 160);
-      WatchedDel del(checkpoint.shape, options, std::make_shared<FixedMask>(mask, "fixed"));
-      KeptDecode kept(prompt);
-      (void)decode_kept(*backend, del, {.prompt = prompt, .max_new_tokens = 40, .sampling = sampling}, kept,
-                        random());
-      const auto fresh = cpu_backend(checkpoint, 1, 160);
-      const double head = mode != Mode::repaired ? 0.0 : speculation::head_in_layers(checkpoint.shape);
-      follow(del, options, *fresh, head, prompt.size(), sampling.greedy(), met);
-      if (testing::Test::HasFailure()) FAIL() << "trial " << trial;
+      decode_and_follow(model, options, std::make_shared<FixedMask>(mask, "fixed"), random, met);
     }
     EXPECT_GT(met.rounds, 100);
     EXPECT_GT(met.parted, 20);

@@ -17,15 +17,6 @@
 namespace draftscope::engine {
 namespace {
 
-speculation::SublayerMask random_mask(std::mt19937& random, std::int32_t n_layers) {
-  speculation::SublayerMask mask(n_layers);
-  for (std::int32_t layer = 0; layer < n_layers; ++layer) {
-    if (random() % 3 == 0) mask.skip_attention(layer);
-    if (random() % 3 == 0) mask.skip_mlp(layer);
-  }
-  return mask;
-}
-
 /// Fills the backend's cache with the target's K/V of a text, by passes of no more rows than are invariant.
 void keep_text(Backend& backend, std::span<const std::int32_t> text) {
   const auto most = static_cast<std::size_t>(backend.max_invariant_rows());
@@ -65,58 +56,6 @@ std::string direct_hits(const Checkpoint& checkpoint, const speculation::Sublaye
 
 double share_of(const std::string& hits) {
   return static_cast<double>(std::ranges::count(hits, '1')) / static_cast<double>(hits.size());
-}
-
-TEST(Matchness, IsTheShareOfTokensThatTheMaskedModelFindsBest) {
-  std::mt19937 random(1);
-  double sum = 0.0;
-  for (int trial = 0; trial < 30; ++trial) {
-    const Checkpoint checkpoint =
-        small_model({.n_layers = static_cast<std::int32_t>(1 + random() % 8), .seed = random()});
-    const auto backend = cpu_backend(checkpoint, 1, 200);
-    const auto text = random_tokens(random, 60, 40);
-    (void)run_target(*backend, text, 0);
-    const Outputs before = look_at_root(*backend, text);
-    const speculation::SublayerMask mask = random_mask(random, checkpoint.shape.n_layers);
-    const auto from = static_cast<std::int32_t>(1 + random() % 20);
-    const auto window = static_cast<std::int32_t>(1 + random() % 35);
-    // Every other token of the text is the masked model's own choice, because a random text hardly ever
-    // matches.
-    std::vector<std::int32_t> followed = text;
-    for (std::int32_t i = from; i + 1 < 60; i += 2) {
-      Outputs outputs;
-      const auto other = cpu_backend(checkpoint, 1, 200);
-      (void)run_target(*other, std::span(followed).first(static_cast<std::size_t>(from)), 0);
-      std::vector<Row> rows;
-      for (std::int32_t p = from; p <= i; ++p)
-        rows.push_back({.token = followed[static_cast<std::size_t>(p)], .hidden = -1, .position = p});
-      ASSERT_TRUE(other->forward({.rows = rows,
-                                  .committed = from,
-                                  .first_row = from,
-                                  .mask = &mask,
-                                  .layers = {0, checkpoint.shape.n_layers},
-                                  .wanted = {.head = true, .top_k = 1}},
-                                 outputs));
-      followed[static_cast<std::size_t>(i) + 1] = outputs.top.back().token;
-    }
-    Probe probe(*backend, 59);
-    std::vector<Row> rows;
-    Outputs outputs;
-    std::string hits;
-    const auto found = matchness(probe, mask, followed, from, window, rows, outputs, hits);
-    ASSERT_TRUE(found) << found.error().message;
-    ASSERT_TRUE(found->has_value());
-    const std::string direct = direct_hits(checkpoint, mask, followed, from, window);
-    EXPECT_EQ(hits, direct);
-    EXPECT_DOUBLE_EQ(**found, share_of(direct));
-    const std::int32_t own = (window + 1) / 2;
-    EXPECT_GE(**found, static_cast<double>(own) / window);
-    sum += **found;
-    const Outputs after = look_at_root(*backend, text);
-    EXPECT_EQ(before.hidden, after.hidden);
-    EXPECT_EQ(before.logits, after.logits);
-  }
-  EXPECT_LT(sum / 30, 0.9);  // otherwise a count of everything would pass
 }
 
 TEST(Matchness, OfALongWindowBeginsEachPassWithTheTargetsKv) {
