@@ -185,16 +185,6 @@ TEST(BlockAcceptance, KeepsAsManyTokensAsThePaperSays) {
   EXPECT_NEAR(judge_all(Forgetful(), 2, true).accepted, 11.0 / 9.0, 1e-12);
 }
 
-/// A draft that equals the target.
-struct Same {
-  [[nodiscard]] static Distribution target(const Tokens& /*text*/) { return {{0, 1, 2}, {0.1, 0.2, 0.7}}; }
-  [[nodiscard]] static Distribution draft(const Tokens& text) { return target(text); }
-};
-
-TEST(BlockAcceptance, KeepsEverythingOfADraftByTheTarget) {
-  EXPECT_NEAR(judge_all(Same(), 4, true).accepted, 4.0, 1e-9);
-}
-
 TEST(BlockAcceptance, EndsAfterTheTokensThatLeadToARowWithoutADistribution) {
   const std::vector<DraftNode> nodes{{0, -1, 1}, {0, 0, 2}, {0, 1, 3}};
   const std::vector<Distribution> by_depth(3, {{0, 1}, {0.5, 0.5}});

@@ -70,33 +70,6 @@ TEST(Warp, SettlesTiesForTheLowerToken) {
             (std::vector<std::int32_t>{1, 2}));
 }
 
-TEST(SpeculativeAcceptance, ReproducesTheTargetForAnyPairOfDistributions) {
-  std::mt19937 random(3);
-  for (int trial = 0; trial < 200; ++trial) {
-    const auto random_distribution = [&] {
-      std::vector<float> logits(6);
-      for (float& logit : logits) logit = static_cast<float>(random() % 1000) / 150.0F;
-      return warped(logits, {.temperature = 1.0, .top_k = static_cast<std::int32_t>(1 + random() % 6)});
-    };
-    const Distribution p = random_distribution();
-    const Distribution q = random_distribution();
-    // P(token) = q·min(1, p/q) + P(reject)·residual, summed over the draft's tokens.
-    std::vector<double> law(6, 0.0);
-    double rejected = 0.0;
-    for (std::size_t i = 0; i < q.tokens.size(); ++i) {
-      const double accepted = std::min(q.probabilities[i], p.probability(q.tokens[i]));
-      law[static_cast<std::size_t>(q.tokens[i])] += accepted;
-      rejected += q.probabilities[i] - accepted;
-    }
-    Distribution rest;
-    residual(p, q, rest);
-    for (std::size_t i = 0; i < rest.tokens.size(); ++i)
-      law[static_cast<std::size_t>(rest.tokens[i])] += rejected * rest.probabilities[i];
-    for (std::int32_t token = 0; token < 6; ++token)
-      ASSERT_NEAR(law[static_cast<std::size_t>(token)], p.probability(token), 1e-12);
-  }
-}
-
 TEST(SamplingOptions, OutOfRangeValuesAreRefusedByName) {
   const double infinity = std::numeric_limits<double>::infinity();
   EXPECT_THAT(check({.temperature = -1.0}).error().message, testing::HasSubstr("temperature"));

@@ -5,7 +5,6 @@
 
 #include <random>
 
-#include "decode/acceptance.h"
 #include "exact_law.h"
 
 namespace draftscope::engine {
@@ -177,31 +176,6 @@ TEST(Trees, SampledTextHasExactlyTheTargetsLaw) {
       }
     }
   }
-}
-
-// The engine keeps the token that stops a draft, since leaving it out because of its probability biases the
-// text.
-TEST(Trees, DiscardingTheTokenThatStopsTheDraftWouldNotBeExact) {
-  const Distribution both{{0, 1, 2}, {0.5, 0.3, 0.2}};
-  const auto law = [&](bool discards) {
-    std::map<std::int32_t, double> first;
-    EveryChance chooser;
-    do {
-      const std::int32_t token = draw_token(both, {DrawPurpose::draft, 1}, chooser);
-      std::vector<DraftNode> nodes{{.token = token, .probability = both.probability(token)}};
-      if (discards && both.probability(token) < 0.4) nodes.clear();
-      Verdict verdict;
-      SampledJudge().judge(
-          {nodes, std::span(&both, 1)}, [&](std::int32_t) -> const Distribution& { return both; }, 0, chooser,
-          verdict);
-      first[verdict.path.empty() ? verdict.bonus_token : token] += chooser.probability();
-    } while (chooser.advance());
-    return first;
-  };
-  for (const std::int32_t token : both.tokens) EXPECT_NEAR(law(false)[token], both.probability(token), 1e-12);
-  EXPECT_NEAR(law(true)[0], 0.75, 1e-12);
-  EXPECT_NEAR(law(true)[1], 0.15, 1e-12);
-  EXPECT_NEAR(law(true)[2], 0.10, 1e-12);
 }
 
 // With shared noise the text is a function of the seed, whatever drafts. It is equal token by token, as
