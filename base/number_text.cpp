@@ -14,6 +14,12 @@ namespace {
 
 constexpr double smallest_shown = 0.001;
 
+/// A number's text with the minus sign of the characters.
+std::string with_minus(std::string text, Characters characters) {
+  if (characters == Characters::unicode && text.starts_with('-')) text.replace(0, 1, "−");
+  return text;
+}
+
 std::string_view range_sign(Characters characters) {
   return characters == Characters::unicode ? "–" : "..";
 }
@@ -72,7 +78,7 @@ std::string percent_text(double share, int decimals) {
 }
 
 std::string ratio_text(double value, Characters characters) {
-  if (value == 0.0 || !(std::abs(value) < smallest_shown)) return number_text(value);
+  if (value == 0.0 || !(std::abs(value) < smallest_shown)) return with_minus(number_text(value), characters);
   if (value > 0.0) return "< 0.001";
   return characters == Characters::unicode ? "> −0.001" : "> -0.001";
 }
@@ -84,14 +90,14 @@ std::string p_value_text(double value) {
 std::string duration_text(double ns, Characters characters) {
   const double magnitude = std::abs(ns);
   constexpr double us = 1e3;
-  if (magnitude < us) return fmt::format("{:.0f} ns", ns);
+  if (magnitude < us) return with_minus(fmt::format("{:.0f} ns", ns), characters);
   const std::array<std::pair<double, const char*>, 3> units{
       {{1e9, "s"}, {1e6, "ms"}, {us, characters == Characters::unicode ? "µs" : "us"}}};
   // What rounds to a thousand of a unit is one of the next: 1.00 ms, not 1000 µs.
   const auto* const unit = std::find_if(units.begin(), units.end() - 1, [&](const auto& candidate) {
     return leading_power(magnitude / candidate.first) >= 0;
   });
-  return number_text(ns / unit->first) + ' ' + unit->second;
+  return with_minus(number_text(ns / unit->first), characters) + ' ' + unit->second;
 }
 
 std::string bytes_text(double bytes) {

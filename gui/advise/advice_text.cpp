@@ -4,6 +4,7 @@
 #include <draftscope/simulator/answers/advice_text.h>
 
 #include <QCoreApplication>
+#include "widgets/sentence_text.h"
 #include "widgets/time_text.h"
 
 namespace draftscope::gui {
@@ -20,10 +21,10 @@ QString utf8(const std::string& text) {
   return QString::fromUtf8(text);
 }
 
-/// Joins lines with semicolons.
+/// Joins sentences with semicolons.
 QString joined(const std::vector<std::string>& lines) {
   QStringList words;
-  for (const std::string& line : lines) words << utf8(line);
+  for (const std::string& line : lines) words << sentence_text(line);
   return words.join(QStringLiteral("; "));
 }
 
@@ -50,7 +51,7 @@ QString role_words(const ListedSetting& listed, const AdviceReport& report) {
 }  // namespace
 
 QString advice_sentence(const AdviceReport& report) {
-  return utf8(advice_headline(report.advice));
+  return sentence_text(advice_headline(report.advice));
 }
 
 std::vector<AdviceFact> advice_facts(const AdviceReport& report) {
@@ -58,7 +59,7 @@ std::vector<AdviceFact> advice_facts(const AdviceReport& report) {
   for (const simulator::AdviceLine& line : advice_lines(report.advice, Characters::unicode)) {
     QString about = QString::fromUtf8(line.about);
     about.front() = about.front().toUpper();
-    facts.push_back({about, utf8(line.words)});
+    facts.push_back({about, sentence_text(line.words)});
   }
   const std::vector<std::string>& left_out = report.advice.left_out;
   if (!left_out.empty()) facts.push_back({tr("Left out"), joined(left_out)});
@@ -75,7 +76,7 @@ ChartTable settings_table(const AdviceReport& report) {
     row = {utf8(asked.strategy), role_words(listed, report)};
     if (!asked.refusal.empty()) {
       row.resize(static_cast<std::size_t>(table.columns.size()));
-      row.back() = utf8(asked.refusal);
+      row.back() = sentence_text(asked.refusal);
       continue;
     }
     const bool is_judged = listed.role == SettingRole::fastest && report.advice.held_out.folds > 1;

@@ -26,6 +26,7 @@
 #include "what_if/questions/question_panel.h"
 #include "what_if/what_if_view.h"
 #include "widgets/scrollable.h"
+#include "widgets/sentence_text.h"
 #include "widgets/table_columns.h"
 
 namespace draftscope::gui {
@@ -441,7 +442,7 @@ void AdviseView::show_report() {
   table_->horizontalHeader()->setSortIndicator(-1, Qt::DescendingOrder);
   table_->selectRow(0);
   const auto no_curve = [](const SettingCurve& curve) {
-    return tr("No curve: %1.").arg(QString::fromUtf8(curve.refusal));
+    return tr("No curve: %1.").arg(sentence_text(curve.refusal));
   };
   thresholds_->set_chart(threshold_chart(report_->thresholds), no_curve(report_->thresholds));
   lengths_->set_chart(length_chart(report_->lengths), no_curve(report_->lengths));

@@ -26,6 +26,7 @@
 #include "views/why_card.h"
 #include "widgets/first_focus.h"
 #include "widgets/legends.h"
+#include "widgets/sentence_text.h"
 #include "widgets/table_columns.h"
 #include "widgets/text_cell.h"
 #include "widgets/time_text.h"
@@ -267,7 +268,7 @@ void SummaryView::show_recording() {
   QStringList lines;
   if (recording)
     for (const std::string& warning : recording->warnings())
-      lines << QStringLiteral("⚠ %1").arg(QString::fromStdString(warning).toHtmlEscaped());
+      lines << QStringLiteral("⚠ %1").arg(sentence_text(warning).toHtmlEscaped());
   warnings_->setToolTip(lines.join(QStringLiteral("<br>")));
   if (lines.size() > max_warnings) {
     const qsizetype others = lines.size() - max_warnings + 1;

@@ -8,6 +8,7 @@
 #include <QTextBrowser>
 #include <QVBoxLayout>
 
+#include "widgets/sentence_text.h"
 #include "widgets/time_text.h"
 
 namespace draftscope::gui {
@@ -15,7 +16,7 @@ namespace draftscope::gui {
 namespace {
 
 QString html(const std::string& sentence) {
-  return why_words(sentence).toHtmlEscaped();
+  return sentence_text(sentence).toHtmlEscaped();
 }
 
 /// Makes names of views links: "view Breakdown".
@@ -64,14 +65,6 @@ QString unjudged_text(const simulator::Diagnosis& diagnosis, bool is_unfolded) {
 }
 
 }  // namespace
-
-QString why_words(const std::string& sentence) {
-  static const QRegularExpression times(QStringLiteral("(?<=\\d)x\\b"));
-  static const QRegularExpression microseconds(QStringLiteral("(?<=\\d )us\\b"));
-  return QString::fromStdString(sentence)
-      .replace(times, QStringLiteral("×"))
-      .replace(microseconds, QStringLiteral("µs"));
-}
 
 QString why_text(const simulator::Diagnosis& diagnosis, const simulator::Figures& figures, Remedies remedies,
                  bool has_unjudged) {

@@ -59,7 +59,4 @@ class WhyCard : public QWidget {
 [[nodiscard]] QString why_text(const simulator::Diagnosis& diagnosis, const simulator::Figures& figures,
                                Remedies remedies, bool has_unjudged = false);
 
-/// A sentence of the simulator as the card shows it, with signs in place of ASCII letters: "0.98×", "5 µs".
-[[nodiscard]] QString why_words(const std::string& sentence);
-
 }  // namespace draftscope::gui

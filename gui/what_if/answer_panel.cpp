@@ -12,6 +12,7 @@
 
 #include "models/copy_rows.h"
 #include "what_if/answer_bars.h"
+#include "widgets/sentence_text.h"
 #include "widgets/table_columns.h"
 #include "widgets/text_cell.h"
 
@@ -120,10 +121,6 @@ QString AnswerPanel::message() const {
   return bars_->message();
 }
 
-QString AnswerPanel::standing_text() const {
-  return standing_->text();
-}
-
 void AnswerPanel::forget() {
   bars_->forget_axes();
 }
@@ -154,7 +151,7 @@ void AnswerPanel::set_answer(const std::shared_ptr<const WhatIfAnswer>& answer,
   if (!answer->refusal.empty()) {
     const bool is_choice_missing = answer->what_if == nullptr;
     set_message((is_choice_missing ? tr("No answer yet: %1") : tr("No answer: %1"))
-                    .arg(QString::fromUtf8(answer->refusal)));
+                    .arg(sentence_text(answer->refusal)));
     return;
   }
   standing_->setVisible(true);
@@ -172,7 +169,7 @@ void AnswerPanel::set_answer(const std::shared_ptr<const WhatIfAnswer>& answer,
   numbers_.set_numbers({tr("figure"), tr("value"), tr("95 % from"), tr("to")}, rows_of(*answer));
   hide_columns_without_values(*table_);
   QStringList lines;
-  for (const std::string& note : notes_of(*answer)) lines << QString::fromUtf8(note);
+  for (const std::string& note : notes_of(*answer)) lines << sentence_text(note);
   lines << tr("the same from a terminal: %1").arg(QString::fromUtf8(command_line));
   write_lines(lines, *notes_);
 }

@@ -35,7 +35,6 @@ class AnswerPanel : public QWidget {
   [[nodiscard]] QString beside_text() const;
   [[nodiscard]] QString message() const;
   [[nodiscard]] const NumbersModel& numbers() const { return numbers_; }
-  [[nodiscard]] QString standing_text() const;
 
  private:
   NumbersModel numbers_;

@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "models/numbers_model.h"
+#include "widgets/sentence_text.h"
 #include "widgets/time_text.h"
 
 namespace draftscope::gui {
@@ -84,7 +85,7 @@ ChartTable scenario_table(const std::vector<NamedAnswer>& answers) {
     row.emplace_back(QString::fromUtf8(answer.machine.name));
     if (!answer.refusal.empty()) {
       row.resize(static_cast<std::size_t>(table.columns.size()));
-      row.back() = QString::fromUtf8(answer.refusal);
+      row.back() = sentence_text(answer.refusal);
       continue;
     }
     const auto interval = outermost_interval_95(answer.prediction.speedup);
@@ -125,8 +126,7 @@ ChartTable gpus_table(const std::vector<GpuAnswer>& answers) {
                           is_there ? QVariant(answer.tokens_per_second) : QVariant(),
                           is_there ? QVariant(answer.vanilla_tokens_per_second) : QVariant(),
                           !fits ? QVariant() : QVariant(*fits ? scenario_tr("yes") : scenario_tr("no")),
-                          gb(answer.needed_bytes), gb(answer.usable_bytes),
-                          QString::fromUtf8(answer.refusal)});
+                          gb(answer.needed_bytes), gb(answer.usable_bytes), sentence_text(answer.refusal)});
   }
   return table;
 }

@@ -49,7 +49,9 @@ std::int64_t tick_step_ns(std::int64_t min_ns) {
 }
 
 QString number_text(double value) {
-  return std::isfinite(value) ? QString::fromStdString(draftscope::number_text(value)) : QStringLiteral("–");
+  if (!std::isfinite(value)) return QStringLiteral("–");
+  const QString magnitude = QString::fromStdString(draftscope::number_text(std::abs(value)));
+  return value < 0.0 ? u'−' + magnitude : magnitude;
 }
 
 QString ratio_text(double value) {
@@ -85,10 +87,10 @@ QString visible_text(const std::string& text) {
       shown += QStringLiteral("⏎");
     else if (character == u'\t')
       shown += QStringLiteral("⇥");
-    else if (character == u' ')
-      shown += QStringLiteral("·");
     else if (character.category() == QChar::Other_Control)
       shown += QStringLiteral("�");
+    else if (character.isSpace())
+      shown += QStringLiteral("·");
     else
       shown += character;
   }

@@ -13,6 +13,7 @@
 #include "views/run_cells.h"
 #include "views/summary_view.h"
 #include "views/why_card.h"
+#include "widgets/sentence_text.h"
 #include "window/view_rows.h"
 #include "window_fixture.h"
 
@@ -144,11 +145,12 @@ TEST_F(Overview, SaysTheSentencesOfExplainOfTheRunThatIsShown) {
       EXPECT_THAT(words, testing::HasSubstr("vanilla decoding"));
       continue;
     }
-    EXPECT_THAT(words, testing::HasSubstr(why_words(diagnosis->summary).toStdString()));
+    EXPECT_THAT(words, testing::HasSubstr(sentence_text(diagnosis->summary).toStdString()));
     for (const simulator::Finding& finding : diagnosis->findings) {
-      EXPECT_THAT(words, testing::HasSubstr(why_words(finding.sentence).toStdString()));
+      EXPECT_THAT(words, testing::HasSubstr(sentence_text(finding.sentence).toStdString()));
       const bool is_found = finding.row != &simulator::finding_table().back();
-      EXPECT_EQ(is_found, words.find(why_words(finding.cost_sentence).toStdString()) != std::string::npos);
+      EXPECT_EQ(is_found,
+                words.find(sentence_text(finding.cost_sentence).toStdString()) != std::string::npos);
     }
   }
   EXPECT_EQ(different.size(), 4U);
@@ -171,7 +173,7 @@ TEST_F(Overview, AsksTheSimulatorWhenItIsToldTo) {
     if (!finding.simulation.empty()) {
       is_simulated = true;
       EXPECT_THAT(card_.words().toStdString(),
-                  testing::HasSubstr(why_words(finding.simulation).toStdString()));
+                  testing::HasSubstr(sentence_text(finding.simulation).toStdString()));
     }
   EXPECT_TRUE(is_simulated);
 }
