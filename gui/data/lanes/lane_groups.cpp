@@ -51,6 +51,17 @@ std::vector<ShownGroup> run_groups(const Timeline& timeline, const OpenedRecordi
   return groups;
 }
 
+bool is_of_device(const ShownGroup& group) {
+  return group.track_kind == "stream" || group.track_kind == "operations";
+}
+
+/// Rank from the top where a device was recorded.
+int rank_beside_device(const ShownGroup& group) {
+  if (group.track_kind == "host") return 0;
+  if (is_of_device(group)) return 1;
+  return group.kind == ShownGroup::GroupKind::run ? 2 : 3;
+}
+
 std::vector<ShownGroup> track_groups(const Timeline& timeline) {
   std::vector<ShownGroup> groups;
   const Lane* before = nullptr;
@@ -72,6 +83,7 @@ std::vector<ShownGroup> shown_groups(const Timeline& timeline, const OpenedRecor
   std::vector<ShownGroup> groups = run_groups(timeline, opened);
   std::vector<ShownGroup> tracks = track_groups(timeline);
   groups.insert(groups.end(), tracks.begin(), tracks.end());
+  if (std::ranges::any_of(groups, is_of_device)) std::ranges::stable_sort(groups, {}, rank_beside_device);
   for (std::size_t i = 0; i < timeline.counters.size(); ++i)
     groups.push_back({.kind = ShownGroup::GroupKind::counter,
                       .key = "counter " + timeline.counters[i].name,

@@ -33,6 +33,10 @@ class RunsBySample : public testing::TestWithParam<unsigned> {
 TEST_P(RunsBySample, HaveGroupsWithEachLaneOnceAndRoundsWhenCollapsed) {
   const Timeline& timeline = *loaded_.timeline;
   const auto groups = shown_groups(timeline, *loaded_.recording);
+  // The sample has a device.
+  EXPECT_EQ(groups[0].track_kind, "host");
+  EXPECT_EQ(groups[1].track_kind, "stream");
+  EXPECT_EQ(groups[2].kind, ShownGroup::GroupKind::run);
   std::vector<std::size_t> lanes;
   std::set<std::string> keys;
   for (const ShownGroup& group : groups) {
