@@ -22,6 +22,7 @@
 #include "what_if/questions/question_panel.h"
 #include "what_if/scenarios_pane.h"
 #include "widgets/scrollable.h"
+#include "widgets/sentence_text.h"
 #include "widgets/time_text.h"
 
 namespace draftscope::gui {
@@ -145,7 +146,9 @@ void WhatIfView::make_layout() {
   connect(&map_pane().plot(), &ChartPlot::chosen, this, [this](const ChartPlace& place) {
     if (place.series != ChartPlace::of_cells || heat_map_ == nullptr) return;
     const ChartCell& cell = map_pane().plot().chart().panels[place.panel].cells[place.point];
-    ask_about_place(cell.column + 1, heat_map_->content->lengths - cell.row);
+    const HeatAxes axes = heat_map_->content->answered();
+    ask_about_place(axes.exits[static_cast<std::size_t>(cell.column)],
+                    axes.lengths[static_cast<std::size_t>(cell.row)]);
   });
   add_scenarios();
   auto* right = new QSplitter(Qt::Vertical);
@@ -357,9 +360,9 @@ void WhatIfView::mark_map() {
                         std::any_of(points.begin(), points.end(), [&](const RecordedPoint& point) {
                           return point.strategy == asked.recorded;
                         });
-  map_pane().plot().frame_cell(
-      is_place ? std::optional(QPoint(asked.exit - 1, heat_map_->content->lengths - asked.gamma))
-               : std::nullopt);
+  const auto place = heat_map_->content->answered().place_of(asked.exit, asked.gamma);
+  map_pane().plot().frame_cell(is_place && place ? std::optional(QPoint(place->first, place->second))
+                                                 : std::nullopt);
 }
 
 void WhatIfView::show_answer(const AnswerPointer& answer) {
@@ -402,8 +405,11 @@ void WhatIfView::show_heat_map(const HeatMapPicture& picture) {
   if (!picture->content) return pane.set_message(QString::fromUtf8(picture->content.error().message));
   const HeatMap& map = *picture->content;
   const HeatCell* best = map.best();
+  const QString no_replay = sentence_text(worker_.trained()->no_replay_reason());
   if (best == nullptr)
-    return pane.set_message(map.cells.empty() ? QString() : QString::fromUtf8(map.cells.front().refusal));
+    return pane.set_message(!no_replay.isEmpty() ? tr("No early exit has an answer: %1.").arg(no_replay)
+                            : map.cells.empty()  ? QString()
+                                                 : sentence_text(map.cells.front().refusal));
   heat_map_ = picture;
   const Question& asked = picture->question;
   const bool is_threshold = asked.kind == StrategyKind::threshold;
@@ -412,20 +418,23 @@ void WhatIfView::show_heat_map(const HeatMapPicture& picture) {
           ? tr("Predicted speedup, drafts stopped below confidence %1 (slower bound)").arg(asked.threshold)
           : tr("Predicted speedup of early exits with fixed lengths");
   title += asked.verifies_above_exit ? tr(", verified above the exit only") : tr(", verified by all layers");
-  if (const std::string& reason = worker_.trained()->no_replay_reason(); !reason.empty())
-    title += QStringLiteral(" – ") + QString::fromUtf8(reason);
+  if (!no_replay.isEmpty()) title += QStringLiteral(" – ") + no_replay;
   std::vector<RecordedPoint> recorded;
   if (!is_threshold)
     for (const RecordedPoint& point : worker_.trained()->points())
       if (point.verifies_above_exit == asked.verifies_above_exit) recorded.push_back(point);
   Chart chart = heat_map_chart(map, title, recorded, scale_limit_);
   scale_limit_ = chart.scale_limit;
+  const auto exits = static_cast<std::int32_t>(map.answered().exits.size());
+  const QString left_out =
+      exits == map.exits ? QString() : tr("\nExits with an answer: %1 of %2.").arg(exits).arg(map.exits);
   pane.set_picture(title, std::move(chart),
                    tr("Fastest of these: exit %1, γ %2, %3. The frame is the current setting. Other "
                       "verifications and strategies are not on the map: Advise compares them all.")
-                       .arg(best->exit)
-                       .arg(best->gamma)
-                       .arg(speedup_text(best->speedup)));
+                           .arg(best->exit)
+                           .arg(best->gamma)
+                           .arg(speedup_text(best->speedup)) +
+                       left_out);
   mark_map();
 }
 

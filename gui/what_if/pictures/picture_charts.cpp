@@ -4,9 +4,11 @@
 #include <QCoreApplication>
 #include <algorithm>
 #include <limits>
+#include <tuple>
 
 #include "charts/chart_colors.h"
 #include "models/numbers_model.h"
+#include "widgets/sentence_text.h"
 #include "widgets/time_text.h"
 
 namespace draftscope::gui {
@@ -18,8 +20,8 @@ using simulator::RooflinePoint;
 using simulator::WaterfallLevel;
 using simulator::WaterfallStep;
 
-constexpr int max_named_exits = 40;    // More numbers would touch each other.
-constexpr int max_named_lengths = 10;  // More numbers would need too high a chart.
+constexpr std::size_t max_named_exits = 40;    // More numbers would touch each other.
+constexpr std::size_t max_named_lengths = 10;  // More numbers would need too high a chart.
 
 /// A speedup as a bar, with the text beside its name.
 struct BarRow {
@@ -139,7 +141,7 @@ ChartTable heat_map_numbers(const HeatMap& map) {
     numbers.rows.push_back(
         {cell.exit, cell.gamma, QString::fromUtf8(cell.strategy),
          is_answered ? QVariant(QString::fromUtf8(simulator::answer_status_name(cell.status))) : QVariant(),
-         is_answered ? QVariant(cell.speedup) : QVariant(), QString::fromUtf8(cell.refusal)});
+         is_answered ? QVariant(cell.speedup) : QVariant(), sentence_text(cell.refusal)});
   }
   return numbers;
 }
@@ -194,7 +196,7 @@ Chart bars_chart(const std::vector<BarRow>& rows, const QString& name, ChartTabl
 
 QString cell_words(const HeatCell& cell) {
   const QString strategy = QString::fromUtf8(cell.strategy);
-  if (!cell.refusal.empty()) return tr("%1: no answer\n%2").arg(strategy, QString::fromUtf8(cell.refusal));
+  if (!cell.refusal.empty()) return tr("%1: no answer\n%2").arg(strategy, sentence_text(cell.refusal));
   return tr("%1: %2 (%3 rounds)")
       .arg(strategy, speedup_text(cell.speedup),
            QString::fromUtf8(simulator::answer_status_name(cell.status)));
@@ -254,9 +256,9 @@ QStringList waterfall_footnotes(const WaterfallLevels& levels) {
                           ? QString()
                           : QStringLiteral(" (%1)").arg(QString::fromUtf8(simulator::no_bound_note())));
   for (const simulator::UnsharedStrategy& unshared : levels.found.unshared)
-    lines << QString::fromUtf8(unshared.reason);
+    lines << sentence_text(unshared.reason);
   for (const std::string& note : simulator::waterfall_notes(levels.found, levels.batch))
-    lines << QString::fromUtf8(note);
+    lines << sentence_text(note);
   return lines;
 }
 
@@ -271,17 +273,18 @@ Chart heat_map_chart(const HeatMap& map, const QString& name, const std::vector<
   const auto number = [](std::int32_t value, bool are_many, int apart) {
     return !are_many || value % apart == 0 ? QString::number(value) : QString();
   };
-  for (std::int32_t exit = 1; exit <= map.exits; ++exit)
-    chart.x.names << number(exit, map.exits > max_named_exits, 5);
-  // Long drafts are on top.
-  for (std::int32_t gamma = map.lengths; gamma >= 1; --gamma)
-    panel.y.names << number(gamma, map.lengths > max_named_lengths, 2);
+  const HeatAxes axes = map.answered();
+  for (const std::int32_t exit : axes.exits)
+    chart.x.names << number(exit, axes.exits.size() > max_named_exits, 5);
+  for (const std::int32_t gamma : axes.lengths)
+    panel.y.names << number(gamma, axes.lengths.size() > max_named_lengths, 2);
   const HeatCell* best = map.best();
   chart.scale_limit = std::max(min_scale_limit, scale_limit_for(1.0));
   for (const HeatCell& of : map.cells) {
+    const auto place = axes.place_of(of.exit, of.gamma);
+    if (!place) continue;
     ChartCell& cell = panel.cells.emplace_back();
-    cell.column = of.exit - 1;
-    cell.row = map.lengths - of.gamma;
+    std::tie(cell.column, cell.row) = *place;
     cell.is_marked = &of == best;
     cell.words = cell_words(of);
     if (cell.is_marked) cell.words += tr("\nthe fastest of these cells");
@@ -294,12 +297,13 @@ Chart heat_map_chart(const HeatMap& map, const QString& name, const std::vector<
   constexpr double aside = 0.36;
   ChartSeries rings{.name = tr("recorded"), .color = 0, .is_hollow = true};
   for (const RecordedPoint& point : recorded) {
-    if (point.exit < 1 || point.exit > map.exits || point.gamma < 1 || point.gamma > map.lengths) continue;
-    rings.x.push_back(point.exit - 1 - aside);
-    rings.y.push_back(map.lengths - point.gamma);
+    const auto place = axes.place_of(point.exit, point.gamma);
+    if (!place) continue;
+    rings.x.push_back(place->first - aside);
+    rings.y.push_back(place->second);
     rings.words << tr("recorded: %1").arg(QString::fromUtf8(point.strategy));
-    ChartCell& cell = panel.cells[static_cast<std::size_t>((point.exit - 1) * map.lengths + point.gamma - 1)];
-    cell.words += u'\n' + rings.words.back();
+    for (ChartCell& cell : panel.cells)
+      if (std::pair(cell.column, cell.row) == *place) cell.words += u'\n' + rings.words.back();
   }
   if (!rings.x.empty()) panel.series.push_back(std::move(rings));
   if (!panel.cells.empty()) chart.panels.push_back(std::move(panel));

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <tuple>
 
 namespace draftscope::gui {
@@ -75,6 +76,24 @@ const HeatCell* HeatMap::best() const {
   for (const HeatCell& cell : cells)
     if (cell.refusal.empty() && (best == nullptr || cell.speedup > best->speedup)) best = &cell;
   return best;
+}
+
+std::optional<std::pair<int, int>> HeatAxes::place_of(std::int32_t exit, std::int32_t gamma) const {
+  const auto column = std::ranges::find(exits, exit);
+  const auto row = std::ranges::find(lengths, gamma);
+  if (column == exits.end() || row == lengths.end()) return std::nullopt;
+  return std::pair(static_cast<int>(column - exits.begin()), static_cast<int>(row - lengths.begin()));
+}
+
+HeatAxes HeatMap::answered() const {
+  std::set<std::int32_t> with_exit;
+  std::set<std::int32_t, std::greater<>> with_length;
+  for (const HeatCell& cell : cells) {
+    if (!cell.refusal.empty()) continue;
+    with_exit.insert(cell.exit);
+    with_length.insert(cell.gamma);
+  }
+  return {{with_exit.begin(), with_exit.end()}, {with_length.begin(), with_length.end()}};
 }
 
 Result<void> HeatMapRounds::replay(const simulator::WhatIf& what_if, const Question& question,

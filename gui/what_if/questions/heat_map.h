@@ -6,7 +6,7 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,6 +27,15 @@ struct HeatCell {
   std::string refusal;   ///< Why there is no answer; empty if there is one.
 };
 
+/// Exits and lengths that have an answer anywhere in a map, as columns and rows of its picture.
+struct HeatAxes {
+  std::vector<std::int32_t> exits;    ///< From left to right, ascending.
+  std::vector<std::int32_t> lengths;  ///< From top to bottom, descending.
+
+  /// Column and row of a setting, both from 0; absent if it is not in the picture.
+  [[nodiscard]] std::optional<std::pair<int, int>> place_of(std::int32_t exit, std::int32_t gamma) const;
+};
+
 struct HeatMap {
   std::int32_t exits = 0;
   std::int32_t lengths = 0;
@@ -35,6 +44,7 @@ struct HeatMap {
   [[nodiscard]] const HeatCell& at(std::int32_t exit, std::int32_t gamma) const {
     return cells[static_cast<std::size_t>((exit - 1) * lengths + gamma - 1)];
   }
+  [[nodiscard]] HeatAxes answered() const;
   /// Fastest cell; null if no cell has an answer.
   [[nodiscard]] const HeatCell* best() const;
 };

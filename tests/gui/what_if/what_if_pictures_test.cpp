@@ -57,6 +57,14 @@ TEST(WhatIfPictures, AHeatMapSaysWhatEachOfItsCellsIs) {
   EXPECT_EQ(fastest.row, 0) << "long drafts on top";
   EXPECT_EQ(fastest.text, QStringLiteral("2.30"));
   EXPECT_THAT(fastest.words.toStdString(), testing::HasSubstr("recorded: b"));
+  // Exits and lengths without any answer have no place.
+  for (const std::size_t cell : {0U, 2U, 4U}) map.cells[cell].refusal = "none";
+  const Chart answered =
+      heat_map_chart(map, QStringLiteral("t"), {{.exit = 2, .gamma = 3}, {.exit = 1}}, 8.0);
+  EXPECT_EQ(answered.x.names, QStringList{QStringLiteral("2")});
+  EXPECT_EQ(answered.panels.front().y.names, QStringList({QStringLiteral("3"), QStringLiteral("1")}));
+  EXPECT_EQ(answered.panels.front().cells.size(), 2U);
+  EXPECT_EQ(answered.panels.front().series.front().y, std::vector<double>{0.0});
 }
 
 TEST(WhatIfPictures, NumbersBesideTheGaugesAreWhole) {
