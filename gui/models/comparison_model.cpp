@@ -2,6 +2,7 @@
 #include "comparison_model.h"
 
 #include <draftscope/simulator/analysis/figure_tables.h>
+#include <draftscope/traces/missing_data.h>
 #include <QGuiApplication>
 #include <algorithm>
 #include <limits>
@@ -22,15 +23,24 @@ const simulator::Figures& figures_of(const ComparedRun& run) {
   return run.recording->measured().figures.runs[run.run].all;
 }
 
+/// The overview's acceptance: of a step, since every node of a tree counts in the other. Imported files have
+/// only that.
+std::string_view acceptance_key(const RunsComparison& comparison) {
+  const bool is_imported = std::ranges::any_of(comparison.runs, [](const RunAgainstBaseline& of) {
+    return traces::is_imported(of.run.recording->recording().meta);
+  });
+  return is_imported ? "acceptance_rate" : "step_acceptance";
+}
+
 /// Key, in the catalogue of measured figures, of a column that shows a figure of the run alone; else empty.
-std::string_view measured_key(int column) {
+std::string_view measured_key(const RunsComparison& comparison, int column) {
   switch (column) {
     case ComparisonModel::tokens_per_second:
       return "tokens_per_second";
     case ComparisonModel::mean_accepted_length:
       return "mean_accepted_length";
     case ComparisonModel::acceptance_rate:
-      return "acceptance_rate";
+      return acceptance_key(comparison);
     default:
       return {};
   }
@@ -88,7 +98,7 @@ int ComparisonModel::columnCount(const QModelIndex& parent) const {
 FigureValue ComparisonModel::value(std::size_t row, int column) const {
   const RunAgainstBaseline& of = comparison_.runs[row];
   const simulator::Figures& figures = figures_of(of.run);
-  if (const std::string_view key = measured_key(column); !key.empty())
+  if (const std::string_view key = measured_key(comparison_, column); !key.empty())
     return simulator::measured_figure(key).get(figures);
   switch (column) {
     case ratio:
@@ -138,8 +148,11 @@ QVariant ComparisonModel::data(const QModelIndex& index, int role) const {
 }
 
 QVariant ComparisonModel::headerData(int section, Qt::Orientation orientation, int role) const {
-  if (const std::string_view key = measured_key(section); !key.empty())
-    return header_data(text_of(simulator::measured_figure(key)), orientation, role);
+  if (const std::string_view key = measured_key(comparison_, section); !key.empty())
+    return header_data(key == "step_acceptance"
+                           ? column_text("accepted per step", simulator::measured_figure(key).explanation)
+                           : text_of(simulator::measured_figure(key)),
+                       orientation, role);
   switch (section) {
     case run:
       return header_data({tr("run"), tr("Strategy, and the recording that it is of")}, orientation, role);

@@ -21,6 +21,7 @@ namespace {
 
 constexpr int speedup_text_width = 62;
 constexpr int speedup_width = 160;
+constexpr int min_axis_width = 24;
 constexpr int phases_width = 140;
 constexpr int wall_text_width = 62;
 constexpr int cell_margin = 6;
@@ -93,6 +94,8 @@ void SpeedupCell::paint(QPainter* painter, const QStyleOptionViewItem& option,
   painter->drawText(QRect(cell.left(), cell.top(), speedup_text_width, cell.height()),
                     Qt::AlignLeft | Qt::AlignVCenter, index.data().toString());
   const QRect axis = cell.adjusted(speedup_text_width + 4, 0, -4, 0);
+  // In less room every mark would stand at the line, whatever its speedup.
+  if (axis.width() < min_axis_width) return painter->restore();
   const SpeedupScale scale = speedup_scale(runs_, span_);
   const auto x = [&](double speedup) {
     return axis.left() + std::clamp(scale.share(speedup), 0.0, 1.0) * axis.width();
