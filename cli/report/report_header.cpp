@@ -90,8 +90,8 @@ std::string decoding_line(const traces::Recording& recording, const Glyphs& glyp
   const bool temperature_is_unknown = !simulator::import_note(recording.meta).empty() &&
                                       simulator::meta_value(recording.meta, "temperature").empty();
   const std::string counts = prompts.empty() ? ""
-                                             : fmt::format("{} prompts {} {} repeats", prompts.size(),
-                                                           glyphs.times(), repeats.size());
+                                             : fmt::format("{} {} {}", counted(prompts.size(), "prompt"),
+                                                           glyphs.times(), counted(repeats.size(), "repeat"));
   return joined({temperature_is_unknown ? ""
                  : is_greedy            ? "greedy"
                              : "temperature " + simulator::meta_value(recording.meta, "temperature"),

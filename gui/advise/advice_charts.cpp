@@ -90,10 +90,10 @@ QString verification_words(const simulator::EarlyExitSetting& of) {
 
 Chart threshold_chart(const SettingCurve& curve) {
   return curve_chart(curve,
-                     curve_tr("Speedup by threshold: exit %1, at most %2 draft tokens, %3")
+                     curve_tr("Speedup by threshold: exit %1, at most %2, %3")
                          .arg(curve.of.exit)
-                         .arg(curve.of.gamma)
-                         .arg(verification_words(curve.of)),
+                         .arg(counted(curve.of.gamma, curve_tr("1 draft token"), curve_tr("%1 draft tokens")),
+                              verification_words(curve.of)),
                      curve_tr("confidence threshold"));
 }
 

@@ -21,6 +21,7 @@
 #include "models/copy_rows.h"
 #include "views/comparison_charts.h"
 #include "widgets/scrollable.h"
+#include "widgets/sentence_text.h"
 #include "widgets/table_columns.h"
 #include "widgets/text_cell.h"
 #include "widgets/theme.h"
@@ -45,8 +46,7 @@ QString notes_of(const RunsComparison& comparison) {
                  .arg(QString::fromStdString(name).toHtmlEscaped(),
                       facts.isEmpty() ? CompareView::tr("none") : facts.join(QStringLiteral("; ")));
   }
-  for (const std::string& sentence : comparison.tracing)
-    lines << QString::fromStdString(sentence).toHtmlEscaped();
+  for (const std::string& sentence : comparison.tracing) lines << sentence_text(sentence).toHtmlEscaped();
   std::size_t different = 0;
   for (const RunAgainstBaseline& run : comparison.runs) different += run.identity.differing_prompts;
   if (comparison.runs.size() > 1) {
@@ -54,8 +54,9 @@ QString notes_of(const RunsComparison& comparison) {
       lines << CompareView::tr("These runs share no request: there is nothing to align.");
     else
       lines << (different == 0
-                    ? CompareView::tr("All texts are identical, token for token (%1 requests of each run).")
-                          .arg(comparison.shared_requests)
+                    ? CompareView::tr("All texts are identical, token for token (%1 of each run).")
+                          .arg(counted(static_cast<std::int64_t>(comparison.shared_requests),
+                                       CompareView::tr("1 request"), CompareView::tr("%1 requests")))
                     : CompareView::tr(
                           "⚠ Texts differ from the baseline's: this compares different outputs."));
   }

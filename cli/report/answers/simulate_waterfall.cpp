@@ -183,8 +183,8 @@ std::string machine_text(const MachineWaterfall& machine, const Glyphs& glyphs) 
   std::string notes;
   for (const std::string& note : waterfall_notes(machine.found, machine.batch))
     notes += "  " + printable(note) + '\n';
-  return fmt::format("{}: {} prompts, early exits, verification of {} (times modelled)\n",
-                     printable(machine.machine), machine.found.waterfall.steps.front().times_ns.size(),
+  return fmt::format("{}: {}, early exits, verification of {} (times modelled)\n", printable(machine.machine),
+                     counted(machine.found.waterfall.steps.front().times_ns.size(), "prompt"),
                      above_exit ? "what is above the exit" : "all layers") +
          levels_text(machine.found.waterfall, glyphs) + gaps_text(machine.found.waterfall, glyphs) +
          strategies_text(machine.found, glyphs) + notes;

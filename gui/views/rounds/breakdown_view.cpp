@@ -161,7 +161,8 @@ void BreakdownView::paint(QPainter& painter, const RoundAxis& axis) {
   painter.setPen(palette().color(QPalette::WindowText));
   const std::optional<std::size_t> at = cursor_place();
   const QRect beside(plot_area().right() + 190, 0, right_margin() - 196, plot_area().top());
-  const QString of = tr("of the %1 rounds shown").arg(axis.count());
+  const QString of = counted(static_cast<std::int64_t>(axis.count()), tr("of the 1 round shown"),
+                             tr("of the %1 rounds shown"));
   painter.drawText(beside, Qt::AlignLeft | Qt::AlignVCenter,
                    at ? tr("round %1, and %2").arg(head_of(round_number(*at)), of) : of);
   if (mode() == Mode::phases)

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "widgets/theme.h"
+#include "widgets/time_text.h"
 
 namespace draftscope::gui {
 
@@ -68,7 +69,8 @@ void RoundsStrip::paintEvent(QPaintEvent* /*event*/) {
 }
 
 QString RoundsStrip::title() const {
-  QString words = tr("%1 rounds, coloured by tokens emitted (0 to %2)").arg(rounds()).arg(max_);
+  QString words = counted(static_cast<std::int64_t>(rounds()), tr("1 round"), tr("%1 rounds")) +
+                  tr(", coloured by tokens emitted (0 to %1)").arg(max_);
   if (state_.is_filtered()) words += tr(" · filtered, of %1").arg(state_.run_rounds()->rounds.size());
   if (const std::uint32_t round_index = state_.cursor().round_index;
       has_rows() && round_index != no_index && state_.recording()->run_of(round_index) == state_.run())

@@ -52,10 +52,10 @@ AdviceLine gain_line(const Advice& advice, Characters characters) {
 }
 
 std::string sure_words(const Advice& advice, Characters characters) {
-  std::string words =
-      fmt::format("rounds {} and {}, times modelled; {} candidates, {} prompts",
-                  round_source_name(advice.answer.source), answer_status_name(advice.answer.status),
-                  advice.considered, advice.answer.speedup.min_drafted.total.clusters);
+  const auto prompts = advice.answer.speedup.min_drafted.total.clusters;
+  std::string words = fmt::format(
+      "rounds {} and {}, times modelled; {} candidates, {} prompt{}", round_source_name(advice.answer.source),
+      answer_status_name(advice.answer.status), advice.considered, prompts, prompts == 1 ? "" : "s");
   if (const auto& ties = advice.near_ties)
     words += fmt::format("; near ties at {} of {} positions, {} however they fall", ties->at_risk,
                          ties->positions, speedups_text(ties->rejected, ties->accepted, characters));

@@ -111,9 +111,9 @@ std::string slow_baseline_reason(const traces::Recording& recording, double spee
   if (!passes.is_step_slow()) return {};
   const TimedPasses& fast = *passes.cheapest();
   if (speedup * fast.by_itself_ns() > passes.step_ns.median) return {};
-  return fmt::format("vanilla steps are slow here: one row takes {}, {} rows under {} {}",
+  return fmt::format("vanilla steps are slow here: one row takes {}, {} rows take {} under {}",
                      duration_text(passes.step_ns.median, Characters::ascii), fast.rows,
-                     fast.run->specification, duration_text(fast.ns.median, Characters::ascii));
+                     duration_text(fast.ns.median, Characters::ascii), fast.run->specification);
 }
 
 void judge(Advice& advice, const AdviceGrounds& grounds) {

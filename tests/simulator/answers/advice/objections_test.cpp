@@ -138,7 +138,7 @@ TEST(Objections, SayOfARecordingWhetherItsStepsAreSlow) {
     return slow_baseline_reason(*measured.recording, speedup);
   };
   EXPECT_EQ(reason(5000, 1.2),
-            "vanilla steps are slow here: one row takes 6.13 ms, 2 rows under prompt-lookup 5.00 ms");
+            "vanilla steps are slow here: one row takes 6.13 ms, 2 rows take 5.00 ms under prompt-lookup");
   EXPECT_EQ(reason(5000, 1.25), "") << "it would be 1.02 over steps of 5 ms";
   EXPECT_EQ(reason(6130, 1.2), "");
 }
