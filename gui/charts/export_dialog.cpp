@@ -20,6 +20,7 @@
 #include <QStatusTipEvent>
 #include <QTableView>
 #include <QVBoxLayout>
+#include <algorithm>
 #include <array>
 
 #include "charts/figure_source.h"
@@ -73,7 +74,11 @@ QString suggested_file(const QString& recording_path, const QString& figure, con
   const QFileInfo recording(recording_path);
   const bool is_beside = !recording_path.isEmpty() && QFileInfo(recording.path()).isWritable();
   const QDir folder = is_beside ? recording.dir() : QDir::current();
-  QStringList words{recording.completeBaseName(), figure.toLower().replace(others, QStringLiteral("-"))};
+  // A figure's title may be a sentence, which no file system takes whole.
+  constexpr qsizetype max_letters = 40;
+  QString name = figure.toLower().replace(others, QStringLiteral("-"));
+  if (name.size() > max_letters) name.truncate(std::max<qsizetype>(0, name.lastIndexOf(u'-', max_letters)));
+  QStringList words{recording.completeBaseName(), name};
   words.removeAll(QString());
   const QString stem = words.join(u'-').remove(QRegularExpression(QStringLiteral("-+$")));
   const auto path = [&](const QString& number) {
@@ -101,6 +106,10 @@ ExportDialog::ExportDialog(std::vector<Exportable> what, const QString& recordin
   setWindowTitle(tr("Export figure"));
   format_->setObjectName(QStringLiteral("format"));
   for (const Exportable& one : what_) which_->addItem(one.name);
+  constexpr int min_letters = 30;
+  which_->setMinimumContentsLength(min_letters);
+  which_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+  connect(which_, &QComboBox::currentTextChanged, which_, &QWidget::setToolTip);
   width_kind_->addItem(tr("one column (3.3 in)"), single_column_inches);
   width_kind_->addItem(tr("both columns (7 in)"), double_column_inches);
   width_kind_->addItem(tr("other"));

@@ -237,14 +237,14 @@ void QuestionPanel::set_recording(const TrainedPointer& pointer) {
   list_models();
   weights_->clear();
   const auto recorded_weights = trained.recorded_weights();
-  weights_->addItem(recorded_weights ? tr("as recorded: %1").arg(weights_text(*recorded_weights))
+  weights_->addItem(recorded_weights ? tr("%1 (recorded)").arg(weights_text(*recorded_weights))
                                      : tr("not recorded: bf16"));
   for (const simulator::WeightType weights : simulator::all_weight_types)
     weights_->addItem(weights_text(weights), static_cast<int>(weights));
   recorded_gpu_->clear();
   recorded_gpu_->addItem(trained.known_gpu().empty()
                              ? tr("not said")
-                             : tr("as its driver says: %1").arg(QString::fromUtf8(trained.known_gpu())),
+                             : tr("%1 (by its driver)").arg(QString::fromUtf8(trained.known_gpu())),
                          QString());
   for (const simulator::GpuSpecification& gpu : simulator::known_gpus())
     recorded_gpu_->addItem(QString::fromUtf8(gpu.name), QString::fromUtf8(gpu.name));

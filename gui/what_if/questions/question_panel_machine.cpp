@@ -209,7 +209,7 @@ void QuestionPanel::list_machines() {
   const std::string processor = simulator::meta_value(trained_->recording().meta, "processor");
   gpu_->addItem(trained_->is_imported() ? tr("choose a GPU")
                 : processor.empty()     ? tr("as recorded")
-                                        : tr("as recorded: %1").arg(QString::fromUtf8(processor)),
+                                        : tr("%1 (recorded)").arg(QString::fromUtf8(processor)),
                 QString());
   for (std::size_t file = 0; file < machine_files_.size(); ++file) {
     gpu_->addItem(machine_text(*machine_files_[file]), QString());
@@ -225,8 +225,8 @@ void QuestionPanel::list_models() {
   model_->clear();
   const auto& shape = trained_->recorded_shape();
   model_->addItem(!shape                    ? tr("choose a model")
-                  : trained_->is_imported() ? tr("as named: %1").arg(QString::fromUtf8(shape->name))
-                                            : tr("as recorded: %1").arg(QString::fromUtf8(shape->name)),
+                  : trained_->is_imported() ? tr("%1 (named)").arg(QString::fromUtf8(shape->name))
+                                            : tr("%1 (recorded)").arg(QString::fromUtf8(shape->name)),
                   QString());
   for (const auto& [name, path] : model_files_) {
     model_->addItem(tr("%1 (file)").arg(name), path);
