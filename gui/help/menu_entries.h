@@ -14,7 +14,7 @@ namespace draftscope::gui {
 /// An action of a menu.
 struct MenuEntry {
   QString words;  ///< Text without mnemonic and dots: "Open".
-  QString path;   ///< "File › Export a view"
+  QString path;   ///< "View › Appearance"
   QString keys;   ///< Shortcuts as named on the keyboard; empty = none.
   QPointer<QAction> action;
   bool is_enabled = true;  ///< Whether it and the menus that lead to it are enabled.

@@ -9,13 +9,16 @@ namespace draftscope::gui {
 namespace {
 
 constexpr int tick_ms = 16;
+/// Time that any text takes to play.
+constexpr std::int64_t played_ns = 8'000'000'000;
 
 }  // namespace
 
 Player::Player(ViewState& state, QObject* parent) : QObject(parent), state_(state) {
   timer_.setInterval(tick_ms);
   connect(&timer_, &QTimer::timeout, this, [this] {
-    advance(std::llround(static_cast<double>(since_tick_.nsecsElapsed()) * speed_));
+    const double share = static_cast<double>(since_tick_.nsecsElapsed()) / static_cast<double>(played_ns);
+    advance(std::llround(share * static_cast<double>(duration_ns())));
     since_tick_.restart();
   });
   connect(&state_, &ViewState::cursor_changed, this, &Player::follow_cursor);
@@ -61,10 +64,6 @@ void Player::pause() {
   if (!is_playing()) return;
   timer_.stop();
   emit playing_changed();
-}
-
-void Player::set_speed(double speed) {
-  speed_ = std::clamp(speed, 0.001, 100.0);
 }
 
 void Player::seek(std::int64_t position_ns) {

@@ -25,8 +25,6 @@ class Player : public QObject {
   [[nodiscard]] bool is_playing() const { return timer_.isActive(); }
   void play();
   void pause();
-  /// 1 is the recorded speed; clamped to 0.001 … 100.
-  void set_speed(double speed);
 
   /// Recorded time since the start of the request.
   [[nodiscard]] std::int64_t position_ns() const { return position_ns_; }
@@ -55,7 +53,6 @@ class Player : public QObject {
   const ReplayedText* text_ = nullptr;
   QTimer timer_;
   QElapsedTimer since_tick_;
-  double speed_ = 1.0;
   std::int64_t position_ns_ = 0;
   bool is_moving_cursor_ = false;
 };

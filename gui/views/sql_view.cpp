@@ -3,7 +3,6 @@
 
 #include <QComboBox>
 #include <QElapsedTimer>
-#include <QFileDialog>
 #include <QFontDatabase>
 #include <QHBoxLayout>
 #include <QHeaderView>
@@ -17,7 +16,6 @@
 #include <QTreeWidget>
 #include <QVBoxLayout>
 
-#include "charts/picture_export.h"
 #include "data/sql_presets.h"
 #include "models/copy_rows.h"
 #include "widgets/first_focus.h"
@@ -58,8 +56,11 @@ SqlView::SqlView(ViewState& state, QWidget* parent)
   setAccessibleName(tr("SQL"));
   set_up_widgets();
   lay_out();
-  connect(queries_, &QComboBox::activated, this,
-          [this](int index) { sql_->setPlainText(queries_->itemData(index).toString()); });
+  connect(queries_, &QComboBox::activated, this, [this](int index) {
+    sql_->setPlainText(queries_->itemData(index).toString());
+    stop();
+    run();
+  });
   connect(run_, &QPushButton::clicked, this, &SqlView::run);
   connect(stop_, &QPushButton::clicked, this, &SqlView::stop);
   connect(&state_, &ViewState::recording_changed, this, &SqlView::forget);
@@ -105,14 +106,12 @@ void SqlView::set_up_widgets() {
 
 void SqlView::lay_out() {
   auto* save = new QPushButton(tr("&Save query…"));
-  auto* csv = new QPushButton(tr("Write &CSV…"));
   auto* row = new QHBoxLayout;
   row->addWidget(queries_, 1);
   row->addWidget(save);
   row->addWidget(run_);
   row->addWidget(stop_);
   row->addWidget(lane_);
-  row->addWidget(csv);
   auto* asking = new QWidget;
   auto* column = new QVBoxLayout(asking);
   column->setContentsMargins(0, 0, 0, 0);
@@ -132,15 +131,6 @@ void SqlView::lay_out() {
   set_first_focus(*this, *sql_);
   connect(save, &QPushButton::clicked, this, &SqlView::save_query);
   connect(lane_, &QPushButton::clicked, this, &SqlView::ask_for_lane);
-  connect(csv, &QPushButton::clicked, this, &SqlView::write_result);
-}
-
-void SqlView::write_result() {
-  const QString path =
-      QFileDialog::getSaveFileName(this, tr("Write the result"), QString(), tr("CSV (*.csv)"));
-  if (path.isEmpty()) return;
-  const Result<void> written = write_csv(model_, path);
-  words_->setText(written ? tr("Written: %1").arg(path) : QString::fromStdString(written.error().message));
 }
 
 void SqlView::ask_for_lane() {

@@ -47,7 +47,6 @@ class SqlView : public QWidget {
  private:
   void set_up_widgets();
   void lay_out();
-  void write_result();
   void ask_for_lane();
   void stop();
   /// Drops the answer of another recording.

@@ -56,15 +56,10 @@ void MainWindow::make_file_menu() {
   file->addAction(cancel_);
   file->addAction(tr("&Start page"), this, &MainWindow::show_start_page);
   file->addSeparator();
-  QMenu* pictures = file->addMenu(tr("Export a &view"));
-  for (const NamedView& named : views_)
-    pictures->addAction(named.view->accessibleName(), this,
-                        [this, view = named.view] { export_view(*view); });
   of_recording_.push_back(
       file->addAction(tr("Export fi&gure…"), QKeySequence(tr("Ctrl+E")), this, &MainWindow::export_figures));
   of_recording_.push_back(file->addAction(tr("Export fig&ure at once"), QKeySequence(tr("Ctrl+Shift+E")),
                                           this, &MainWindow::export_figure_at_once));
-  of_recording_.push_back(pictures->menuAction());
   file->addSeparator();
   file->addAction(tr("&Quit"), QKeySequence::Quit, this, &QWidget::close);
 }
@@ -423,7 +418,7 @@ void MainWindow::export_figures() {
   show_recording_page();
   std::vector<Exportable> what = exportables(*pages_);
   if (what.empty())
-    statusBar()->showMessage(tr("This page has no figure; Export a view writes it as it stands."));
+    statusBar()->showMessage(tr("This page has no figure; a right click on a view exports it as it stands."));
   else
     ask_and_export(std::move(what), *this);
 }
@@ -433,7 +428,8 @@ void MainWindow::export_figure_at_once() {
   notices_->clear_errors();
   const std::vector<Exportable> what = exportables(*pages_);
   if (what.empty() || what.front().chart.empty())
-    return statusBar()->showMessage(tr("This page has no figure; Export a view writes it as it stands."));
+    return statusBar()->showMessage(
+        tr("This page has no figure; a right click on a view exports it as it stands."));
   const Chart& chart = what.front().chart;
   FigureOptions options;
   options.width_inches = needs_both_columns(chart) ? double_column_inches : single_column_inches;

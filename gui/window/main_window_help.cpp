@@ -70,10 +70,6 @@ void MainWindow::make_help_menu() {
   help->addAction(tr("&Commands…"), QKeySequence(tr("Ctrl+Shift+P")), this, &MainWindow::show_commands);
   help->addSeparator();
   help->addAction(tr("&Tour"), this, &MainWindow::start_tour);
-  QMenu* samples = help->addMenu(tr("Sam&ples"));
-  for (const QString& path : sample_recordings(QCoreApplication::applicationDirPath()))
-    samples->addAction(QFileInfo(path).fileName(), this, [this, path] { open(path); });
-  samples->setEnabled(!samples->isEmpty());
   help->addSeparator();
   help->addAction(tr("&About Draftscope"), this,
                   [this] { QMessageBox::about(this, tr("About Draftscope"), about_text()); });
@@ -123,7 +119,7 @@ std::vector<Command> MainWindow::commands() {
   std::vector<Command> all;
   for (const MenuEntry& entry : menu_entries(*menuBar()))
     if (entry.is_enabled) {
-      // "Export a view: Confidence" does not show the view.
+      // "Appearance: Dark" says what becomes dark.
       const QString menu = entry.path.section(QStringLiteral(" › "), 1);
       all.push_back({menu.isEmpty() ? entry.words : QStringLiteral("%1: %2").arg(menu, entry.words),
                      entry.path, entry.keys, [action = entry.action] {

@@ -174,34 +174,10 @@ class Parser {
   std::size_t begin_ = 0;  ///< Start of the term or value being read, for messages.
 };
 
-std::string_view sign_of(FilterTest test) {
-  return std::find_if(signs.begin(), signs.end(), [&](const TestSign& sign) { return sign.test == test; })
-      ->sign;
-}
-
 }  // namespace
 
 Result<RoundFilter> parse_filter(std::string_view words) {
   return Parser(words).parse();
-}
-
-std::string filter_text(const RoundFilter& filter) {
-  std::string text;
-  for (const FilterTerm& term : filter.terms) {
-    if (!text.empty()) text += ' ';
-    text += fmt::format("{}{}{}", term.is_negated ? "!" : "", term.field->name, sign_of(term.test));
-    if (term.field->kind == FilterKind::number || term.field->kind == FilterKind::time) {
-      text += fmt::format("{}{}", term.number, term.field->kind == FilterKind::time ? "ns" : "");
-      continue;
-    }
-    text += '"';
-    for (const char letter : term.text) {
-      if (letter == '"' || letter == '\\') text += '\\';
-      text += letter;
-    }
-    text += '"';
-  }
-  return text;
 }
 
 }  // namespace draftscope::gui

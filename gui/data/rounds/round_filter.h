@@ -27,22 +27,16 @@ struct FilterTerm {
   double number = 0.0;  ///< Value for numbers and times; times are in nanoseconds.
   std::string text;     ///< Value for texts and tokens.
 
-  friend bool operator==(const FilterTerm& a, const FilterTerm& b) {
-    return a.field == b.field && a.test == b.test && a.is_negated == b.is_negated && a.number == b.number &&
-           a.text == b.text;
-  }
+  bool operator==(const FilterTerm&) const = default;
 };
 
 /// A filter without terms leaves all rounds.
 struct RoundFilter {
   std::vector<FilterTerm> terms;
-  friend bool operator==(const RoundFilter& a, const RoundFilter& b) { return a.terms == b.terms; }
+  bool operator==(const RoundFilter&) const = default;
 };
 
 /// Errors: one line with the column, what was found and what was expected.
 [[nodiscard]] Result<RoundFilter> parse_filter(std::string_view words);
-
-/// Text that parse_filter() turns into the same filter.
-[[nodiscard]] std::string filter_text(const RoundFilter& filter);
 
 }  // namespace draftscope::gui

@@ -2,7 +2,6 @@
 #include "replay_view.h"
 
 #include <QCheckBox>
-#include <QDoubleSpinBox>
 #include <QHBoxLayout>
 #include <QHelpEvent>
 #include <QKeyEvent>
@@ -31,8 +30,6 @@ namespace {
 
 constexpr int scrub_steps = 10000;
 constexpr int details_width = 230;
-/// Seconds that a text takes to play, unless the user chose another speed.
-constexpr double usual_seconds = 8.0;
 
 /// A line each about how much of a round's draft was accepted, about its first wrong token, and about the
 /// layers that it skipped; the first one names the round.
@@ -69,7 +66,6 @@ ReplayView::ReplayView(ViewState& state, QWidget* parent)
       play_(new QToolButton),
       scrub_(new QSlider(Qt::Horizontal)),
       position_(new QLabel),
-      speed_(new QDoubleSpinBox),
       rejected_(new QCheckBox(tr("rejected drafts"))) {
   setAccessibleName(tr("Text replay"));
   set_up_document();
@@ -129,14 +125,6 @@ void ReplayView::only_follow() {
   for (const auto& [button, sign] : signs_) button->setShortcut({});
 }
 
-void ReplayView::set_usual_speed() {
-  if (is_speed_chosen_) return;
-  const double seconds = static_cast<double>(player_.duration_ns()) / 1e9;
-  const QSignalBlocker quiet(speed_);
-  speed_->setValue(seconds > 0.0 ? seconds / usual_seconds : 1.0);
-  player_.set_speed(speed_->value());
-}
-
 void ReplayView::follow_cursor() {
   if (is_stale_ || !state_.recording()) return;
   is_behind_ = !isVisible();
@@ -191,23 +179,11 @@ QWidget* ReplayView::make_controls() {
   scrub_->setAccessibleName(tr("Position in time"));
   row->addWidget(scrub_, 1);
   row->addWidget(position_);
-  speed_->setRange(0.001, 100.0);
-  speed_->setStepType(QAbstractSpinBox::AdaptiveDecimalStepType);
-  speed_->setDecimals(3);
-  speed_->setValue(1.0);
-  speed_->setPrefix(QStringLiteral("× "));
-  speed_->setAccessibleName(tr("Speed, in multiples of real time"));
-  speed_->setToolTip(tr("Multiples of real time; at first a text takes about 8 s"));
-  row->addWidget(speed_);
   rejected_->setChecked(true);
   row->addWidget(rejected_);
   connect(scrub_, &QSlider::sliderMoved, this, [this](int value) {
     player_.seek(player_.duration_ns() / scrub_steps * value +
                  player_.duration_ns() % scrub_steps * value / scrub_steps);
-  });
-  connect(speed_, &QDoubleSpinBox::valueChanged, this, [this](double speed) {
-    is_speed_chosen_ = true;
-    player_.set_speed(speed);
   });
   connect(rejected_, &QCheckBox::toggled, this, &ReplayView::write_document);
   return controls;
@@ -277,7 +253,6 @@ void ReplayView::show_request() {
     text_ = replayed_text(*recording, request_);
     player_.set_text(&text_);
     requests_->show_request(request_);
-    set_usual_speed();
   }
   write_document();
   read_ranks();

@@ -19,7 +19,6 @@
 #include "widgets/background_job.h"
 
 class QCheckBox;
-class QDoubleSpinBox;
 class QHBoxLayout;
 class QLabel;
 class QSlider;
@@ -61,7 +60,6 @@ class ReplayView : public QWidget {
   /// Draws the button icons in the text colour, since the style's own are black in every palette.
   void show_signs();
   void list_requests();
-  void set_usual_speed();
   /// Releases the recording.
   void forget();
   void show_request();
@@ -86,7 +84,6 @@ class ReplayView : public QWidget {
   Player player_;
   bool is_stale_ = true;
   bool is_behind_ = false;        ///< The cursor has moved while the view was hidden.
-  bool is_speed_chosen_ = false;  ///< Set by the user; it then stays for other texts.
   RequestChooser* requests_;
   QWidget* controls_ = nullptr;
   DraftTreeView* tree_;
@@ -97,7 +94,6 @@ class ReplayView : public QWidget {
   QToolButton* play_;
   QSlider* scrub_;
   QLabel* position_;
-  QDoubleSpinBox* speed_;
   QCheckBox* rejected_;
 };
 
