@@ -20,6 +20,7 @@ constexpr int judged_rows = 64;
 constexpr int min_letters = 12;
 constexpr int max_letters = 72;
 constexpr int usual_digits = 7;
+constexpr int picture_letters = 18;  ///< Digits in a picture, and room in which its marks are apart.
 constexpr int max_width_pixels = 2000;
 
 struct Width {
@@ -97,8 +98,7 @@ class TableColumns : public QObject {
     // Numbers of rows further down may be longer.
     if (is_number && table_.model()->rowCount() > judged_rows)
       wanted = std::max(wanted, usual_digits * digit);
-    // A picture gives way down to the digits that stand in it.
-    const int letters = is_wide(column) ? usual_digits : min_letters;
+    const int letters = is_wide(column) ? picture_letters : min_letters;
     return {column, wanted, is_number ? wanted : std::min(wanted, std::max(head, letters * digit))};
   }
 

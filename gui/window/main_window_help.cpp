@@ -258,10 +258,6 @@ void MainWindow::show_recording_menu(const RecordingPointer& recording, const QP
   const QString path = QString::fromStdString(recording->recording().path.string());
   QMenu menu;
   menu.addAction(tr("&Close"), this, [this, recording] { close_one(recording); });
-  menu.addAction(tr("Close the &others"), this, [this, recording] {
-    state_.show(recording);
-    close_other_recordings();
-  });
   menu.addAction(tr("Copy the &path"), this, [path] { QApplication::clipboard()->setText(path); });
   menu.exec(place);
 }

@@ -149,7 +149,6 @@ void StartPage::show_menu(const QPoint& place) {
   if (item == nullptr || !item->flags().testFlag(Qt::ItemIsEnabled)) return;
   const QString path = item->data(Qt::UserRole).toString();
   QMenu menu;
-  menu.addAction(tr("&Open"), this, [this, path] { emit file_chosen(path); });
   menu.addAction(tr("&Copy the path"), this, [path] { QApplication::clipboard()->setText(path); });
   menu.addAction(tr("&Take off the list"), this, [this, path] { emit forget_requested(path); });
   menu.exec(recent_->viewport()->mapToGlobal(place));
