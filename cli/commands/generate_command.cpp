@@ -85,7 +85,7 @@ void print_summary(const GenerateOptions& options, const LoadedModel& model,
 }
 
 Result<int> generate(const GenerateOptions& options) {
-  DRAFTSCOPE_TRY(check(options.chat));
+  DRAFTSCOPE_TRY(check(options.chat, options.model));
   DRAFTSCOPE_TRY(engine::check_stop_strings(options.decoding.stop_strings));
   DRAFTSCOPE_TRY_ASSIGN(const LoadedModel model, load_model(options.model));
   hint_at_chat_template(model, options.chat.chat, options.quiet);

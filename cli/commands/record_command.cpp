@@ -202,7 +202,7 @@ Result<int> record_shard(const RecordOptions& options, std::span<const traces::Q
 }  // namespace
 
 Result<int> record(const RecordOptions& options) {
-  DRAFTSCOPE_TRY(check(options.chat));
+  DRAFTSCOPE_TRY(check(options.chat, options.model));
   DRAFTSCOPE_TRY(engine::check_stop_strings(options.decoding.stop_strings));
   if (!options.shard.shard)
     DRAFTSCOPE_TRY(traces::check_trace_target(options.output, {options.inputs, options.overwrite}));

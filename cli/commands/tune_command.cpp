@@ -204,6 +204,7 @@ Result<int> run_tuning(const TuneOptions& options, engine::ScoringSetup& setup,
 }
 
 Result<int> tune_model(TuneOptions& options) {
+  DRAFTSCOPE_TRY(check({.chat = options.chat, .system = {}}, options.model));
   DRAFTSCOPE_TRY_ASSIGN(std::vector<traces::Question> questions, traces::read_questions(options.prompts));
   if (options.limit > 0)
     questions.resize(std::min(questions.size(), static_cast<std::size_t>(options.limit)));

@@ -340,9 +340,13 @@ void add_template_arguments(CLI::App& command, ModelOptions& options) {
   command.add_option("--template-arg", options.template_arguments, traces::record_help::template_arguments);
 }
 
-Result<void> check(const ChatOptions& options) {
+Result<void> check(const ChatOptions& options, const ModelOptions& model) {
   if (!options.system.empty() && !options.chat)
     return fail("system: found a system prompt without --chat, expected both (the chat template holds it)");
+  if (!model.template_arguments.empty() && !options.chat)
+    return fail(
+        "template-arg: found {} without --chat, expected both (it is a variable of the chat template)",
+        quote(model.template_arguments.front()));
   return {};
 }
 

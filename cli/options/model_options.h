@@ -71,8 +71,8 @@ void add_chat_options(CLI::App& command, ChatOptions& options, const std::string
 /// Adds --template-arg, for commands that render a chat template; load_model() sets the variables.
 void add_template_arguments(CLI::App& command, ModelOptions& options);
 
-/// Fails if there is a system prompt, but no template for it.
-[[nodiscard]] Result<void> check(const ChatOptions& options);
+/// Fails if there is a system prompt or a variable of the template, but no template for it.
+[[nodiscard]] Result<void> check(const ChatOptions& options, const ModelOptions& model);
 
 void add_device_trace_options(CLI::App& command, engine::DeviceTraceOptions& options);
 

@@ -236,13 +236,21 @@ std::string model_text(const ModelReport& report) {
                             bytes_text(static_cast<double>(report.kv_bytes_per_token))));
   add("context", context_line(shape));
   add("vocabulary", count(shape.vocab) + " tokens");
-  add("tokenizer", report.tokenizer.empty() ? printable(report.tokenizer_problem) : report.tokenizer);
+  // A reason is of no use without its end.
+  const auto add_whole = [&text](std::string_view label, const std::string& line) {
+    text += fmt::format("  {:<10} {}\n", label, line);
+  };
+  if (report.tokenizer.empty())
+    add_whole("tokenizer", printable(report.tokenizer_problem));
+  else
+    add("tokenizer", report.tokenizer);
   add("BOS", report.bos ? token_text(*report.bos) : "none");
   add("EOS", tokens_text(report.eos));
-  add("chat", !report.has_chat_template              ? "no chat template: it goes on with a text"
-              : report.chat_template_problem.empty() ? "has a chat template: --chat puts prompts into it"
-                                                     : "has a chat template that cannot be rendered: " +
-                                                           printable(report.chat_template_problem));
+  add_whole("chat",
+            !report.has_chat_template ? "no chat template: it goes on with a text"
+            : report.chat_template_problem.empty()
+                ? "has a chat template: --chat puts prompts into it"
+                : "has a chat template that cannot be rendered: " + printable(report.chat_template_problem));
   text += fmt::format("\nA vanilla step is {} layers and the head, which weighs as much as {} layers.\n",
                       shape.n_layers, number(report.head_in_layers));
   return text + strategies_table(report);

@@ -144,6 +144,7 @@ TEST(ChatTemplate, ThatCannotBeRenderedIsToldFromNone) {
   give_chat_template(folder, "{{ messages | nothing }}");
   const CommandResult text = run_command({"inspect", folder / ""});
   EXPECT_THAT(text.out, HasSubstr("has a chat template that cannot be rendered: "));
+  EXPECT_THAT(text.out, HasSubstr("found a filter 'nothing', expected one of Jinja's\n"));
   EXPECT_THAT(run_command({"inspect", folder / "", "--json"}).out, HasSubstr("found a filter 'nothing'"));
   const CommandResult chat = run_command({"chat", "--model", folder / "", "--max-tokens", "1"});
   EXPECT_EQ(chat.exit_code, 1);
@@ -193,6 +194,11 @@ TEST(ChatTemplate, TakesVariablesWhichTheTraceNames) {
   arguments.back() = "mode=slow";
   arguments.emplace_back("--overwrite");
   EXPECT_THAT(run_command(arguments).err, HasSubstr("'mode' is 'slow', expected JSON"));
+  arguments[arguments.size() - 2] = "mode=2";
+  EXPECT_THAT(run_command(arguments).err, HasSubstr("'mode' is given twice"));
+  std::vector<std::string> without_chat = arguments;
+  std::erase(without_chat, "--chat");
+  EXPECT_THAT(run_command(without_chat).err, HasSubstr("template-arg: found 'mode=\"slow\"' without --chat"));
   arguments[arguments.size() - 2] = "messages=1";
   EXPECT_THAT(run_command(arguments).err,
               HasSubstr("template argument messages: is what the conversation gives"));

@@ -17,6 +17,7 @@ Result<std::string> template_arguments_json(std::span<const std::string> argumen
     if (value.is_discarded())
       return fail("template-arg: {} is {}, expected JSON (a text stands between double quotes)", quote(name),
                   quote(argument.substr(equals + 1)));
+    if (all.contains(name)) return fail("template-arg: {} is given twice, expected it once", quote(name));
     all[name] = std::move(value);
   }
   return all.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
