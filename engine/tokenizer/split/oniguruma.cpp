@@ -13,7 +13,7 @@
 // \uHHHH   is \x{HHHH} in PCRE2.
 // {n,m}+   repeats again in Oniguruma and is possessive in PCRE2.
 // [[…]] and && in a class are set operations in Oniguruma and characters in PCRE2.
-// ^ and $  match at every line in Oniguruma, but not after a last line end. What a pattern sees may be cut,
+// ^ and $  match at every line in Oniguruma, ^ not after a last line end. What a pattern sees may be cut,
 // so
 //          the ends of the text are said by what does not stand there.
 
@@ -28,7 +28,7 @@ constexpr std::array<std::string_view, 38> categories{
 constexpr std::string_view begin_of_text = R"((?<![\s\S]))";
 constexpr std::string_view end_of_text = R"((?![\s\S]))";
 constexpr std::string_view begin_of_line = R"((?:(?<![\s\S])|(?<=\n)(?=[\s\S])))";
-constexpr std::string_view end_of_line = R"((?:(?=\n)|(?<!\n)(?![\s\S])))";
+constexpr std::string_view end_of_line = R"((?![^\n]))";
 
 class Translator {
  public:
