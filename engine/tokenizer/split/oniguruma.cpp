@@ -13,9 +13,8 @@
 // \uHHHH   is \x{HHHH} in PCRE2.
 // {n,m}+   repeats again in Oniguruma and is possessive in PCRE2.
 // [[…]] and && in a class are set operations in Oniguruma and characters in PCRE2.
-// ^ and $  match at every line in Oniguruma, ^ not after a last line end. What a pattern sees may be cut,
-// so
-//          the ends of the text are said by what does not stand there.
+// ^ and $  match at every line in Oniguruma, ^ not after a last line end. The text may go on beyond what a
+//          search sees, so its ends are said by what does not stand there.
 
 namespace draftscope::engine::tokenizer {
 namespace {
