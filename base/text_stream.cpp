@@ -106,6 +106,8 @@ constexpr std::array packings{Packing{"gzip", "\x1f\x8b", "gzip -d",
                                       []() -> std::unique_ptr<Unpacker> { return std::make_unique<Gzip>(); }},
                               Packing{"zstd", "\x28\xb5\x2f\xfd", "zstd -d", make_zstd},
                               Packing{"zstd", "\x50\x2a\x4d\x18", "zstd -d", make_zstd},
+                              Packing{"UTF-16", "\xff\xfe", "iconv -f UTF-16 -t UTF-8"},
+                              Packing{"UTF-16", "\xfe\xff", "iconv -f UTF-16 -t UTF-8"},
                               Packing{"xz", {"\xfd\x37zXZ\0", 6}, "xz -d"},
                               Packing{"bzip2", "BZh", "bzip2 -d"},
                               Packing{"zip", "PK\x03\x04", "unzip"},
@@ -142,8 +144,9 @@ class TextStream::Buffer : public std::streambuf {
       unpacker_ = packing->unpacker();
       text_.resize(block_bytes);
     } else {
-      error_ = Error{fmt::format("{}: is compressed with {}, expected {} ({} unpacks it)", name_,
-                                 packing->name, readable, packing->command)};
+      error_ = Error{fmt::format("{}: is {} {}, expected {} ({} makes one)", name_,
+                                 packing->name == "UTF-16" ? "text in" : "compressed with", packing->name,
+                                 readable, packing->command)};
     }
   }
 

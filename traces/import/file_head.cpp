@@ -84,9 +84,7 @@ Result<FileHead> FileHead::read(const std::filesystem::path& file) {
   FileHead head{{}};
   head.is_packed_ = !stream.packing().empty();
   append_block(stream, json_head_bytes, head.text_);
-  if (!head.is_json()) {
-    while (stream && head.text_.size() < max_log_bytes) append_block(stream, json_head_bytes, head.text_);
-  } else {
+  if (head.is_json()) {
     KeyScan scan(head.keys_, head.is_list() ? 1 : 0);
     scan.take(head.body());
     std::string block;
@@ -98,6 +96,8 @@ Result<FileHead> FileHead::read(const std::filesystem::path& file) {
       scan.take(append_block(stream, json_head_bytes, block));
     }
   }
+  while (stream && head.may_be_log() && head.text_.size() < max_log_bytes)
+    append_block(stream, json_head_bytes, head.text_);
   DRAFTSCOPE_TRY(stream.result());
   if (head.is_packed_ && head.is_blank()) {
     // A packed file that is cut before its first byte of text is no empty file.
@@ -131,16 +131,21 @@ bool FileHead::has_all_keys(std::initializer_list<std::string_view> keys) const 
   return std::ranges::all_of(keys, [this](std::string_view key) { return keys_.contains(key); });
 }
 
+bool FileHead::may_be_log() const {
+  return !is_json() ||
+         (is_object() && has_any_key({"log", "message", "msg", "MESSAGE", "textPayload", "body"}));
+}
+
 bool FileHead::has_any_word(std::initializer_list<std::string_view> words) const {
-  return !is_json() && std::ranges::any_of(words, [this](std::string_view word) {
-    return text_.find(word) != std::string::npos;
-  });
+  return may_be_log() && std::ranges::any_of(words, [this](std::string_view word) {
+           return text_.find(word) != std::string::npos;
+         });
 }
 
 bool FileHead::has_all_words(std::initializer_list<std::string_view> words) const {
-  return !is_json() && std::ranges::all_of(words, [this](std::string_view word) {
-    return text_.find(word) != std::string::npos;
-  });
+  return may_be_log() && std::ranges::all_of(words, [this](std::string_view word) {
+           return text_.find(word) != std::string::npos;
+         });
 }
 
 std::string FileHead::description() const {

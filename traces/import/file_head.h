@@ -27,11 +27,14 @@ class FileHead {
   [[nodiscard]] bool is_object() const { return body().starts_with('{'); }
   /// Whether the text begins as a JSON list that is empty or has an object as its first entry.
   [[nodiscard]] bool is_list() const;
+  /// Whether the text begins as a JSON object or as a list of them.
+  [[nodiscard]] bool is_json() const { return is_object() || is_list(); }
   [[nodiscard]] bool is_blank() const { return body().empty(); }
   /// Whether a JSON object or list has one of the keys, or all of them, at most four levels deep.
   [[nodiscard]] bool has_any_key(std::initializer_list<std::string_view> keys) const;
   [[nodiscard]] bool has_all_keys(std::initializer_list<std::string_view> keys) const;
-  /// Whether a text that is no JSON has one of the words, or all of them.
+  /// Whether a log has one of the words, or all of them: a text that is no JSON, or JSON objects as
+  /// collectors of logs wrap lines in.
   [[nodiscard]] bool has_any_word(std::initializer_list<std::string_view> words) const;
   [[nodiscard]] bool has_all_words(std::initializer_list<std::string_view> words) const;
   /// Description of the beginning for a message: a few keys, or the first line.
@@ -41,7 +44,7 @@ class FileHead {
   explicit FileHead(std::string text) : text_(std::move(text)) {}
   /// The text without blanks and a byte order mark before it.
   [[nodiscard]] std::string_view body() const;
-  [[nodiscard]] bool is_json() const { return is_object() || is_list(); }
+  [[nodiscard]] bool may_be_log() const;
 
   std::string text_;
   bool is_packed_ = false;

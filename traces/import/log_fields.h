@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Lines of servers' logs that are lists of "name: value".
+// Lines of servers' logs, and those that are lists of "name: value".
 
+#include <draftscope/base/result.h>
+#include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <optional>
@@ -10,7 +13,16 @@
 #include <string_view>
 #include <vector>
 
+#include "import/text_lines.h"
+
 namespace draftscope::traces {
+
+/// Calls `take(line, number)` for the lines of a log: without a terminal's colours, and where a collector
+/// wrapped lines in JSON objects, for each line of their texts. Errors: as read_text_lines(), but of a log
+/// that may be cut, a last line without its end is passed over if `take` refuses it.
+[[nodiscard]] Result<void> read_log_lines(
+    const std::filesystem::path& file, const ImportProgress& progress,
+    const std::function<Result<void>(std::string_view line, std::int64_t number)>& take);
 
 /// Values by name: {"Accepted", {30}}, {"Per-position acceptance rate", {0.7, 0.5}}.
 using LogFields = std::map<std::string, std::vector<double>, std::less<>>;

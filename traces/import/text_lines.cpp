@@ -10,6 +10,9 @@
 #include <utility>
 
 namespace draftscope::traces {
+namespace {
+constexpr std::size_t max_line_bytes = std::size_t{64} << 20U;
+}  // namespace
 
 Result<void> ImportProgress::update(std::int64_t bytes_of_file) const {
   if (report && !report(done_bytes + bytes_of_file, all_bytes)) return fail("import cancelled");
@@ -18,7 +21,6 @@ Result<void> ImportProgress::update(std::int64_t bytes_of_file) const {
 
 Result<void> read_text_lines(const std::filesystem::path& file, const ImportProgress& progress,
                              const std::function<Result<void>(std::string_view, std::int64_t, bool)>& take) {
-  constexpr std::size_t max_line_bytes = std::size_t{64} << 20U;
   constexpr std::size_t buffer_bytes = std::size_t{1} << 16U;
   const std::string name = file.string();
   TextStream stream(file, progress.may_be_cut);
@@ -61,68 +63,127 @@ Result<nlohmann::json> parse_json(std::string_view text, const std::string& wher
   }
 }
 
+namespace {
+
+/// Splits text into JSON objects, each on one line or several, or the entries of one list.
+class ObjectSplit {
+ public:
+  /// An object, or a text that begins as none and is its line's rest, and the line on which it began.
+  using Take = std::function<Result<void>(std::string_view text, std::int64_t line)>;
+
+  [[nodiscard]] bool is_list() const { return is_list_; }
+  [[nodiscard]] bool is_open_list() const { return is_list_ && !is_closed_; }
+  /// What there is of an object that has not ended, and the line on which it began.
+  [[nodiscard]] const std::string& rest() const { return object_; }
+  [[nodiscard]] std::int64_t rest_line() const { return line_; }
+
+  Result<void> add(std::string_view text, std::int64_t line, const Take& take) {
+    std::size_t begin = 0;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+      const char c = text[i];
+      if (depth_ > 0) {
+        if (!take_within(c)) continue;
+        object_.append(text.substr(begin, i + 1 - begin));
+        DRAFTSCOPE_TRY(take(object_, line_));
+        object_.clear();
+      } else if (c == '[' && !has_begun_) {
+        is_list_ = has_begun_ = true;
+      } else if (c == ']' && is_open_list()) {
+        is_closed_ = true;
+      } else if (c == '{') {
+        has_begun_ = true;
+        begin = i;
+        depth_ = 1;
+        line_ = line;
+      } else if (c != ' ' && c != '\t' && c != '\r' && c != '\n' && !(c == ',' && is_open_list())) {
+        return take(text.substr(i), line);
+      }
+    }
+    if (depth_ > 0) object_.append(text.substr(begin)).push_back('\n');
+    return {};
+  }
+
+ private:
+  /// Whether the object ends with this byte.
+  bool take_within(char c) {
+    if (in_string_) {
+      in_string_ = is_escaped_ || c != '"';
+      is_escaped_ = !is_escaped_ && c == '\\';
+      return false;
+    }
+    in_string_ = c == '"';
+    if (c == '{' || c == '[') ++depth_;
+    if (c == '}' || c == ']') --depth_;
+    return depth_ == 0;
+  }
+
+  std::string object_;
+  std::int64_t line_ = 0;
+  std::size_t depth_ = 0;
+  bool has_begun_ = false;
+  bool is_list_ = false;
+  bool is_closed_ = false;
+  bool in_string_ = false;
+  bool is_escaped_ = false;
+};
+
+}  // namespace
+
 Result<void> read_json_lines(
     const std::filesystem::path& file, const ImportProgress& progress,
     const std::function<Result<void>(const nlohmann::json&, std::int64_t, const std::string&)>& take,
     bool may_be_cut) {
+  constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
   const std::string name = file.string();
+  ObjectSplit split;
   std::int64_t objects = 0;
+  std::int64_t last_number = 0;
+  const auto where_of = [&](std::int64_t line) {
+    return split.is_list() ? fmt::format("{}: entry {}", name, objects + 1)
+                           : fmt::format("{}: line {}", name, line);
+  };
+  const auto take_text = [&](std::string_view text, std::int64_t line) -> Result<void> {
+    const std::string where = where_of(line);
+    DRAFTSCOPE_TRY_ASSIGN(const nlohmann::json object, parse_json(text, where));
+    if (!object.is_object()) return fail("{}: is {}, expected a JSON object", where, object.type_name());
+    last_number = std::max(last_number + 1, split.is_list() ? 1 : line);
+    ++objects;
+    return take(object, last_number, where);
+  };
+  bool is_whole = true;
+  std::int64_t last_line = 0;
   DRAFTSCOPE_TRY(read_text_lines(
       file, progress, [&](std::string_view line, std::int64_t number, bool is_ended) -> Result<void> {
-        if (line.find_first_not_of(" \t\r") == std::string_view::npos) return {};
-        const std::string where = fmt::format("{}: line {}", name, number);
-        auto parsed = parse_json(line, where);
-        if (!parsed && !is_ended && may_be_cut) return {};
-        ++objects;
-        DRAFTSCOPE_TRY_ASSIGN(const nlohmann::json object, std::move(parsed));
-        if (!object.is_object()) return fail("{}: is {}, expected a JSON object", where, object.type_name());
-        return take(object, number, where);
+        if (number == 1 && line.starts_with(byte_order_mark)) line.remove_prefix(byte_order_mark.size());
+        is_whole = is_ended;
+        last_line = number;
+        if (split.rest().size() > max_line_bytes)
+          return fail("{}: is longer than {} bytes, expected a shorter object", where_of(split.rest_line()),
+                      max_line_bytes);
+        return split.add(line, number, take_text);
       }));
+  const bool is_cut_line = may_be_cut && !is_whole && split.rest_line() == last_line;
+  if (!split.rest().empty() && !is_cut_line) {
+    DRAFTSCOPE_TRY(take_text(split.rest(), split.rest_line()));
+  }
+  if (split.is_open_list() && !may_be_cut) return fail("{}: its list has no end, expected a ]", name);
   if (objects == 0) return fail("{}: is empty, expected a JSON object a line", name);
   return {};
 }
 
-namespace {
-
-/// End of the object that begins at the text's first brace; braces outside of strings are balanced.
-std::size_t object_end(std::string_view text) {
-  std::size_t depth = 0;
-  bool in_string = false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (in_string) {
-      if (c == '\\')
-        ++i;
-      else if (c == '"')
-        in_string = false;
-    } else if (c == '"') {
-      in_string = true;
-    } else if (c == '{') {
-      ++depth;
-    } else if (c == '}' && --depth == 0) {
-      return i + 1;
-    }
-  }
-  return std::string_view::npos;
-}
-
-}  // namespace
-
 Result<void> take_json_objects(
     std::string_view text, const std::string& name,
     const std::function<Result<void>(const nlohmann::json&, std::int64_t, const std::string&)>& take) {
+  ObjectSplit split;
   std::int64_t count = 0;
-  while (true) {
-    const std::size_t begin = text.find_first_not_of(" \t\r\n");
-    if (begin == std::string_view::npos) break;
-    text.remove_prefix(begin);
-    const std::string where = fmt::format("{}: object {}", name, ++count);
-    const std::size_t end = text.front() == '{' ? object_end(text) : std::string_view::npos;
-    if (end == std::string_view::npos) return fail("{}: ends early, expected a whole JSON object", where);
-    DRAFTSCOPE_TRY_ASSIGN(const nlohmann::json object, parse_json(text.substr(0, end), where));
-    DRAFTSCOPE_TRY(take(object, count, where));
-    text.remove_prefix(end);
-  }
+  const auto next = [&] { return fmt::format("{}: object {}", name, ++count); };
+  DRAFTSCOPE_TRY(split.add(text, 1, [&](std::string_view one, std::int64_t) -> Result<void> {
+    const std::string where = next();
+    if (!one.starts_with('{')) return fail("{}: ends early, expected a whole JSON object", where);
+    DRAFTSCOPE_TRY_ASSIGN(const nlohmann::json object, parse_json(one, where));
+    return take(object, count, where);
+  }));
+  if (!split.rest().empty()) return fail("{}: ends early, expected a whole JSON object", next());
   if (count == 0) return fail("{}: is empty, expected JSON objects", name);
   return {};
 }

@@ -79,8 +79,11 @@ Result<MeasuredRecording> measure_recording(const std::filesystem::path& path) {
     return run.all.throughput.requests > 0 || !run.all.stated.empty();
   };
   if (std::none_of(measured.figures.runs.begin(), measured.figures.runs.end(), has_figures))
-    return fail("{}: none of its {} requests was finished, expected one to report{}", path.string(),
-                recording.requests.size(), reason(recording));
+    return recording.requests.empty()
+               ? fail("{}: found neither a request nor a figure of this table, expected one to report{}",
+                      path.string(), reason(recording))
+               : fail("{}: none of its {} requests was finished, expected one to report{}", path.string(),
+                      recording.requests.size(), reason(recording));
   return measured;
 }
 

@@ -30,6 +30,12 @@ std::string refusal_of(const std::vector<std::filesystem::path>& files, const Im
   return imported ? "taken" : imported.error().message;
 }
 
+std::string bytes_of(const std::filesystem::path& file) {
+  std::ostringstream bytes;
+  bytes << std::ifstream(file, std::ios::binary).rdbuf();
+  return bytes.str();
+}
+
 TEST(VllmLogImport, SumsTheIntervalsOfEveryWording) {
   const ImportFolder folder;
   const Imported log = import_soundly({fixture("vllm_log/wordings.log")}, {}, folder / "a.dstrace");
@@ -41,6 +47,139 @@ TEST(VllmLogImport, SumsTheIntervalsOfEveryWording) {
   EXPECT_THAT(stated["acceptance_by_position"][0].get<double>(), DoubleNear((6.0 + 14.0) / 40.0, exact));
   EXPECT_THAT(stated["acceptance_by_position"][2].get<double>(), DoubleNear((2.0 + 6.0) / 40.0, exact));
   EXPECT_THAT(log.summary.missing, Contains(MissingData::rounds));
+}
+
+TEST(LogImport, IsThatOfThePlainLogWhateverACollectorMadeOfIt) {
+  const ImportFolder folder;
+  const auto in_json = [](const char* key) {
+    return [key](const std::string& line) {
+      return nlohmann::json{{key, line + "\n"}, {"stream", "x"}}.dump();
+    };
+  };
+  const auto after = [](const std::string& prefix) {
+    return [prefix](const std::string& line) { return prefix + line; };
+  };
+  const std::function<std::string(const std::string&)> collectors[] = {
+      in_json("log"),
+      in_json("message"),
+      after("2026-09-09T11:51:35.123456789Z stderr F "),
+      after("server-1  | "),
+      after("[53409] "),
+      [](const std::string& line) { return "\x1b[32m" + line + "\x1b[0m"; }};
+  for (const char* name : {"vllm_log/wordings.log", "sglang_log/wordings.log", "llama_cpp/server_default.log",
+                           "llama_cpp/server_trace.log"}) {
+    const Imported plain = import_soundly({fixture(name)}, {.overwrite = true}, folder / "a.dstrace");
+    for (const auto& collect : collectors) {
+      std::ifstream lines(fixture(name));
+      std::string text;
+      for (std::string line; std::getline(lines, line);) text += collect(line) + '\n';
+      SCOPED_TRACE(text.substr(0, 100));
+      const Imported collected = import_soundly({folder.write(std::filesystem::path(name).filename(), text)},
+                                                {.overwrite = true}, folder / "b.dstrace");
+      EXPECT_EQ(collected.recording.meta.at("stated_figures"), plain.recording.meta.at("stated_figures"));
+      EXPECT_EQ(collected.recording.requests.size(), plain.recording.requests.size());
+      EXPECT_EQ(collected.recording.rounds.size(), plain.recording.rounds.size());
+      if (!plain.recording.requests.empty()) {
+        EXPECT_EQ(collected.recording.requests[0].end_ns, plain.recording.requests[0].end_ns);
+      }
+    }
+  }
+}
+
+TEST(LlamaCppImport, TakesTimesThatDoNotNameTheirTaskAndServersThatBeganAnew) {
+  const ImportFolder folder;
+  const std::string log =
+      "slot launch_slot_: id  0 | task 0 | processing task\n"
+      "slot print_timing: id  0 | task 0 | \n"
+      "prompt eval time =     300.00 ms /    20 tokens (   15.00 ms per token,    66.67 tokens per second)\n"
+      "       eval time =     500.00 ms /    50 tokens (   10.00 ms per token,   100.00 tokens per second)\n"
+      "      total time =     800.00 ms /    70 tokens\n"
+      "draft acceptance rate = 0.60000 (   30 accepted /    50 generated)\n"
+      "slot      release: id  0 | task 0 | stop processing: n_past = 69, truncated = 0\n"
+      "prompt eval time =     999.00 ms /    20 tokens\n";
+  const Imported named = import_soundly({folder.write("a.log", log + log)}, {}, folder / "a.dstrace");
+  ASSERT_THAT(named.recording.requests, SizeIs(2));
+  EXPECT_EQ(named.recording.requests[0].tokens.size(), 50U);
+  EXPECT_EQ(stated_figures(named)["accepted"], 60);
+  EXPECT_EQ(stated_figures(named)["drafted"], 100);
+  const std::string server = bytes_of(fixture("llama_cpp/server_default.log"));
+  const Imported anew = import_soundly({folder.write("b.log", server + server)}, {}, folder / "b.dstrace");
+  ASSERT_THAT(anew.recording.requests, SizeIs(2));
+  EXPECT_GE(anew.recording.requests[1].start_ns, anew.recording.requests[0].end_ns);
+  EXPECT_EQ(anew.recording.requests[1].end_ns - anew.recording.requests[1].start_ns,
+            anew.recording.requests[0].end_ns - anew.recording.requests[0].start_ns);
+}
+
+TEST(AcceptanceImport, StatesTheSumsOfResponsesWithoutLists) {
+  const ImportFolder folder;
+  const auto file = folder.write(
+      "a.jsonl",
+      R"({"usage":{"completion_tokens":6},"metrics":{"speculative_decoding":{"num_spec_steps":3,"num_draft_tokens":9,"num_accepted_draft_tokens":3,"acceptance_histogram":{"0":1,"1":1,"2":1}}}})");
+  const Imported log = import_soundly({file}, {}, folder / "a.dstrace");
+  EXPECT_EQ(stated_figures(log)["accepted_tokens"], 3);
+  EXPECT_EQ(stated_figures(log)["drafted_tokens"], 9);
+  EXPECT_THAT(log.recording.rounds, SizeIs(0));
+}
+
+TEST(VllmLogImport, PassesOverACutLineOfALogThatIsStillWritten) {
+  const ImportFolder folder;
+  const std::string log = bytes_of(fixture("vllm_log/wordings.log"));
+  const auto cut =
+      folder.write("a.log", log + "INFO [metrics.py:1] SpecDecoding metrics: Mean acceptance le");
+  EXPECT_THAT(refusal_of({cut}, folder), HasSubstr("is missing"));
+  const Imported partial = import_soundly({cut}, {.partial = true}, folder / "a.dstrace");
+  EXPECT_EQ(stated_figures(partial)["accepted_tokens"], 42);
+}
+
+TEST(VllmLogImport, TakesV0sWordsOfAnInterval) {
+  const ImportFolder folder;
+  const auto file =
+      folder.write("a.log",
+                   "INFO [metrics.py:1] Speculative metrics: Draft acceptance rate: 0.500, Number of "
+                   "accepted tokens: 3, Number of draft tokens: 6, \n"
+                   "INFO [metrics.py:1] Speculative metrics: Draft acceptance rate: 0.250, Number of "
+                   "accepted tokens: 1, Number of draft tokens: 4, \n");
+  const Imported log = import_soundly({file}, {}, folder / "a.dstrace");
+  EXPECT_EQ(stated_figures(log)["accepted_tokens"], 4);
+  EXPECT_EQ(stated_figures(log)["drafted_tokens"], 10);
+  EXPECT_FALSE(stated_figures(log).contains("verify_steps")) << "the line has neither steps nor a length";
+}
+
+TEST(JsonImport, TakesObjectsOverSeveralLinesAndLists) {
+  const ImportFolder folder;
+  for (const Seed& seed : seeds()) {
+    const std::filesystem::path source = fixture(seed.fixture);
+    if (source.extension() != ".jsonl" || seed.format == "rounds") continue;
+    SCOPED_TRACE(seed.fixture);
+    const Imported plain = import_soundly({source}, {.overwrite = true}, folder / "a.dstrace");
+    nlohmann::json list = nlohmann::json::array();
+    std::string pretty;
+    std::ifstream lines(source);
+    for (std::string line; std::getline(lines, line);) {
+      const nlohmann::json object = nlohmann::json::parse(line, nullptr, false);
+      if (object.is_discarded()) continue;  // with Python's numbers
+      list.push_back(object);
+      pretty += object.dump(2) + '\n';
+    }
+    for (const std::string& text : {pretty, list.dump(), list.dump(2), "\xef\xbb\xbf" + list.dump()}) {
+      const Imported taken = import_soundly({folder.write(source.filename().string(), text)},
+                                            {.overwrite = true}, folder / "b.dstrace");
+      EXPECT_EQ(taken.summary.formats, plain.summary.formats);
+      EXPECT_EQ(taken.summary.requests, plain.summary.requests);
+      EXPECT_EQ(taken.summary.rounds, plain.summary.rounds);
+      if (plain.recording.meta.contains("stated_figures") &&
+          list.size() == static_cast<std::size_t>(plain.summary.requests)) {
+        EXPECT_EQ(taken.recording.meta.at("stated_figures"), plain.recording.meta.at("stated_figures"));
+      }
+    }
+  }
+  const std::string one = bytes_of(fixture("llama_answers/server_trace.jsonl"));
+  const std::string first = one.substr(0, one.find('\n'));
+  EXPECT_THAT(refusal_of({folder.write("open.json", "[" + first)}, folder),
+              HasSubstr("has no end, expected"));
+  EXPECT_THAT(
+      refusal_of({folder.write("cut.json", first.substr(0, first.size() - 1) + "\n" + first)}, folder),
+      HasSubstr("line 1: is not JSON"));
 }
 
 TEST(VllmLogImport, TakesTheLastOfTotalsAndWhatCameOut) {
@@ -165,12 +304,6 @@ TEST(LlamaCppImport, KeepsTheSumsOfAServerAtItsDefaultVerbosity) {
   EXPECT_THAT(log.summary.missing, Not(Contains(MissingData::plain_steps)));
 }
 
-std::string bytes_of(const std::filesystem::path& file) {
-  std::ostringstream bytes;
-  bytes << std::ifstream(file, std::ios::binary).rdbuf();
-  return bytes.str();
-}
-
 std::string packed_with_gzip(const std::string& text, const std::filesystem::path& target) {
   gzFile file = gzopen(target.c_str(), "wb");
   gzwrite(file, text.data(), static_cast<unsigned>(text.size()));
@@ -245,6 +378,8 @@ TEST(PackedImport, RefusesWhatIsCutDamagedOrOfAnotherPacking) {
   EXPECT_THAT(refusal_of({folder.write("a.xz", std::string("\xfd\x37zXZ\0 ", 7))}, folder),
               HasSubstr("is compressed with xz"));
   EXPECT_THAT(refusal_of({folder.write("a.zip", "PK\x03\x04")}, folder), HasSubstr("with zip"));
+  EXPECT_THAT(refusal_of({folder.write("a.log", std::string("\xff\xfe[\0", 4))}, folder),
+              HasSubstr("is text in UTF-16"));
 }
 
 TEST(Detection, ReadsTheFirstRecordHoweverLongAndALogByItsFirstKnownLine) {

@@ -53,7 +53,8 @@ Result<std::vector<ForeignRound>> read_rounds(const JsonFields& fields) {
   DRAFTSCOPE_TRY_ASSIGN(const Lengths yields, first_of(fields, {"accept_lengths"}, max_draft_tokens + 1));
   // vLLM omits the lists where nothing was verified.
   DRAFTSCOPE_TRY_ASSIGN(const auto steps, fields.integer("num_spec_steps", 0, max_answer_tokens));
-  if (!accepted && !yields && steps == 0) return std::vector<ForeignRound>{};
+  if (!accepted && !yields && (steps == 0 || (steps && fields.find("num_accepted_draft_tokens") != nullptr)))
+    return std::vector<ForeignRound>{};
   if (!accepted && !yields)
     return fail(
         "{}: has none of per_step_accepted, accepted, accept_lengths, acceptance, expected the accepted "
@@ -102,7 +103,8 @@ Result<void> read_times(const JsonFields& fields, const nlohmann::json* metrics,
   return {};
 }
 
-Result<Answer> read_request(const nlohmann::json& object, const std::string& where) {
+/// `sums`: those of a request whose metrics have the level `summary`, without lists.
+Result<Answer> read_request(const nlohmann::json& object, const std::string& where, ResponseSums& sums) {
   const nlohmann::json* const metrics = object_in(&object, "metrics");
   const nlohmann::json* inner = object_in(metrics, "speculative_decoding");
   if (inner == nullptr) inner = object_in(&object, "spec_decode_metrics");  // name in vLLM's offline outputs
@@ -118,7 +120,9 @@ Result<Answer> read_request(const nlohmann::json& object, const std::string& whe
                           JsonFields(*usage, where).integer("completion_tokens", 0, max_answer_tokens));
   }
   answer.new_tokens = tokens.value_or(-1);
-  DRAFTSCOPE_TRY_ASSIGN(answer.rounds, read_rounds(inner != nullptr ? JsonFields(*inner, where) : fields));
+  const JsonFields of_rounds = inner != nullptr ? JsonFields(*inner, where) : fields;
+  DRAFTSCOPE_TRY_ASSIGN(answer.rounds, read_rounds(of_rounds));
+  if (answer.rounds.empty()) DRAFTSCOPE_TRY(sums.add(of_rounds, where));
   DRAFTSCOPE_TRY(read_times(fields, metrics, answer));
   return answer;
 }
@@ -127,10 +131,12 @@ Result<void> import_acceptance(const std::filesystem::path& file, ImportContext&
   const RunName name = run_name(file, context);
   DRAFTSCOPE_TRY(take_run(file, name, context));
   bool is_begun = false;
-  return read_json_lines(
+  bool has_rounds = false;
+  ResponseSums sums;
+  DRAFTSCOPE_TRY(read_json_lines(
       file, context.progress,
       [&](const nlohmann::json& object, std::int64_t line, const std::string& where) -> Result<void> {
-        DRAFTSCOPE_TRY_ASSIGN(Answer answer, read_request(object, where));
+        DRAFTSCOPE_TRY_ASSIGN(Answer answer, read_request(object, where, sums));
         const JsonFields fields(object, where);
         DRAFTSCOPE_TRY_ASSIGN(const auto question, question_of(fields, context));
         answer.question_id = question.value_or(line);
@@ -139,12 +145,17 @@ Result<void> import_acceptance(const std::filesystem::path& file, ImportContext&
         answer.run = name.specification;
         answer.repeat = name.repeat;
         if (!std::exchange(is_begun, true)) context.answers.run(answer.run, context.is_baseline);
+        has_rounds = has_rounds || !answer.rounds.empty();
         return context.answers.add(std::move(answer), where);
-      });
+      }));
+  // What the rows of rounds give is not stated twice.
+  if (!has_rounds && sums.counts["drafted_tokens"] > 0)
+    context.stated_figures[name.specification] = sums.text();
+  return {};
 }
 
 int acceptance_sureness(const FileHead& head) {
-  if (!head.is_object()) return 0;
+  if (!head.is_json()) return 0;
   if (head.has_any_key({"speculative_decoding", "spec_decode_metrics", "per_step_accepted"})) return 50;
   return head.has_any_key({"accept_lengths", "accepted", "acceptance"}) ? 30 : 0;
 }

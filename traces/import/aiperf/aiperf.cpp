@@ -71,7 +71,7 @@ Result<Response> read_aiperf(const json& object, const std::string& where, Respo
 }
 
 int aiperf_sureness(const FileHead& head) {
-  return head.is_object() && head.has_any_key({"spec_decode_acceptance", "request_start_ns"}) ? 70 : 0;
+  return head.is_json() && head.has_any_key({"spec_decode_acceptance", "request_start_ns"}) ? 70 : 0;
 }
 
 }  // namespace

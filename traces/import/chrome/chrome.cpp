@@ -79,7 +79,8 @@ class ChromeImport {
     // commit() tells the reason.
     if (target_.writer().failed()) return fail("{}: the trace can't be written", file_);
     auto taken = event.problem.empty() ? take_row(event) : fail("{}", event.problem);
-    if (taken || !is_partial_) return taken;
+    if (taken) return taken;
+    if (!is_partial_) return fail("{}{}", taken.error().message, partial_hint);
     left_out_.add(std::move(taken).error().message);
     return {};
   }
@@ -105,6 +106,8 @@ class ChromeImport {
   }
 
  private:
+  static constexpr std::string_view partial_hint = " (--partial passes over it)";
+
   Result<void> take_row(const ChromeEvent& event) {
     if (event.phase == "X") return take_complete(event);
     if (event.phase == "B") return take_begin(event);
@@ -122,7 +125,7 @@ class ChromeImport {
         const Error error{
             fmt::format("{}: event {} (\"{}\") begins and never ends, expected an E for every B", file_,
                         open.index, excerpt(open.name))};
-        if (!is_partial_) return tl::unexpected<Error>(error);
+        if (!is_partial_) return fail("{}{}", error.message, partial_hint);
         left_out_.add(error.message);
         if (!is_request(open)) continue;
         ChromeEvent request = open;

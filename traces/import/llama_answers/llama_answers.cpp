@@ -26,7 +26,7 @@ Result<Response> read_llama(const json& object, const std::string& where, Respon
 }
 
 int llama_answers_sureness(const FileHead& head) {
-  return head.is_object() && head.has_any_key({"predicted_ms"}) ? 45 : 0;
+  return head.is_json() && head.has_any_key({"predicted_ms"}) ? 45 : 0;
 }
 
 }  // namespace

@@ -16,7 +16,7 @@
 #include "import/formats.h"
 #include "import/llama_cpp/llama_task.h"
 #include "import/llama_cpp/log_lines.h"
-#include "import/text_lines.h"
+#include "import/log_fields.h"
 
 namespace draftscope::traces {
 namespace {
@@ -30,13 +30,24 @@ class LlamaLog {
   }
 
   Result<void> take(std::string_view text, std::int64_t number) {
-    const LlamaLine line = llama_line(text);
-    if (line.event == LlamaEvent::none) return {};
+    LlamaLine line = llama_line(text);
+    if (!line.is_of_a_program) timed_slot_ = line.event == LlamaEvent::timings ? line.slot : -1;
+    if (line.event == LlamaEvent::none || line.event == LlamaEvent::timings) return {};
     const std::string where = fmt::format("{}: line {}", file_.string(), number);
+    if (is_timing(line)) {
+      const auto timed = tasks_.find(timed_slot_);
+      return timed == tasks_.end() ? Result<void>{} : take_line(line, timed->second, where);
+    }
     // A token's text may contain line breaks, and the part after one may look like anything.
     if (line.time_us >= 0) has_times_ = true;
     if (has_times_ && line.time_us < 0) return {};
     if (line.time_us >= 0) {
+      line.time_us += restarted_us_;
+      if (line.time_us < now_us_ && line.event == LlamaEvent::began && tasks_.empty()) {
+        // The server began anew, and its clock with it.
+        restarted_us_ += now_us_ - line.time_us;
+        line.time_us = now_us_;
+      }
       if (line.time_us < now_us_)
         return fail("{}: its time is {} us, expected at least that of the line before ({} us)", where,
                     line.time_us, now_us_);
@@ -94,6 +105,13 @@ class LlamaLog {
   }
 
  private:
+  /// Whether the line has a task's times or sums without its name.
+  static bool is_timing(const LlamaLine& line) {
+    return line.is_of_a_program &&
+           (line.event == LlamaEvent::prompt_time || line.event == LlamaEvent::decode_time ||
+            line.event == LlamaEvent::acceptance);
+  }
+
   static constexpr std::string_view cut_hint = " (--partial takes what is there)";
   static constexpr std::int64_t max_examples = 5;
 
@@ -183,7 +201,9 @@ class LlamaLog {
   RunName run_;
   std::map<std::int64_t, LlamaTask> tasks_;  ///< Tasks by slot.
   std::optional<LlamaTask> program_;         ///< The text of a command-line program, while in progress.
+  std::int64_t timed_slot_ = -1;             ///< Slot whose task's times follow without its name; -1 = none.
   std::int64_t now_us_ = -1;
+  std::int64_t restarted_us_ = 0;  ///< Time of the servers before, on whose clocks the lines were.
   std::int64_t requests_ = 0;
   std::int64_t undrafted_ = 0;
   std::int64_t drafted_ = 0;  ///< Drafted tokens of texts without logged rounds.
@@ -202,9 +222,9 @@ class LlamaLog {
 Result<void> import_llama_cpp(const std::filesystem::path& file, ImportContext& context) {
   DRAFTSCOPE_TRY(take_run(file, run_name(file, context), context));
   LlamaLog log(file, context);
-  DRAFTSCOPE_TRY(read_text_lines(
-      file, context.progress,
-      [&](std::string_view line, std::int64_t number, bool /*is_ended*/) { return log.take(line, number); }));
+  DRAFTSCOPE_TRY(read_log_lines(file, context.progress, [&](std::string_view line, std::int64_t number) {
+    return log.take(line, number);
+  }));
   return log.finish();
 }
 

@@ -100,7 +100,8 @@ bool begins_with(std::string_view text, std::string_view words, LlamaLine& line)
   return true;
 }
 
-/// Reads "0.01.268.762 I ": minutes, seconds, milliseconds and microseconds since the process began.
+/// Reads "0.01.268.762 I " at the text's beginning: minutes, seconds, milliseconds and microseconds since the
+/// process began.
 std::int64_t take_time(std::string_view& text) {
   std::string_view rest = text;
   std::int64_t total = 0;
@@ -121,6 +122,21 @@ std::int64_t take_time(std::string_view& text) {
   return total;
 }
 
+/// Reads the line's time, which may come after what a container, a collector or a router put before it.
+std::int64_t take_time_of_line(std::string_view& text) {
+  constexpr std::size_t max_words = 8;
+  std::string_view rest = text;
+  for (std::size_t word = 0; word < max_words && !rest.empty(); ++word) {
+    if (const std::int64_t time_us = take_time(rest); time_us >= 0) {
+      text = rest;
+      return time_us;
+    }
+    rest.remove_prefix(std::min(rest.find(' '), rest.size()));
+    skip_blanks(rest);
+  }
+  return -1;
+}
+
 /// Removes the name of the program's part that wrote the line: "spec        draft: …".
 std::string_view behind_source(std::string_view text) {
   const std::size_t colon = text.starts_with("spec ") ? text.find(": ") : std::string_view::npos;
@@ -137,11 +153,24 @@ bool speaks_of_drafts(std::string_view message) {
   return true;
 }
 
+/// Reads a task's times or sums from a line that does not name it.
+void read_timing(std::string_view text, LlamaLine& line) {
+  for (const Pattern& pattern : patterns) {
+    if (pattern.event != LlamaEvent::acceptance && pattern.event != LlamaEvent::prompt_time &&
+        pattern.event != LlamaEvent::decode_time)
+      continue;
+    const std::size_t begin = text.find(pattern.words.substr(0, pattern.words.find('%')));
+    if (begin == std::string_view::npos || !begins_with(text.substr(begin), pattern.words, line)) continue;
+    line.event = pattern.event;
+    return;
+  }
+}
+
 }  // namespace
 
 LlamaLine llama_line(std::string_view text) {
   LlamaLine line;
-  line.time_us = take_time(text);
+  line.time_us = take_time_of_line(text);
   // Lines have the form "slot update_slots: id  1 | task 0 | …". A line about candidates names its sequence,
   // which is the slot.
   constexpr std::string_view task_words = "| task ";
@@ -165,6 +194,7 @@ LlamaLine llama_line(std::string_view text) {
     line.slot = 0;
     message = candidate != std::string_view::npos ? text.substr(candidate) : behind_source(text);
   }
+  if (!line.is_of_a_program && message.empty()) line.event = LlamaEvent::timings;
   for (const Pattern& pattern : patterns) {
     if (pattern.is_of_a_program != line.is_of_a_program || !begins_with(message, pattern.words, line))
       continue;
@@ -172,6 +202,7 @@ LlamaLine llama_line(std::string_view text) {
     if (line.event == LlamaEvent::candidate) line.slot = line.values[0];
     return line;
   }
+  if (line.is_of_a_program) read_timing(text, line);
   if (!line.is_of_a_program && speaks_of_drafts(message)) line.event = LlamaEvent::unknown;
   return line;
 }

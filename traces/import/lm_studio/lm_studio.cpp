@@ -57,7 +57,7 @@ Result<Response> read_lm_studio(const json& object, const std::string& where, Re
 }
 
 int lm_studio_sureness(const FileHead& head) {
-  return head.is_object() && head.has_any_key({"stats"}) &&
+  return head.is_json() && head.has_any_key({"stats"}) &&
                  head.has_any_key({"accepted_draft_tokens_count", "acceptedDraftTokensCount",
                                    "tokens_per_second", "tokensPerSecond", "time_to_first_token"})
              ? 55

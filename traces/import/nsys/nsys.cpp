@@ -93,8 +93,9 @@ class NsysImport {
     DRAFTSCOPE_TRY(read_limits());
     DRAFTSCOPE_TRY(remark_on_rows());
     if (target_.counts().kernels == 0 && ranges_.size() == 0)
-      return fail("{}: has neither NVTX ranges nor device activities, expected Nsight Systems' SQLite export",
-                  name_);
+      return fail(
+          "{}: has neither NVTX ranges nor device activities{}, expected Nsight Systems' SQLite export",
+          name_, unread_.empty() ? "" : fmt::format(" (times that are not read are in {})", unread_));
     return {};
   }
 
@@ -131,9 +132,9 @@ class NsysImport {
     constexpr std::size_t max_names = 12;
     const std::vector<std::string> named(
         others.begin(), others.begin() + static_cast<std::ptrdiff_t>(std::min(others.size(), max_names)));
+    unread_ = fmt::format("{}{}", fmt::join(named, ", "), named.size() < others.size() ? " and others" : "");
     if (!others.empty())
-      target_.remark(fmt::format("{}: holds times that are not read, in {}{}", name_, fmt::join(named, ", "),
-                                 named.size() < others.size() ? " and others" : ""));
+      target_.remark(fmt::format("{}: holds times that are not read, in {}", name_, unread_));
     if (database_.left_out() > 0)
       target_.remark(fmt::format("passed over {} rows, the first: {}", database_.left_out(),
                                  database_.first_left_out()));
@@ -470,10 +471,11 @@ class NsysImport {
   std::string name_;
   RunName run_name_;
   NsysDatabase database_;
-  std::map<std::string_view, std::string> tables_;                        // name → its newest version
-  std::int64_t cut_ = 0;                                                  // Rows that began before 0.
-  std::int64_t nameless_ = 0;                                             // Kernels without a name.
-  std::unordered_map<std::int64_t, std::string> strings_;                 // strings of the file
+  std::string unread_;                                     ///< Names of tables with times that are not read.
+  std::map<std::string_view, std::string> tables_;         // name → its newest version
+  std::int64_t cut_ = 0;                                   // Rows that began before 0.
+  std::int64_t nameless_ = 0;                              // Kernels without a name.
+  std::unordered_map<std::int64_t, std::string> strings_;  // strings of the file
   std::map<std::pair<std::int64_t, std::int64_t>, std::string> domains_;  // (process, domain) → name
   std::map<std::tuple<std::int64_t, std::int64_t, bool>, std::size_t> lanes_;
   std::unordered_map<std::int64_t, std::vector<std::uint32_t>> lanes_of_thread_;

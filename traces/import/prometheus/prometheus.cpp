@@ -227,7 +227,7 @@ int prometheus_sureness(const FileHead& head) {
   const bool has_comments = head.has_any_word({"# TYPE ", "# HELP "});
   const bool has_engine = head.has_any_word({"vllm:", "sglang:", "llamacpp:", "trtllm_"});
   if (has_comments && has_engine) return 30;
-  return head.has_any_word({"spec_decode_num_draft", "sglang:spec_"}) ? 11 : 0;
+  return head.has_any_word({"spec_decode_num_", "sglang:spec_"}) ? 11 : 0;
 }
 
 }  // namespace

@@ -307,7 +307,7 @@ Result<void> import_rounds(const std::filesystem::path& file, ImportContext& con
 }
 
 int rounds_sureness(const FileHead& head) {
-  return head.is_object() && head.text().find("\"draftscope-rounds\"") != std::string_view::npos ? 90 : 0;
+  return head.is_json() && head.text().find("\"draftscope-rounds\"") != std::string_view::npos ? 90 : 0;
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Imports results of `vllm bench serve` and of SGLang's bench_serving, which grew from one program: JSON
-// objects one after another, each a run. Lists of requests are there with --save-detailed and
+// objects, each a run. Lists of requests are there with --save-detailed and
 // --output-details.
 #include <cmath>
 
@@ -125,18 +125,19 @@ Result<void> add_bench_run(const json& object, const RunName& name, const std::f
 
 Result<void> import_serve_bench(const std::filesystem::path& file, ImportContext& context) {
   const RunName first = run_name(file, context);
-  return read_json_objects(
+  std::int64_t number = 0;
+  return read_json_lines(
       file, context.progress,
-      [&](const json& object, std::int64_t number, const std::string& where) -> Result<void> {
+      [&](const json& object, std::int64_t /*line*/, const std::string& where) -> Result<void> {
         RunName name = first;
-        if (number > 1) name.specification += fmt::format(" {}", number);
+        if (++number > 1) name.specification += fmt::format(" {}", number);
         return add_bench_run(object, name, file, where, context);
       });
 }
 
 int serve_bench_sureness(const FileHead& head) {
-  return head.is_object() && head.has_all_keys({"completed", "output_throughput", "request_throughput"}) ? 58
-                                                                                                         : 0;
+  return head.is_json() && head.has_all_keys({"completed", "output_throughput", "request_throughput"}) ? 58
+                                                                                                       : 0;
 }
 
 }  // namespace

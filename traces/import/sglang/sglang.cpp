@@ -34,7 +34,7 @@ Result<Response> read_sglang(const json& object, const std::string& where, Respo
 }
 
 int sglang_sureness(const FileHead& head) {
-  return head.is_object() && head.has_any_key({"meta_info", "sglext"}) ? 60 : 0;
+  return head.is_json() && head.has_any_key({"meta_info", "sglext"}) ? 60 : 0;
 }
 
 }  // namespace

@@ -89,10 +89,9 @@ class SglangLog {
 
 Result<void> import_sglang_log(const std::filesystem::path& file, ImportContext& context) {
   SglangLog log;
-  DRAFTSCOPE_TRY(read_text_lines(file, context.progress,
-                                 [&](std::string_view line, std::int64_t number, bool /*is_ended*/) {
-                                   return log.take(line, fmt::format("{}: line {}", file.string(), number));
-                                 }));
+  DRAFTSCOPE_TRY(read_log_lines(file, context.progress, [&](std::string_view line, std::int64_t number) {
+    return log.take(line, fmt::format("{}: line {}", file.string(), number));
+  }));
   DRAFTSCOPE_TRY_ASSIGN(const StatedSums sums, log.sums(file.string()));
   context.target.writer().set_meta("engine", "SGLang");
   return state_run(file, run_name(file, context), sums, context);

@@ -42,7 +42,7 @@ Result<void> import_spec_bench(const std::filesystem::path& file, ImportContext&
 }
 
 int spec_bench_sureness(const FileHead& head) {
-  return head.is_object() && head.has_all_keys({"choices", "turns", "question_id"}) ? 40 : 0;
+  return head.is_json() && head.has_all_keys({"choices", "turns", "question_id"}) ? 40 : 0;
 }
 
 }  // namespace

@@ -40,7 +40,7 @@ Result<void> import_swift(const std::filesystem::path& file, ImportContext& cont
 }
 
 int swift_sureness(const FileHead& head) {
-  return head.is_object() && head.has_all_keys({"choices", "turns"}) ? 39 : 0;
+  return head.is_json() && head.has_all_keys({"choices", "turns"}) ? 39 : 0;
 }
 
 }  // namespace

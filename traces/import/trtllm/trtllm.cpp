@@ -128,7 +128,7 @@ Result<void> import_trtllm(const std::filesystem::path& file, ImportContext& con
 }
 
 int trtllm_sureness(const FileHead& head) {
-  return head.is_object() && head.has_any_key({"inflightBatchingStats"}) ? 65 : 0;
+  return head.is_json() && head.has_any_key({"inflightBatchingStats"}) ? 65 : 0;
 }
 
 }  // namespace

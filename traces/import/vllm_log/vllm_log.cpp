@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Imports vLLM's log by its lines about speculation, which have sums of the seconds before. Their wordings,
 // from vllm/v1/spec_decode/metrics.py and its ancestors, are lists of "name: value": 0.6 to 0.9 (V0 engine,
-// sums since the start), 0.8.2, 0.8.5, 0.10, and 2026's with "Current speculative depth".
+// sums since the start), 0.8.2 (V0's words, but of an interval), 0.8.3, 0.8.5, 0.10, and 2026's with "Current
+// speculative depth".
 #include <cmath>
 #include <map>
 #include <string_view>
@@ -23,10 +24,13 @@ class VllmLog {
     const std::size_t interval = line.find(interval_words);
     const std::size_t total = line.find(total_words);
     if (interval != std::string_view::npos)
-      return take_interval(log_fields_of(line.substr(interval + interval_words.size())), where);
-    if (total != std::string_view::npos)
-      return take_total(log_fields_of(line.substr(total + total_words.size())), where);
-    return {};
+      return take_interval(log_fields_of(line.substr(interval + interval_words.size())), "Accepted",
+                           "Drafted", where);
+    if (total == std::string_view::npos) return {};
+    const LogFields fields = log_fields_of(line.substr(total + total_words.size()));
+    return fields.contains("Number of emitted tokens")
+               ? take_total(fields, where)
+               : take_interval(fields, "Number of accepted tokens", "Number of draft tokens", where);
   }
 
   [[nodiscard]] Result<StatedSums> sums(const std::string& file) const {
@@ -64,11 +68,13 @@ class VllmLog {
     return value;
   }
 
-  Result<void> take_interval(const LogFields& fields, const std::string& where) {
-    DRAFTSCOPE_TRY_ASSIGN(const double accepted, count(fields, "Accepted", where));
-    DRAFTSCOPE_TRY_ASSIGN(const double drafted, count(fields, "Drafted", where));
+  Result<void> take_interval(const LogFields& fields, std::string_view accepted_name,
+                             std::string_view drafted_name, const std::string& where) {
+    DRAFTSCOPE_TRY_ASSIGN(const double accepted, count(fields, accepted_name, where));
+    DRAFTSCOPE_TRY_ASSIGN(const double drafted, count(fields, drafted_name, where));
     if (accepted > drafted)
-      return fail("{}: Accepted is {}, expected at most Drafted ({})", where, accepted, drafted);
+      return fail("{}: {} is {}, expected at most {} ({})", where, accepted_name, accepted, drafted_name,
+                  drafted);
     accepted_ += accepted;
     drafted_ += drafted;
     ++lines_;
@@ -145,10 +151,9 @@ class VllmLog {
 
 Result<void> import_vllm_log(const std::filesystem::path& file, ImportContext& context) {
   VllmLog log;
-  DRAFTSCOPE_TRY(read_text_lines(file, context.progress,
-                                 [&](std::string_view line, std::int64_t number, bool /*is_ended*/) {
-                                   return log.take(line, fmt::format("{}: line {}", file.string(), number));
-                                 }));
+  DRAFTSCOPE_TRY(read_log_lines(file, context.progress, [&](std::string_view line, std::int64_t number) {
+    return log.take(line, fmt::format("{}: line {}", file.string(), number));
+  }));
   DRAFTSCOPE_TRY_ASSIGN(const StatedSums sums, log.sums(file.string()));
   context.target.writer().set_meta("engine", "vLLM");
   return state_run(file, run_name(file, context), sums, context);

@@ -113,7 +113,7 @@ Result<void> import_vllm_vcr(const std::filesystem::path& file, ImportContext& c
 }
 
 int vllm_vcr_sureness(const FileHead& head) {
-  return head.is_object() && head.has_all_keys({"ttft_ms", "output_tokens", "prompt_tokens"}) ? 62 : 0;
+  return head.is_json() && head.has_all_keys({"ttft_ms", "output_tokens", "prompt_tokens"}) ? 62 : 0;
 }
 
 }  // namespace
