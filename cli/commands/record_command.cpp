@@ -206,7 +206,12 @@ Result<int> record(const RecordOptions& options) {
   DRAFTSCOPE_TRY(engine::check_stop_strings(options.decoding.stop_strings));
   if (!options.shard.shard)
     DRAFTSCOPE_TRY(traces::check_trace_target(options.output, {options.inputs, options.overwrite}));
-  DRAFTSCOPE_TRY_ASSIGN(std::vector<traces::Question> questions, traces::read_questions(options.prompts));
+  std::size_t without_prompt = 0;
+  DRAFTSCOPE_TRY_ASSIGN(
+      std::vector<traces::Question> questions,
+      traces::read_questions(options.prompts, options.skip_unfit ? &without_prompt : nullptr));
+  if (without_prompt > 0)
+    print_note(fmt::format("{} questions left out: they have no prompt", without_prompt));
   if (options.limit > 0)
     questions.resize(std::min(questions.size(), static_cast<std::size_t>(options.limit)));
   if (options.shard.shard) return record_shard(options, questions);

@@ -13,10 +13,11 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-Result<std::vector<Question>> read(const std::string& text, const std::string& name = "prompts.jsonl") {
+Result<std::vector<Question>> read(const std::string& text, const std::string& name = "prompts.jsonl",
+                                   std::size_t* without_prompt = nullptr) {
   const auto path = std::filesystem::path(testing::TempDir()) / name;
   std::ofstream(path) << text;
-  auto questions = read_questions(path);
+  auto questions = read_questions(path, without_prompt);
   std::filesystem::remove(path);
   return questions;
 }
@@ -28,8 +29,13 @@ TEST(PromptFile, HasOneTextInEachForm) {
        R"("hi")", R"({"messages":[{"role":"user","content":"hi"},{"role":"assistant","content":"there"}]})",
        R"({"messages":[{"role":"user","content":[{"type":"text","text":"h"},{"type":"text","text":"i"}]}]})",
        R"({"conversations":[{"from":"human","value":"hi"},{"from":"gpt","value":"a"},{"from":"human","value":"b"}]})",
-       R"({"prompt":[{"role":"user","content":"hi"}],"category":null})"}) {
-    for (const std::string& text : {std::string(line), "[" + std::string(line) + "]"}) {
+       R"({"prompt":[{"role":"user","content":"hi"}],"category":null})", R"({"turns":"hi"})",
+       R"({"conversation":[{"role":"user","content":"hi"},{"role":"assistant","content":"a"},{"role":"user","content":"b"}]})",
+       R"({"instruction":"hi","input":""})", R"({"problem":"hi"})",
+       R"({"custom_id":"a","url":"/v1/completions","body":{"model":"m","prompt":"hi"}})"}) {
+    for (const std::string& text :
+         {std::string(line), "[" + std::string(line) + "]", "\xef\xbb\xbf" + std::string(line) + "\r\n",
+          R"({"version":1,"data":[)" + std::string(line) + "]}"}) {
       const auto questions = read(text);
       ASSERT_TRUE(questions) << questions.error().message;
       ASSERT_EQ(questions->size(), 1U);
@@ -41,6 +47,26 @@ TEST(PromptFile, HasOneTextInEachForm) {
   ASSERT_TRUE(plain) << plain.error().message;
   EXPECT_EQ(plain->at(0).turns.front(), "{hi}");
   EXPECT_EQ(plain->at(1).turns.front(), "[there]");
+}
+
+TEST(PromptFile, MayBeOneObjectOverSeveralLines) {
+  const auto questions = read("{\n \"instruction\": \"a\",\n \"input\": \"b\"\n}\n");
+  ASSERT_TRUE(questions) << questions.error().message;
+  EXPECT_THAT(questions->front().turns, ElementsAre("a\n\nb"));
+}
+
+TEST(PromptFile, LeavesOutQuestionsWithoutAPromptWhereTheyAreCounted) {
+  const std::string text =
+      R"([{"id":"a","conversations":[]},{"id":"b","conversations":[{"from":"gpt","value":"x"}]},{"id":"c","text":""},)"
+      R"({"id":"d","conversations":[{"from":"human","value":"hi"}]}])";
+  EXPECT_FALSE(read(text));
+  std::size_t without_prompt = 0;
+  const auto questions = read(text, "prompts.jsonl", &without_prompt);
+  ASSERT_TRUE(questions) << questions.error().message;
+  ASSERT_EQ(questions->size(), 1U);
+  EXPECT_EQ(questions->front().name, "d");
+  EXPECT_EQ(without_prompt, 3U);
+  EXPECT_FALSE(read(R"([{"conversations":[{"from":"human","value":7}]}])", "prompts.jsonl", &without_prompt));
 }
 
 TEST(PromptFile, KeepsIdsOfEitherKind) {

@@ -13,7 +13,8 @@ inline constexpr const char* prompts =
     "Questions, one a line or in a JSON array: turns, prompt, text, question, messages or conversations; "
     ".txt: one "
     "text a line";
-inline constexpr const char* skip_unfit = "Leave out questions whose prompts are longer than the context";
+inline constexpr const char* skip_unfit =
+    "Leave out questions without a prompt, or with one longer than the context";
 inline constexpr const char* output = "The trace to write (.dstrace)";
 inline constexpr const char* overwrite = "Replace an existing trace";
 inline constexpr const char* max_tokens = "Tokens to generate at most";
