@@ -65,7 +65,13 @@ Result<void> read_max_tokens(const JsonField& field, CompletionRequest& request)
 }
 
 Result<void> read_seed(const JsonField& field, CompletionRequest& request) {
-  DRAFTSCOPE_TRY_ASSIGN(request.decoding.seed, field.integer<std::uint64_t>());
+  if (field.value().is_number_unsigned()) {
+    DRAFTSCOPE_TRY_ASSIGN(request.decoding.seed, field.integer<std::uint64_t>());
+    return {};
+  }
+  // The API's seeds are signed.
+  DRAFTSCOPE_TRY_ASSIGN(const std::int64_t seed, field.integer<std::int64_t>());
+  request.decoding.seed = static_cast<std::uint64_t>(seed);
   return {};
 }
 
@@ -98,9 +104,13 @@ Result<void> read_stream(const JsonField& field, CompletionRequest& request) {
 Result<void> read_stream_options(const JsonField& field, CompletionRequest& request) {
   DRAFTSCOPE_TRY_ASSIGN(const auto members, field.members());
   for (const auto& [name, member] : members)
-    if (name != "include_usage" && name != "include_obfuscation")
-      return fail("{}: {} is not known, expected include_usage", whole_body, member.path());
-  DRAFTSCOPE_TRY_ASSIGN(request.includes_usage, field["include_usage"].boolean_or(false));
+    if (name != "include_usage" && name != "continuous_usage_stats" && name != "include_obfuscation")
+      return fail("{}: {} is not known, expected include_usage or continuous_usage_stats", whole_body,
+                  member.path());
+  DRAFTSCOPE_TRY_ASSIGN(const bool includes_usage, field["include_usage"].boolean_or(false));
+  // vLLM's name, which GuideLLM sends: the numbers so far in each event.
+  DRAFTSCOPE_TRY_ASSIGN(const bool is_continuous, field["continuous_usage_stats"].boolean_or(false));
+  if (includes_usage) request.usage = is_continuous ? UsageEvents::all : UsageEvents::last;
   return {};
 }
 
@@ -253,7 +263,7 @@ Result<CompletionRequest> parse_completion_request(std::string_view body, Comple
   for (const RequestField& row : request_fields)
     if (takes(row, kind)) known.emplace_back(row.name);
   for (const auto& [name, value] : json.items())
-    if (std::find(known.begin(), known.end(), name) == known.end())
+    if (!value.is_null() && std::find(known.begin(), known.end(), name) == known.end())
       return fail("{}: {} is no field of it, expected {}", whole_body, quote(name),
                   closest_names(name, known));
   CompletionRequest request{.kind = kind, .decoding = defaults};
@@ -264,7 +274,7 @@ Result<CompletionRequest> parse_completion_request(std::string_view body, Comple
                                    : request.prompt.empty() && request.prompt_tokens.empty())
     return fail("{}: {} is missing, expected it", whole_body,
                 kind == CompletionKind::chat ? "messages" : "prompt");
-  if (request.includes_usage && !request.streams)
+  if (request.usage != UsageEvents::none && !request.streams)
     return fail("{}: stream_options is given without stream, expected both", whole_body);
   if (const auto checked = engine::check(request.decoding.sampling); !checked)
     return fail("{}: {}", whole_body, checked.error().message);

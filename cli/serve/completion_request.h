@@ -3,7 +3,7 @@
 
 // Requests for a completion as OpenAI's API words them: https://platform.openai.com/docs/api-reference/chat
 // and …/completions. Bodies are untrusted. A field that would change the text and can't be served is refused
-// by its name, and so is an unknown one.
+// by its name, and so is an unknown one. A field that is null is left open.
 
 #include <draftscope/base/result.h>
 #include <draftscope/engine/recording/run_identity.h>
@@ -21,6 +21,9 @@ inline constexpr std::size_t max_stop_strings = 16;
 
 enum class CompletionKind : std::uint8_t { text, chat };
 
+/// Events of a stream that hold the numbers of tokens.
+enum class UsageEvents : std::uint8_t { none, last, all };
+
 struct CompletionRequest {
   CompletionKind kind = CompletionKind::text;
   std::string model;   ///< Model that the client names; "" = any.
@@ -30,7 +33,7 @@ struct CompletionRequest {
   engine::DecodingOptions decoding;
   bool ignores_end = false;  ///< Whether the text goes on after an end-of-sequence token.
   bool streams = false;
-  bool includes_usage = false;  ///< Whether a stream ends with the numbers of tokens.
+  UsageEvents usage = UsageEvents::none;
 };
 
 /// Reads the body of a request; what it leaves open is as in `defaults`. Errors, with the field's name: a

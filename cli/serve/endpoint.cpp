@@ -73,13 +73,13 @@ class Client {
   /// Sends the events that there are by now; false if the client left.
   bool send_events(httplib::DataSink& sink) {
     if (!sink.is_writable()) return false;
-    const bool includes_usage = completion_->request.includes_usage;
+    const UsageEvents usage = completion_->request.usage;
     const Exchange::Piece piece = exchange_.take(*completion_, presence_poll);
     if (piece.text.empty() && !piece.result) return true;
     std::string events;
-    if (!std::exchange(has_begun_, true)) events += first_events(header_, includes_usage);
-    if (!piece.text.empty()) events += text_event(header_, piece.text, includes_usage);
-    if (piece.result) events += last_events(header_, *piece.result, includes_usage);
+    if (!std::exchange(has_begun_, true)) events += first_events(header_, usage);
+    if (!piece.text.empty()) events += text_event(header_, piece.text, piece.completion_tokens, usage);
+    if (piece.result) events += last_events(header_, *piece.result, usage);
     if (!sink.write(events.data(), events.size())) return false;
     if (piece.result) sink.done();
     return true;
@@ -277,6 +277,9 @@ class Endpoint::Implementation {
           response, 405,
           fmt::format("{} is no method of {}, expected {}", quote(request.method), route.path, route.method));
     }
+    constexpr std::string_view one_model = "/v1/models/";
+    if (method == "GET" && request.path.starts_with(one_model))
+      return model(response, std::string_view(request.path).substr(one_model.size()));
     refuse(response, not_found,
            fmt::format("{} is no path here, expected /v1/completions, /v1/chat/completions, /v1/models, "
                        "/health or /metrics",
@@ -293,6 +296,13 @@ class Endpoint::Implementation {
 
   void models(httplib::Response& response, const std::string& /*body*/) {
     response.set_content(models_reply(served_.name, created_s_), json_type);
+  }
+
+  void model(httplib::Response& response, std::string_view name) {
+    if (name != served_.name)
+      return refuse(response, not_found, fmt::format("model is {}, expected {}", quote(name), served_.name),
+                    "model");
+    response.set_content(model_reply(served_.name, created_s_), json_type);
   }
 
   template <CompletionKind kind>

@@ -32,7 +32,7 @@ Exchange::Refusal Exchange::submit(const std::shared_ptr<Completion>& completion
 Exchange::Piece Exchange::take(Completion& completion, std::chrono::milliseconds max_wait) {
   std::unique_lock lock(mutex_);
   changed_.wait_for(lock, max_wait, [&] { return !completion.text_.empty() || completion.result_; });
-  return {std::exchange(completion.text_, {}), completion.result_};
+  return {std::exchange(completion.text_, {}), completion.tokens_, completion.result_};
 }
 
 void Exchange::leave(const std::shared_ptr<Completion>& completion) {
@@ -69,10 +69,11 @@ void Exchange::add_round(const traces::Round& round) {
   for (std::int32_t position = 0; position < round.accepted; ++position) ++accepted.at(to_size(position));
 }
 
-void Exchange::add_text(Completion& completion, std::string_view text) {
+void Exchange::add_text(Completion& completion, std::string_view text, std::int64_t completion_tokens) {
   if (text.empty()) return;
   const std::lock_guard lock(mutex_);
   completion.text_ += text;
+  completion.tokens_ = completion_tokens;
   changed_.notify_all();
 }
 

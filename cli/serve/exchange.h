@@ -51,6 +51,7 @@ struct Completion {
  private:
   friend class Exchange;
   std::string text_;  // Text that was not taken yet.
+  std::int64_t tokens_ = 0;
   std::optional<CompletionResult> result_;
 };
 
@@ -79,7 +80,8 @@ class Exchange {
   [[nodiscard]] Refusal submit(const std::shared_ptr<Completion>& completion);
 
   struct Piece {
-    std::string text;  ///< Valid UTF-8; "" = none.
+    std::string text;                    ///< Valid UTF-8; "" = none.
+    std::int64_t completion_tokens = 0;  ///< Tokens of the whole text so far.
     std::optional<CompletionResult> result;
   };
   /// Text since the last call, and the result after the last text. Waits for either, at most so long.
@@ -92,7 +94,8 @@ class Exchange {
   /// Counts the token that a prefill gives.
   void add_first_token();
   void add_round(const traces::Round& round);
-  void add_text(Completion& completion, std::string_view text);
+  /// `completion_tokens`: those of the whole text so far.
+  void add_text(Completion& completion, std::string_view text, std::int64_t completion_tokens);
   /// Ends the completion that next() returned last.
   void finish(Completion& completion, CompletionResult result);
 

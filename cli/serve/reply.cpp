@@ -24,10 +24,10 @@ bool ended_by_itself(const CompletionResult& result) {
   return result.end == CompletionEnd::stop || result.end == CompletionEnd::length;
 }
 
-ReplyJson usage_json(const ReplyHeader& header, const CompletionResult& result) {
+ReplyJson usage_json(const ReplyHeader& header, std::int64_t completion_tokens) {
   return {{"prompt_tokens", header.prompt_tokens},
-          {"completion_tokens", result.completion_tokens},
-          {"total_tokens", header.prompt_tokens + result.completion_tokens}};
+          {"completion_tokens", completion_tokens},
+          {"total_tokens", header.prompt_tokens + completion_tokens}};
 }
 
 /// Reply or event with one choice; `finish` null = the text goes on.
@@ -46,12 +46,17 @@ ReplyJson with_choice(const ReplyHeader& header, bool is_event, ReplyJson conten
           {"choices", ReplyJson::array({std::move(choice)})}};
 }
 
-/// Event with one choice. Where the last event holds the usage, all others say that they do not.
+/// Event with one choice. Where the last event alone holds the usage, all others say that they do not.
 std::string choice_event(const ReplyHeader& header, ReplyJson content, ReplyJson finish,
-                         bool includes_usage) {
+                         std::int64_t completion_tokens, UsageEvents usage) {
   ReplyJson event = with_choice(header, true, std::move(content), std::move(finish));
-  if (includes_usage) event["usage"] = nullptr;
+  if (usage != UsageEvents::none)
+    event["usage"] = usage == UsageEvents::all ? usage_json(header, completion_tokens) : nullptr;
   return event_of(event);
+}
+
+ReplyJson model_json(std::string_view model, std::int64_t created_s) {
+  return {{"id", model}, {"object", "model"}, {"created", created_s}, {"owned_by", "draftscope"}};
 }
 
 ReplyJson error_json(int status, std::string_view message, std::string_view field) {
@@ -70,31 +75,32 @@ std::string whole_reply(const ReplyHeader& header, std::string_view text, const 
   ReplyJson content = text;
   if (header.kind == CompletionKind::chat) content = {{"role", "assistant"}, {"content", text}};
   ReplyJson reply = with_choice(header, false, std::move(content), completion_end_name(result.end));
-  reply["usage"] = usage_json(header, result);
+  reply["usage"] = usage_json(header, result.completion_tokens);
   return line_of(reply);
 }
 
-std::string first_events(const ReplyHeader& header, bool includes_usage) {
+std::string first_events(const ReplyHeader& header, UsageEvents usage) {
   if (header.kind != CompletionKind::chat) return {};
-  return choice_event(header, {{"role", "assistant"}, {"content", ""}}, nullptr, includes_usage);
+  return choice_event(header, {{"role", "assistant"}, {"content", ""}}, nullptr, 0, usage);
 }
 
-std::string text_event(const ReplyHeader& header, std::string_view text, bool includes_usage) {
+std::string text_event(const ReplyHeader& header, std::string_view text, std::int64_t completion_tokens,
+                       UsageEvents usage) {
   ReplyJson content = text;
   if (header.kind == CompletionKind::chat) content = {{"content", text}};
-  return choice_event(header, std::move(content), nullptr, includes_usage);
+  return choice_event(header, std::move(content), nullptr, completion_tokens, usage);
 }
 
-std::string last_events(const ReplyHeader& header, const CompletionResult& result, bool includes_usage) {
+std::string last_events(const ReplyHeader& header, const CompletionResult& result, UsageEvents usage) {
   if (!ended_by_itself(result)) return event_of(error_json(status_of(result), reason_of(result), ""));
   ReplyJson nothing = header.kind == CompletionKind::chat ? ReplyJson::object() : ReplyJson("");
-  std::string events =
-      choice_event(header, std::move(nothing), completion_end_name(result.end), includes_usage);
-  if (includes_usage) {
-    ReplyJson usage = with_choice(header, true, "", nullptr);
-    usage["choices"] = ReplyJson::array();
-    usage["usage"] = usage_json(header, result);
-    events += event_of(usage);
+  std::string events = choice_event(header, std::move(nothing), completion_end_name(result.end),
+                                    result.completion_tokens, usage);
+  if (usage != UsageEvents::none) {
+    ReplyJson last = with_choice(header, true, "", nullptr);
+    last["choices"] = ReplyJson::array();
+    last["usage"] = usage_json(header, result.completion_tokens);
+    events += event_of(last);
   }
   return events + "data: [DONE]\n\n";
 }
@@ -111,9 +117,12 @@ std::string reason_of(const CompletionResult& result) {
   return result.error.empty() ? "the server ends, expected it to go on" : result.error;
 }
 
+std::string model_reply(std::string_view model, std::int64_t created_s) {
+  return line_of(model_json(model, created_s));
+}
+
 std::string models_reply(std::string_view model, std::int64_t created_s) {
-  const ReplyJson one{{"id", model}, {"object", "model"}, {"created", created_s}, {"owned_by", "draftscope"}};
-  return line_of({{"object", "list"}, {"data", ReplyJson::array({one})}});
+  return line_of({{"object", "list"}, {"data", ReplyJson::array({model_json(model, created_s)})}});
 }
 
 std::string metrics_text(const ServedCounts& counts, std::string_view model) {

@@ -26,11 +26,12 @@ struct ReplyHeader {
                                       const CompletionResult& result);
 
 /// Events of a stream for its first piece of text, and for a later one.
-[[nodiscard]] std::string first_events(const ReplyHeader& header, bool includes_usage);
-[[nodiscard]] std::string text_event(const ReplyHeader& header, std::string_view text, bool includes_usage);
+[[nodiscard]] std::string first_events(const ReplyHeader& header, UsageEvents usage);
+[[nodiscard]] std::string text_event(const ReplyHeader& header, std::string_view text,
+                                     std::int64_t completion_tokens, UsageEvents usage);
 /// Events that end a stream; those of an error if the text did not end by itself.
 [[nodiscard]] std::string last_events(const ReplyHeader& header, const CompletionResult& result,
-                                      bool includes_usage);
+                                      UsageEvents usage);
 
 /// Body of an answer with this status, from 400. `field` is the field at fault; "" = none.
 [[nodiscard]] std::string error_reply(int status, std::string_view message, std::string_view field = "");
@@ -40,6 +41,7 @@ struct ReplyHeader {
 [[nodiscard]] std::string reason_of(const CompletionResult& result);
 
 /// The list of the one model.
+[[nodiscard]] std::string model_reply(std::string_view model, std::int64_t created_s);
 [[nodiscard]] std::string models_reply(std::string_view model, std::int64_t created_s);
 [[nodiscard]] std::string metrics_text(const ServedCounts& counts, std::string_view model);
 

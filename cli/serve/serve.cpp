@@ -57,6 +57,7 @@ class ReplyWriter final : public engine::DecodeListener {
 
  private:
   void add(std::span<const std::int32_t> tokens) {
+    tokens_ += static_cast<std::int64_t>(tokens.size());
     for (const std::int32_t token : tokens) text_ += decoder_.next(token);
     (void)search_.add(std::string_view(text_).substr(searched_));
     searched_ = text_.size();
@@ -64,7 +65,8 @@ class ReplyWriter final : public engine::DecodeListener {
     if (InterruptScope::flag()) completion_.cancelled = true;
   }
   void send() {
-    exchange_.add_text(completion_, std::string_view(text_).substr(sent_, search_.settled_bytes() - sent_));
+    exchange_.add_text(completion_, std::string_view(text_).substr(sent_, search_.settled_bytes() - sent_),
+                       tokens_);
     sent_ = search_.settled_bytes();
   }
 
@@ -73,6 +75,7 @@ class ReplyWriter final : public engine::DecodeListener {
   engine::StreamDecoder decoder_;
   engine::StopSearch search_;
   std::string text_;
+  std::int64_t tokens_ = 0;
   std::size_t searched_ = 0;  // Bytes of the text that the search has.
   std::size_t sent_ = 0;
 };

@@ -97,9 +97,11 @@ struct Streamed {
 /// Answer to a request that streams, put together from its events.
 Streamed streamed(httplib::Client& client, const char* path, json body) {
   body["stream"] = true;
-  body["stream_options"] = {{"include_usage", true}};
+  const bool tells_each = body.value("seed", 0) % 2 == 0;
+  body["stream_options"] = {{"include_usage", true}, {"continuous_usage_stats", tells_each}};
   std::string events = client.Post(path, body.dump(), json_type)->body;
   Streamed all;
+  int tokens = 0;
   EXPECT_TRUE(events.ends_with("data: [DONE]\n\n")) << events;
   events.erase(events.size() - std::min(events.size(), std::string_view("data: [DONE]\n\n").size()));
   for (std::size_t begin = 0; begin < events.size();) {
@@ -109,6 +111,11 @@ Streamed streamed(httplib::Client& client, const char* path, json body) {
     if (event.at("choices").empty()) {
       all.usage = event.at("usage");
       continue;
+    }
+    EXPECT_EQ(event.at("usage").is_null(), !tells_each);
+    if (tells_each) {
+      EXPECT_GE(event["usage"].at("completion_tokens").get<int>(), tokens);
+      tokens = event["usage"]["completion_tokens"];
     }
     const json& choice = event["choices"][0];
     all.text += choice.contains("text") ? choice["text"] : choice["delta"].value("content", json(""));
@@ -305,7 +312,7 @@ TEST_F(EndpointAlone, RefusesWhatTheQueueCannotHoldAndTellsWhenToComeAgain) {
   EXPECT_EQ(refused->status, 503);
   EXPECT_EQ(refused->get_header_value("Retry-After"), "1");
   EXPECT_EQ(json::parse(refused->body)["error"]["type"], "service_unavailable");
-  exchange_.add_text(*running, "text");
+  exchange_.add_text(*running, "text", 1);
   exchange_.finish(*running, {.end = CompletionEnd::length, .completion_tokens = 1});
   EXPECT_THAT(first.get(), HasSubstr(R"("finish_reason":"length")"));
   EXPECT_EQ(metric(client().Get("/metrics")->body, "requests_refused_total"), 1);
@@ -326,7 +333,7 @@ TEST_F(EndpointAlone, CancelsWhatAClientNoLongerReads) {
   request.content_receiver = [](const char*, std::size_t, std::uint64_t, std::uint64_t) { return false; };
   auto leaving = std::async(std::launch::async, [&] { return client().send(request).error(); });
   const std::shared_ptr<Completion> running = next();
-  exchange_.add_text(*running, "read");
+  exchange_.add_text(*running, "read", 1);
   exchange_.wait_until_left(std::chrono::minutes(5));
   EXPECT_TRUE(running->cancelled);
   exchange_.finish(*running, {.end = CompletionEnd::abort});
@@ -386,7 +393,7 @@ TEST_F(EndpointAlone, EndsEveryAnswerWhenTheServerEnds) {
       return client().Post(text_path, json{{"prompt", "a"}, {"stream", streams}}.dump(), json_type)->body;
     });
     const std::shared_ptr<Completion> running = next();
-    exchange_.add_text(*running, "begun");
+    exchange_.add_text(*running, "begun", 1);
     if (!streams) exchange_.close();
     exchange_.finish(*running, {.end = CompletionEnd::abort});
     EXPECT_THAT(answer.get(), HasSubstr("the server ends"));
@@ -445,7 +452,17 @@ TEST_F(EndpointAlone, AnswersEveryBrokenRequestInOpenAisShape) {
     (void)answer_to(bytes, true);
   EXPECT_EQ(client().Get("/health")->body, R"({"status":"ok"})");
   EXPECT_EQ(json::parse(client().Get("/v1/models")->body)["data"][0]["id"], "demo");
+  EXPECT_EQ(json::parse(client().Get("/v1/models/demo")->body)["id"], "demo");
+  EXPECT_EQ(client().Get("/v1/models/other")->status, 404);
   EXPECT_EQ(exchange_.counts().waiting, 0);
+}
+
+TEST(CompletionRequest, TakesWhatClientsSendThatSetNothing) {
+  const auto request = parse_completion_request(
+      R"({"prompt":"a","seed":-1,"extra":null,"stop":[],"tool_choice":null,"max_tokens":3})",
+      CompletionKind::text, {});
+  ASSERT_TRUE(request) << request.error().message;
+  EXPECT_EQ(request->decoding.seed, 0xffff'ffff'ffff'ffffU) << "the API's seeds are signed";
 }
 
 TEST(CompletionRequest, NamesTheFieldAtFaultWhateverItHolds) {
