@@ -73,7 +73,7 @@ class ObjectSplit {
 
   [[nodiscard]] bool is_list() const { return is_list_; }
   [[nodiscard]] bool is_open_list() const { return is_list_ && !is_closed_; }
-  /// What there is of an object that has not ended, and the line on which it began.
+  /// Beginning of an object that has not ended, and its first line.
   [[nodiscard]] const std::string& rest() const { return object_; }
   [[nodiscard]] std::int64_t rest_line() const { return line_; }
 
@@ -86,7 +86,7 @@ class ObjectSplit {
         object_.append(text.substr(begin, i + 1 - begin));
         DRAFTSCOPE_TRY(take(object_, line_));
         object_.clear();
-      } else if (c == '[' && !has_begun_) {
+      } else if (c == '[' && !has_begun_ && begins_objects(text.substr(i + 1))) {
         is_list_ = has_begun_ = true;
       } else if (c == ']' && is_open_list()) {
         is_closed_ = true;
@@ -104,6 +104,11 @@ class ObjectSplit {
   }
 
  private:
+  /// Whether what comes after a [ may be a list of objects.
+  static bool begins_objects(std::string_view text) {
+    const std::size_t next = text.find_first_not_of(" \t\r\n");
+    return next == std::string_view::npos || text[next] == '{' || text[next] == ']';
+  }
   /// Whether the object ends with this byte.
   bool take_within(char c) {
     if (in_string_) {

@@ -121,8 +121,11 @@ TEST(ChromeImport, TakesAnArrayWithoutItsEndAndTimesInTexts) {
 
 TEST(ChromeImport, CutsWhatBeganBeforeItsZero) {
   const ImportFolder folder;
-  const auto file = folder.write("a.json", R"([{"ph":"X","ts":-5,"dur":8,"name":"a"}])");
+  const auto file = folder.write(
+      "a.json", R"([{"ph":"X","ts":-9,"dur":2,"name":"b"},{"ph":"X","ts":-5,"dur":8,"name":"a"}])");
   const Imported imported = import_soundly({file}, {}, folder / "out.dstrace");
+  EXPECT_EQ(imported.spans.size(), 1U);
+  EXPECT_THAT(imported.summary.remarks, Contains(HasSubstr("1 events ended before its zero")));
   EXPECT_EQ(imported.spans.at(0).start_ns, 0);
   EXPECT_EQ(imported.spans.at(0).end_ns, 3'000);
   EXPECT_THAT(imported.summary.remarks, Contains(HasSubstr("1 events began before its zero")));
@@ -133,11 +136,10 @@ TEST(ChromeImport, PassesOverNamesAndCountsBadEventsIfAsked) {
   for (const std::string_view bad :
        {R"({"ph":"B","pid":1,"tid":1,"ts":1,"name":"bad"})", R"({"ph":"E","pid":1,"tid":1,"ts":1})",
         R"({"ph":"X","ts":1,"name":"bad"})", R"({"ph":"X","dur":1,"name":"bad"})",
-        R"({"ph":"X","ts":1,"dur":-1,"name":"bad"})", R"({"ph":"X","ts":-9,"dur":1,"name":"bad"})",
-        R"({"ph":"X","ts":"now","dur":1,"name":"bad"})", R"({"ph":"X","ts":NaN,"dur":1,"name":"bad"})",
-        R"({"ph":"X","ts":1e999,"dur":1,"name":"bad"})", R"({"ph":"C","name":"bad","args":{"value":1}})",
-        R"({"ph":"X","ts":1,"dur":1,"name":"round"})", "3", "[1]",
-        R"({"ph":"X","ts":1,"dur":1,"name":"request","args":{"tokens":-1}})"}) {
+        R"({"ph":"X","ts":1,"dur":-1,"name":"bad"})", R"({"ph":"X","ts":"now","dur":1,"name":"bad"})",
+        R"({"ph":"X","ts":NaN,"dur":1,"name":"bad"})", R"({"ph":"X","ts":1e999,"dur":1,"name":"bad"})",
+        R"({"ph":"C","name":"bad","args":{"value":1}})", R"({"ph":"X","ts":1,"dur":1,"name":"round"})", "3",
+        "[1]", R"({"ph":"X","ts":1,"dur":1,"name":"request","args":{"tokens":-1}})"}) {
     const std::string text = fmt::format("[{},{},{}]", bad, good_event, bad);
     EXPECT_FALSE(import_recordings({folder.write("s.json", text)}, {.format = "chrome"}, folder / "s"))
         << bad;
@@ -250,14 +252,17 @@ TEST(NsysImport, SaysWhatItDoesNotReadAndWhatHasNoName) {
 
 TEST(NsysImport, CutsTimesToItsZeroAndPassesOverBadRowsIfAsked) {
   const ImportFolder folder;
-  const auto early = export_of(folder, ranges_table("NVTX_EVENTS", "(-3000, 20, 59, 'a', 1)") +
-                                           kernels_table("CUPTI_ACTIVITY_KIND_KERNEL", "(-5, 3, 7, 1, 4)"));
+  const auto early =
+      export_of(folder, ranges_table("NVTX_EVENTS", "(-3000, 20, 59, 'a', 1), (-9, -5, 59, 'b', 1)") +
+                            kernels_table("CUPTI_ACTIVITY_KIND_KERNEL", "(-5, 3, 7, 1, 4)"));
   const Imported cut = import_soundly({early}, {}, folder / "out.dstrace");
   EXPECT_EQ(span_named(cut, "a").start_ns, 0);
   EXPECT_EQ(cut.kernels.at(0).start_ns, 0);
   EXPECT_THAT(cut.summary.remarks, Contains(HasSubstr("2 rows began before its zero")));
-  for (const char* const bad : {"(9, 5, 59, 'b', 1)", "(-9, -5, 59, 'b', 1)", "('x', 5, 59, 'b', 1)",
-                                "(1, 2.5, 59, 'b', 1)", "(1, 5, 59, x'00', 1)"}) {
+  EXPECT_EQ(cut.spans.size(), 1U);
+  EXPECT_THAT(cut.summary.remarks, Contains(HasSubstr("1 rows ended before its zero")));
+  for (const char* const bad :
+       {"(9, 5, 59, 'b', 1)", "('x', 5, 59, 'b', 1)", "(1, 2.5, 59, 'b', 1)", "(1, 5, 59, x'00', 1)"}) {
     const auto file =
         export_of(folder, ranges_table("NVTX_EVENTS", std::string("(1, 2, 59, 'a', 1), ") + bad));
     const auto refused = import_recordings({file}, {}, folder / "refused");

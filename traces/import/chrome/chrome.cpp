@@ -91,6 +91,8 @@ class ChromeImport {
       return fail("{}: has no event with a time, expected complete events or pairs of B and E", file_);
     if (cut_ > 0)
       target_.remark(fmt::format("{}: {} events began before its zero and were cut to it", file_, cut_));
+    if (early_ > 0)
+      target_.remark(fmt::format("{}: {} events ended before its zero and were left out", file_, early_));
     for (const Thread& thread : threads_) names_of_lanes_[thread.lane] = thread.name;
     DRAFTSCOPE_TRY(frames_.assign(target_.writer(), file_, is_partial_ ? &left_out_ : nullptr));
     if (left_out_.count > 0)
@@ -197,9 +199,10 @@ class ChromeImport {
   }
 
   Result<void> take_range(const ChromeEvent& event, std::int64_t start_ns, std::int64_t end_ns) {
-    if (end_ns < 0)
-      return fail("{}: event {} (\"{}\") ends at {} ns, expected at least the file's zero", file_,
-                  event.index, excerpt(event.name), end_ns);
+    if (end_ns < 0) {
+      ++early_;
+      return {};
+    }
     if (start_ns < 0) ++cut_;
     start_ns = std::max<std::int64_t>(start_ns, 0);
     last_ns_ = std::max(last_ns_, end_ns);
@@ -456,7 +459,8 @@ class ChromeImport {
   bool is_partial_;
   std::int64_t rows_ = 0;
   LeftOut left_out_;
-  std::int64_t cut_ = 0;  // Events that began before 0.
+  std::int64_t cut_ = 0;    // Events that began before 0.
+  std::int64_t early_ = 0;  // Events that ended before 0.
   std::int64_t last_ns_ = 0;
 };
 

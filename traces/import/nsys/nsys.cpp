@@ -140,6 +140,8 @@ class NsysImport {
                                  database_.first_left_out()));
     if (cut_ > 0)
       target_.remark(fmt::format("{}: {} rows began before its zero and were cut to it", name_, cut_));
+    if (early_ > 0)
+      target_.remark(fmt::format("{}: {} rows ended before its zero and were left out", name_, early_));
     if (nameless_ > 0)
       target_.remark(
           fmt::format("{}: {} names of kernels are not in its StringIds, so these are called "
@@ -148,15 +150,19 @@ class NsysImport {
     return {};
   }
 
-  /// Reads the times of a row; false, with its problem, if it ends before it starts or before 0. A start
-  /// before 0 is cut to it.
+  /// Reads the times of a row; false, with its problem, if it ends before it starts, and without one if it
+  /// ends before 0. A start before 0 is cut to it.
   bool read_times(NsysRow& row, int start_column, int end_column, std::int64_t& start_ns,
                   std::int64_t& end_ns) {
     start_ns = row.integer(start_column, 0, -max_ns, max_ns);
     end_ns = row.integer(end_column, start_ns, -max_ns, max_ns);
-    if (end_ns < std::max<std::int64_t>(start_ns, 0))
-      row.refuse(fmt::format("end is {}, expected at least its start ({}) and 0", end_ns, start_ns));
+    if (end_ns < start_ns)
+      row.refuse(fmt::format("end is {}, expected at least its start ({})", end_ns, start_ns));
     if (!row.problem().empty()) return false;
+    if (end_ns < 0) {
+      ++early_;
+      return false;
+    }
     if (start_ns < 0) ++cut_;
     start_ns = std::max<std::int64_t>(start_ns, 0);
     return true;
@@ -474,6 +480,7 @@ class NsysImport {
   std::string unread_;                                     ///< Names of tables with times that are not read.
   std::map<std::string_view, std::string> tables_;         // name → its newest version
   std::int64_t cut_ = 0;                                   // Rows that began before 0.
+  std::int64_t early_ = 0;                                 // Rows that ended before 0.
   std::int64_t nameless_ = 0;                              // Kernels without a name.
   std::unordered_map<std::int64_t, std::string> strings_;  // strings of the file
   std::map<std::pair<std::int64_t, std::int64_t>, std::string> domains_;  // (process, domain) → name
