@@ -81,6 +81,15 @@ TEST(PromptFile, KeepsIdsOfEitherKind) {
   EXPECT_THAT(labels, ElementsAre("a8", "H/0", "81"));
   EXPECT_EQ(questions->at(1).question_id, 2);
   EXPECT_EQ(questions->at(0).category, "coding");
+  const auto mixed = read(R"({"question_id":2,"text":"a"})"
+                          "\n"
+                          R"({"id":"x","text":"b"})"
+                          "\n"
+                          R"({"text":"c"})");
+  ASSERT_TRUE(mixed) << mixed.error().message;
+  EXPECT_EQ(mixed->at(0).question_id, 2);
+  EXPECT_EQ(mixed->at(1).question_id, 4) << "its place is another one's id";
+  EXPECT_EQ(mixed->at(2).question_id, 3);
 }
 
 TEST(PromptFile, GivesWhatStandsBeforeTheLastMessage) {

@@ -91,20 +91,22 @@ Result<void> take_turns(const JsonField& fields, const std::string& where, Quest
 }
 
 /// Takes the id: an integer, or a text, which then stands beside the question's number in the file.
-Result<void> take_id(const JsonField& fields, Question& question) {
+Result<void> take_id(const JsonField& fields, Question& question, bool& has_number) {
   for (const char* name : id_fields) {
     if (!fields.has(name) || fields[name].is_null()) continue;
     if (fields[name].value().is_string()) {
       DRAFTSCOPE_TRY_ASSIGN(question.name, fields[name].text());
     } else {
       DRAFTSCOPE_TRY_ASSIGN(question.question_id, fields[name].integer<std::int64_t>());
+      has_number = true;
     }
     return {};
   }
   return {};
 }
 
-Result<Question> read_question(const nlohmann::json& json, const std::string& where, std::int64_t number) {
+Result<Question> read_question(const nlohmann::json& json, const std::string& where, std::int64_t number,
+                               bool& has_number) {
   Question question{.question_id = number, .name = {}, .category = {}, .turns = {}, .given = {}};
   if (json.is_string()) {
     question.turns = {json.get<std::string>()};
@@ -112,7 +114,7 @@ Result<Question> read_question(const nlohmann::json& json, const std::string& wh
     if (!json.is_object())
       return fail("{}: found text that is not a JSON object, expected {}", where, expected_fields);
     const JsonField fields(json, where);
-    DRAFTSCOPE_TRY(take_id(fields, question));
+    DRAFTSCOPE_TRY(take_id(fields, question, has_number));
     DRAFTSCOPE_TRY_ASSIGN(question.category, fields["category"].text_or(""));
     DRAFTSCOPE_TRY(take_turns(fields, where, question));
   }
@@ -141,7 +143,8 @@ class Questions {
   explicit Questions(std::size_t* without_prompt) : without_prompt_(without_prompt) {}
 
   Result<void> add(const nlohmann::json& json, const std::string& where, std::int64_t number) {
-    Result<Question> read = read_question(json, where, number);
+    bool has_number = false;
+    Result<Question> read = read_question(json, where, number, has_number);
     if (without_prompt_ != nullptr && is_without_prompt(json, read)) {
       ++*without_prompt_;
       return {};
@@ -149,11 +152,19 @@ class Questions {
     DRAFTSCOPE_TRY_ASSIGN(Question question, std::move(read));
     for (const std::string& turn : question.turns)
       if (turn.empty()) return fail("{}: turns holds an empty string, expected text", where);
-    const bool known = !numbers_.insert(question.question_id).second;
+    const bool known = has_number && !numbers_.insert(question.question_id).second;
+    if (!has_number) numberless_.push_back(all.size());
     if (known || (!question.name.empty() && !names_.insert(question.name).second))
       return fail("{}: question_id {} occurs twice, expected each once", where, question_label(question));
     all.push_back(std::move(question));
     return {};
+  }
+
+  /// Gives a number of their own to questions whose place in the file is another one's id.
+  void number() {
+    std::int64_t last = numberless_.empty() ? 0 : all[numberless_.back()].question_id;
+    for (const std::size_t index : numberless_)
+      while (!numbers_.insert(all[index].question_id).second) all[index].question_id = ++last;
   }
 
   std::vector<Question> all;
@@ -162,6 +173,7 @@ class Questions {
   std::size_t* without_prompt_;
   std::set<std::int64_t> numbers_;
   std::set<std::string> names_;
+  std::vector<std::size_t> numberless_;  // Places in `all`.
 };
 
 nlohmann::json parsed(std::string_view text) {
@@ -229,6 +241,7 @@ Result<std::vector<Question>> read_questions(const std::filesystem::path& path, 
     }
   }
   if (questions.all.empty()) return fail("{}: found no question, expected at least one line", path.string());
+  questions.number();
   return std::move(questions.all);
 }
 
