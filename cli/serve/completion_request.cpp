@@ -35,6 +35,13 @@ Result<void> read_sampling(const JsonField& field, CompletionRequest& request) {
   return {};
 }
 
+Result<void> read_top_p(const JsonField& field, CompletionRequest& request) {
+  constexpr double first_token_alone = 1e-9;  // Less than any vocabulary's likeliest token has.
+  DRAFTSCOPE_TRY_ASSIGN(const double share, field.number(shares));
+  request.decoding.sampling.top_p = std::max(share, first_token_alone);
+  return {};
+}
+
 Result<void> read_top_k(const JsonField& field, CompletionRequest& request) {
   // Other servers also take -1 for all tokens.
   DRAFTSCOPE_TRY_ASSIGN(const std::int32_t count, field.integer<std::int32_t>({-1, max_integer}));
@@ -87,7 +94,7 @@ Result<void> read_stop(const JsonField& field, CompletionRequest& request) {
   if (strings.size() > max_stop_strings)
     return fail("{}: stop has {} texts, expected at most {}", whole_body, strings.size(), max_stop_strings);
   if (const auto checked = engine::check_stop_strings(strings); !checked)
-    return fail("{}: stop: {}", whole_body, checked.error().message);
+    return fail("{}: {}", whole_body, checked.error().message);
   return {};
 }
 
@@ -126,6 +133,7 @@ Result<void> read_prompt(const JsonField& field, CompletionRequest& request) {
     if (request.prompt.empty()) return field.wrong("at least one character");
     return {};
   }
+  if (!field.value().is_array()) return field.wrong("a text or a list of token ids");
   DRAFTSCOPE_TRY_ASSIGN(const std::vector<JsonField> elements, field.list());
   if (elements.empty()) return field.wrong("a text, or a list of at least one token id");
   const nlohmann::json& first = elements.front().value();
@@ -209,7 +217,7 @@ constexpr RequestField request_fields[] = {
     {"max_tokens", read_max_tokens},
     {"max_completion_tokens", read_max_tokens},
     {"temperature", read_sampling<&SamplingOptions::temperature, temperatures>},
-    {"top_p", read_sampling<&SamplingOptions::top_p, shares>},
+    {"top_p", read_top_p},
     {"top_k", read_top_k},
     {"repetition_penalty", read_sampling<&SamplingOptions::repetition_penalty, repetition_penalties>},
     {"seed", read_seed},
@@ -284,6 +292,10 @@ Result<CompletionRequest> parse_completion_request(std::string_view body, Comple
 std::string field_of_error(std::string_view message) {
   if (!message.starts_with(whole_body) || message.size() < whole_body.size() + 2) return {};
   const std::string_view rest = message.substr(whole_body.size() + 2);
+  // A field that is unknown stands in quotes; one longer than any is not repeated.
+  constexpr std::size_t max_name_bytes = 63;
+  if (const std::size_t end = rest.find("' is no field"); rest.starts_with('\'') && end <= max_name_bytes)
+    return std::string(rest.substr(1, end - 1));
   const std::string_view name = rest.substr(0, rest.find_first_of(" .[:"));
   const auto* const row = std::find_if(std::begin(request_fields), std::end(request_fields),
                                        [&](const RequestField& one) { return one.name == name; });

@@ -41,7 +41,7 @@ struct CompletionRequest {
 [[nodiscard]] Result<CompletionRequest> parse_completion_request(std::string_view body, CompletionKind kind,
                                                                  const engine::DecodingOptions& defaults);
 
-/// Field that an error of parse_completion_request() names; "" if it is about the whole body.
+/// Field that an error of parse_completion_request() names, known or not; "" if it is about the whole body.
 [[nodiscard]] std::string field_of_error(std::string_view message);
 
 }  // namespace draftscope::cli

@@ -112,6 +112,9 @@ Result<std::shared_ptr<Completion>> prepare_completion(const ServedModel& served
   for (const std::int32_t token : request.prompt_tokens)
     if (token >= vocab)
       return fail("request: prompt holds the token id {}, expected ids below {}", token, vocab);
+  for (const engine::TokenBias& bias : request.decoding.sampling.logit_bias)
+    if (bias.token >= vocab)
+      return fail("request: logit_bias names the token id {}, expected ids below {}", bias.token, vocab);
   if (!request.prompt_tokens.empty()) {
     completion->prompt = std::move(request.prompt_tokens);
     completion->prompt_text = tokenizer.decode(completion->prompt);
@@ -214,7 +217,7 @@ class Endpoint::Implementation {
   [[nodiscard]] bool failed() const { return has_failed_; }
 
  private:
-  using Answer = void (Implementation::*)(httplib::Response&, const std::string&);
+  using Answer = void (Implementation::*)(const httplib::Request&, httplib::Response&, const std::string&);
   struct Route {
     std::string_view path;
     std::string_view method;
@@ -271,7 +274,7 @@ class Endpoint::Implementation {
     const std::string_view method = request.method == "HEAD" ? "GET" : std::string_view(request.method);
     for (const Route& route : routes) {
       if (route.path != request.path) continue;
-      if (route.method == method) return (this->*route.answer)(response, body);
+      if (route.method == method) return (this->*route.answer)(request, response, body);
       response.set_header("Allow", std::string(route.method));
       return refuse(
           response, 405,
@@ -286,15 +289,16 @@ class Endpoint::Implementation {
                        quote(request.path)));
   }
 
-  void health(httplib::Response& response, const std::string& /*body*/) {
+  void health(const httplib::Request& /*request*/, httplib::Response& response, const std::string& /*body*/) {
     response.set_content(R"({"status":"ok"})", json_type);
   }
 
-  void metrics(httplib::Response& response, const std::string& /*body*/) {
+  void metrics(const httplib::Request& /*request*/, httplib::Response& response,
+               const std::string& /*body*/) {
     response.set_content(metrics_text(exchange_.counts(), served_.name), "text/plain; version=0.0.4");
   }
 
-  void models(httplib::Response& response, const std::string& /*body*/) {
+  void models(const httplib::Request& /*request*/, httplib::Response& response, const std::string& /*body*/) {
     response.set_content(models_reply(served_.name, created_s_), json_type);
   }
 
@@ -306,7 +310,7 @@ class Endpoint::Implementation {
   }
 
   template <CompletionKind kind>
-  void complete(httplib::Response& response, const std::string& body) {
+  void complete(const httplib::Request& asked, httplib::Response& response, const std::string& body) {
     Result<CompletionRequest> request = parse_completion_request(body, kind, served_.defaults);
     if (!request) return refuse_request(response, request.error());
     if (!request->model.empty() && request->model != served_.name && request->model != served_.path)
@@ -334,9 +338,14 @@ class Endpoint::Implementation {
                     .prompt_tokens = static_cast<std::int64_t>(completion->prompt.size())});
     if (!completion->request.streams) return client->answer(response);
     response.status = 200;
-    response.set_chunked_content_provider(
-        "text/event-stream",
-        [client](std::size_t /*offset*/, httplib::DataSink& sink) { return client->send_events(sink); });
+    const auto send = [client](std::size_t /*offset*/, httplib::DataSink& sink) {
+      return client->send_events(sink);
+    };
+    // Version 1.0 knows no chunks: the text ends with the connection.
+    if (asked.version == "HTTP/1.0")
+      response.set_content_provider("text/event-stream", send);
+    else
+      response.set_chunked_content_provider("text/event-stream", send);
   }
 
   static void refuse_request(httplib::Response& response, const Error& error) {

@@ -418,6 +418,8 @@ TEST_F(EndpointAlone, AnswersEveryBrokenRequestInOpenAisShape) {
         {text_path, R"({"prompt":"a","prompt":"b"})", 400, "occurs twice"},
         {text_path, R"({"prompt":"a","temprature":1})", 400, "temperature"},
         {text_path, R"({"prompt":"a","logprobs":1})", 400, "logprobs is not supported"},
+        {text_path, R"({"prompt":"a","logit_bias":{"999999":1}})", 400, "expected ids below"},
+        {text_path, R"({"prompt":7})", 400, "expected a text or a list"},
         {text_path, R"({"prompt":"a","n":2})", 400, "n is not supported"},
         {text_path, R"({"prompt":["a","b"]})", 400, "one prompt per request"},
         {text_path, R"({"prompt":[999999]})", 400, "expected ids below"},
@@ -459,9 +461,13 @@ TEST_F(EndpointAlone, AnswersEveryBrokenRequestInOpenAisShape) {
 
 TEST(CompletionRequest, TakesWhatClientsSendThatSetNothing) {
   const auto request = parse_completion_request(
-      R"({"prompt":"a","seed":-1,"extra":null,"stop":[],"tool_choice":null,"max_tokens":3})",
+      R"({"prompt":"a","seed":-1,"extra":null,"stop":[],"top_p":0,"tool_choice":null,"max_tokens":3})",
       CompletionKind::text, {});
   ASSERT_TRUE(request) << request.error().message;
+  EXPECT_GT(request->decoding.sampling.top_p, 0.0);
+  const auto unknown = parse_completion_request(R"({"prompt":"a","extra":1})", CompletionKind::text, {});
+  ASSERT_FALSE(unknown);
+  EXPECT_EQ(field_of_error(unknown.error().message), "extra");
   EXPECT_EQ(request->decoding.seed, 0xffff'ffff'ffff'ffffU) << "the API's seeds are signed";
 }
 
