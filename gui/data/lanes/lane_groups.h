@@ -27,8 +27,8 @@ struct ShownGroup {
   std::size_t counter = 0;         ///< Index into Timeline::counters; for a counter's group.
 };
 
-/// Groups from top to bottom: groups of runs, then the groups that all runs share. Where a device was recorded,
-/// the host and the device stand above the runs.
+/// Groups from top to bottom: groups of runs, then the groups that all runs share. Where a device was
+/// recorded, the host and the device stand above the runs.
 [[nodiscard]] std::vector<ShownGroup> shown_groups(const Timeline& timeline, const OpenedRecording& opened);
 
 /// Lanes that stand for the group while it is collapsed: a run's rounds, or the top lane of a track.

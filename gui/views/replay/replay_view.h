@@ -83,7 +83,7 @@ class ReplayView : public QWidget {
   BackgroundJob ranks_job_;
   Player player_;
   bool is_stale_ = true;
-  bool is_behind_ = false;        ///< The cursor has moved while the view was hidden.
+  bool is_behind_ = false;  ///< The cursor has moved while the view was hidden.
   RequestChooser* requests_;
   QWidget* controls_ = nullptr;
   DraftTreeView* tree_;
