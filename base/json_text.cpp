@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/base/json_text.h>
 
+#include <draftscope/base/json_size.h>
 #include <draftscope/base/python_numbers.h>
 #include <draftscope/base/quote.h>
 
@@ -37,9 +38,7 @@ nlohmann::json parse_watching_keys(std::string_view text, std::string& repeated)
 }  // namespace
 
 Result<nlohmann::json> parse_json_object(std::string_view text, std::string_view file) {
-  // The parser would take a zero byte for the end of the text.
-  if (const auto zero = text.find('\0'); zero != std::string_view::npos)
-    return fail("{}: not valid JSON: a zero byte at byte {}", file, zero);
+  DRAFTSCOPE_TRY(check_json_text(text, file));
   std::string repeated;
   const std::string in_json =
       has_python_numbers(text) ? without_python_numbers(text, PythonNaN::text) : std::string();

@@ -108,5 +108,25 @@ TEST(JsonField, ReadsAnEnumerationByItsNames) {
   EXPECT_EQ(refusal(root["b"].named(name_of, Colour::blue)), "f: b is 'grey', expected red, green or blue");
 }
 
+std::string repeated(std::string_view text, std::size_t times) {
+  std::string result;
+  for (std::size_t i = 0; i < times; ++i) result += text;
+  return result;
+}
+
+TEST(JsonTextOfUnknownSource, IsRefusedBeforeItTakesTheStackOrTheMemory) {
+  const auto parsed = [](const std::string& value) {
+    return refusal(parse_json_object(R"({"[{": "\"[", "a": )" + value + "}", "f"));
+  };
+  EXPECT_EQ(parsed(repeated("[", 127) + repeated("]", 127)), "was read");
+  EXPECT_EQ(parsed(repeated("[", 128) + repeated("]", 128)),
+            "f: found brackets 129 deep, expected at most 128");
+  EXPECT_EQ(parsed(repeated(R"({"":)", 3'000'000)), "f: found brackets 3000001 deep, expected at most 128");
+  constexpr std::size_t many = 7'000'000;
+  for (const char* const value : {"[],", "{},", R"({"":0},)"})
+    EXPECT_TRUE(parsed("[" + repeated(value, many) + "0]").starts_with("f: found JSON whose values need "))
+        << value;
+}
+
 }  // namespace
 }  // namespace draftscope

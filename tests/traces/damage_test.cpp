@@ -205,6 +205,11 @@ const Damage damages[] = {
     {"UPDATE decisions SET request = 1 WHERE round IS NOT NULL", "decisions", 0,
      "request is 1, but its round"},
     {"UPDATE decisions SET adopted = 2 WHERE id = 2", "decisions", 2, "adopted is 2, expected 0 to 1"},
+    {"UPDATE decisions SET detail = '{\"a\":' || replace(hex(zeroblob(200)), '00', '[') || "
+     "replace(hex(zeroblob(200)), '00', ']') || '}' WHERE id = 2",
+     "decisions", 2, "detail nests deeper than 128"},
+    {"INSERT INTO meta VALUES ('deep', replace(hex(zeroblob(200)), '00', '['))", "meta", 0,
+     "deep nests deeper than readers take"},
     {"UPDATE decisions SET detail = '[]' WHERE id = 2", "decisions", 2, "detail is not a JSON object"},
     {"UPDATE decisions SET detail = '{' WHERE id = 2", "decisions", 2, "detail is not a JSON object"},
     {"UPDATE decisions SET end_ns = start_ns - 1 WHERE id = 2", "decisions", 2, "expected at least start_ns"},

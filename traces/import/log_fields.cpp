@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "import/log_fields.h"
 
+#include <draftscope/base/json_size.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -44,7 +46,7 @@ Result<void> read_log_lines(const std::filesystem::path& file, const ImportProgr
   return read_text_lines(
       file, progress, [&](std::string_view line, std::int64_t number, bool is_ended) -> Result<void> {
         std::vector<std::string> lines;
-        if (line.starts_with('{')) {
+        if (line.starts_with('{') && check_json_text(line, "")) {
           const auto json = nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
           if (json.is_object()) add_lines(json, 0, lines);
         }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "import/text_lines.h"
 
+#include <draftscope/base/json_size.h>
 #include <draftscope/base/python_numbers.h>
 #include <draftscope/base/text_file.h>
 #include <draftscope/base/text_stream.h>
@@ -49,6 +50,7 @@ Result<void> read_text_lines(const std::filesystem::path& file, const ImportProg
 }
 
 Result<nlohmann::json> parse_json(std::string_view text, const std::string& where) {
+  DRAFTSCOPE_TRY(check_json_text(text, where));
   try {
     return nlohmann::json::parse(text);
   } catch (const nlohmann::json::parse_error& error) {

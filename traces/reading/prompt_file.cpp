@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/base/json_field.h>
+#include <draftscope/base/json_size.h>
 #include <draftscope/base/python_numbers.h>
 #include <draftscope/base/text_file.h>
 #include <draftscope/traces/prompt_file.h>
@@ -176,7 +177,9 @@ class Questions {
   std::vector<std::size_t> numberless_;  // Places in `all`.
 };
 
-nlohmann::json parsed(std::string_view text) {
+/// The value that a text holds; discarded if it is not JSON.
+Result<nlohmann::json> parsed(std::string_view text, const std::string& where) {
+  DRAFTSCOPE_TRY(check_json_text(text, where));
   nlohmann::json json = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (json.is_discarded() && has_python_numbers(text))
     json = nlohmann::json::parse(without_python_numbers(text, PythonNaN::missing), nullptr, false);
@@ -194,12 +197,15 @@ Result<void> read_array(const nlohmann::json& json, const std::string& file, Que
 }
 
 /// The list of a file that is one object, or the object itself as a list of one; null: it is neither.
-nlohmann::json whole_object(std::string_view text) {
+Result<nlohmann::json> whole_object(std::string_view text, const std::string& file) {
   const std::string_view line = text.substr(0, text.find('\n'));
   const bool is_one_line = text.find_first_not_of(" \t\r\n", line.size()) == std::string_view::npos;
   // An object a line is the usual form, and such a file is parsed once.
-  if (!is_one_line && !parsed(line).is_discarded()) return nullptr;
-  nlohmann::json whole = parsed(text);
+  if (!is_one_line) {
+    DRAFTSCOPE_TRY_ASSIGN(const nlohmann::json first, parsed(line, file));
+    if (!first.is_discarded()) return nullptr;
+  }
+  DRAFTSCOPE_TRY_ASSIGN(nlohmann::json whole, parsed(text, file));
   if (!whole.is_object()) return nullptr;
   const auto has = [&whole](const char* name) { return whole.contains(name); };
   const bool is_question = has("turns") || std::ranges::any_of(text_fields, has);
@@ -224,9 +230,14 @@ Result<std::vector<Question>> read_questions(const std::filesystem::path& path, 
   const std::size_t begin = text.find_first_not_of(" \t\r\n");
   const bool is_plain = path.extension() == ".txt";
   const char first = is_plain || begin == std::string_view::npos ? '\0' : text[begin];
-  const nlohmann::json list = first == '{' ? whole_object(text.substr(begin)) : nullptr;
-  if (first == '[' || !list.is_null()) {
-    DRAFTSCOPE_TRY(read_array(first == '[' ? parsed(text) : list, path.string(), questions));
+  nlohmann::json list;
+  if (first == '{') {
+    DRAFTSCOPE_TRY_ASSIGN(list, whole_object(text.substr(begin), path.string()));
+  } else if (first == '[') {
+    DRAFTSCOPE_TRY_ASSIGN(list, parsed(text, path.string()));
+  }
+  if (!list.is_null()) {
+    DRAFTSCOPE_TRY(read_array(list, path.string(), questions));
   } else {
     // Lines are split by hand: a stream without memory for a line ends as a file does, and the rest would be
     // lost.
@@ -236,8 +247,10 @@ Result<std::vector<Question>> read_questions(const std::filesystem::path& path, 
       rest.remove_prefix(std::min(line.size() + 1, rest.size()));
       if (line.find_first_not_of(" \t\r") == std::string_view::npos) continue;
       if (is_plain && line.back() == '\r') line.remove_suffix(1);
-      DRAFTSCOPE_TRY(questions.add(is_plain ? nlohmann::json(line) : parsed(line),
-                                   fmt::format("{}:{}", path.string(), number), number));
+      const std::string where = fmt::format("{}:{}", path.string(), number);
+      DRAFTSCOPE_TRY_ASSIGN(const nlohmann::json json,
+                            is_plain ? Result<nlohmann::json>(line) : parsed(line, where));
+      DRAFTSCOPE_TRY(questions.add(json, where, number));
     }
   }
   if (questions.all.empty()) return fail("{}: found no question, expected at least one line", path.string());

@@ -109,9 +109,14 @@ Result<Meta> read_meta(OpenTrace& trace) {
                         prepare(trace.database.get(), name, "SELECT key, value FROM meta"));
   Meta meta;
   int code = SQLITE_ROW;
-  while ((code = sqlite3_step(statement.get())) == SQLITE_ROW)
-    meta.insert_or_assign(std::string(column_bytes(statement.get(), 0)),
-                          std::string(column_bytes(statement.get(), 1)));
+  while ((code = sqlite3_step(statement.get())) == SQLITE_ROW) {
+    std::string key(column_bytes(statement.get(), 0));
+    std::string value(column_bytes(statement.get(), 1));
+    if (!is_shallow_json(value))
+      return fail("{}: meta {}: nests deeper than {}, expected at most {}", name, key, max_json_depth,
+                  max_json_depth);
+    meta.insert_or_assign(std::move(key), std::move(value));
+  }
   if (code != SQLITE_DONE) return fail("{}: table meta: {}", name, sqlite_error(trace.database.get()));
   DRAFTSCOPE_TRY(check_unchanged(trace));
   return meta;

@@ -52,6 +52,9 @@ void add_run_rules(std::vector<Rule>& rules) {
   rules.push_back({"meta",
                    "SELECT 0, 'closed_cleanly is missing, expected 0 or 1' WHERE NOT EXISTS "
                    "(SELECT 1 FROM meta WHERE key = 'closed_cleanly' AND value IN ('0', '1'))"});
+  rules.push_back({"meta",
+                   "SELECT 0, printf('%s nests deeper than readers take', key) FROM meta "
+                   "WHERE NOT is_shallow_json(value)"});
   rules.push_back({"runs",
                    "SELECT id, 'parameters is not a JSON object' FROM runs "
                    "WHERE NOT is_json_object(parameters)"});

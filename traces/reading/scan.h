@@ -3,6 +3,7 @@
 
 // Streams the checked rows of one table.
 
+#include <draftscope/base/json_size.h>
 #include <fmt/format.h>
 #include <sqlite3.h>
 #include <cstring>
@@ -77,6 +78,9 @@ class Fetcher {
                                          static_cast<std::int64_t>(std::numeric_limits<Field>::max())));
     } else if constexpr (std::is_same_v<Field, std::string>) {
       if (expect(name, column(), SQLITE_TEXT, "text")) field = column_bytes(statement_, column_);
+      if ((name == "parameters" || name == "detail") && !is_shallow_json(field))
+        report(fmt::format("{} nests deeper than {}, expected at most {}", name, max_json_depth,
+                           max_json_depth));
       ++column_;
     } else {
       blob(name, field);

@@ -7,6 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include <draftscope/base/json_size.h>
+
 #include "reading/scan.h"
 
 namespace draftscope::traces {
@@ -17,24 +19,29 @@ bool is_json_object(std::string_view text) {
   return begin != std::string_view::npos && text[begin] == '{' && nlohmann::json::accept(text);
 }
 
-void answer_is_json_object(sqlite3_context* context, int /*arguments*/, sqlite3_value** values) noexcept {
+/// A SQL function of a text.
+template <bool (*is)(std::string_view)>
+void answer(sqlite3_context* context, int /*arguments*/, sqlite3_value** values) noexcept {
   if (sqlite3_value_type(*values) != SQLITE_TEXT) return sqlite3_result_int(context, 0);
   const auto* const text = reinterpret_cast<const char*>(sqlite3_value_text(*values));
   if (text == nullptr) return sqlite3_result_error_nomem(context);
   try {
     const auto size = static_cast<std::size_t>(sqlite3_value_bytes(*values));
-    sqlite3_result_int(context, is_json_object({text, size}) ? 1 : 0);
+    sqlite3_result_int(context, is({text, size}) ? 1 : 0);
   } catch (const std::bad_alloc&) {
     sqlite3_result_error_nomem(context);
   }
 }
 
-/// Adds the SQL function is_json_object(text), for rules; false = the connection could not take it. SQLite's
-/// own json_valid() calls a text invalid when it has no memory to check it, so that a sound file would be
-/// reported as broken. This function fails instead.
-bool add_is_json_object(sqlite3* database) {
-  return sqlite3_create_function_v2(database, "is_json_object", 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC,
-                                    nullptr, answer_is_json_object, nullptr, nullptr, nullptr) == SQLITE_OK;
+/// Adds the SQL functions is_json_object(text) and is_shallow_json(text), for rules; false = the connection
+/// could not take them. SQLite's own json_valid() calls a text invalid when it has no memory to check it, so
+/// that a sound file would be reported as broken. These functions fail instead.
+bool add_text_functions(sqlite3* database) {
+  const auto add = [database](const char* name, auto* function) {
+    return sqlite3_create_function_v2(database, name, 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC, nullptr,
+                                      function, nullptr, nullptr, nullptr) == SQLITE_OK;
+  };
+  return add("is_json_object", answer<is_json_object>) && add("is_shallow_json", answer<is_shallow_json>);
 }
 
 /// Whether the line reports a page that the disk or memory did not provide. The integrity check takes that
@@ -138,7 +145,7 @@ Result<std::string> damage_found(const OpenTrace& trace, std::string_view table)
 }
 
 Result<std::vector<Violation>> find_violations(OpenTrace& trace, std::size_t most) {
-  if (!add_is_json_object(trace.database.get()))
+  if (!add_text_functions(trace.database.get()))
     return fail("{}: {}", trace.path.string(), sqlite_error(trace.database.get()));
   Findings findings(trace, most);
   // The pragma has no argument, because newer versions of SQLite take a number passed as text for a table's

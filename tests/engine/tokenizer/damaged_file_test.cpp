@@ -79,7 +79,7 @@ const std::vector<Damage>& damages() {
       {"/normalizer",
        {{"type", "Replace"}, {"pattern", {{"String", " "}}}},
        "normalizer.content is missing, expected a string"},
-      {"/normalizer", nested(1000), " is nested deeper than 16"},
+      {"/normalizer", nested(30), " is nested deeper than 16"},
 
       {"/pre_tokenizer",
        {{"type", "Whitespace"}},
@@ -278,8 +278,10 @@ TEST(TokenizerFile, IsRefusedWhenItIsNoJson) {
       {"{\"a\": \"\xFF\"}", "tokenizer.json: is not JSON from byte 8 on, expected a whole JSON text"},
       {"[]", "tokenizer.json is an array, expected an object"},
       {"{}", "tokenizer.json: model is missing, expected an object"},
-      {std::string(100'000, '['),
-       "tokenizer.json: is not JSON from byte 100001 on, expected a whole JSON text"},
+      {"[1e400]", "tokenizer.json: holds a number that is too large, expected numbers of 64 bits"},
+      {std::string("{}\0x", 4), "tokenizer.json: not valid JSON: a zero byte at byte 2"},
+      {std::string(100, '['), "tokenizer.json: is not JSON from byte 101 on, expected a whole JSON text"},
+      {std::string(100'000, '['), "tokenizer.json: found brackets 100000 deep, expected at most 128"},
   };
   for (const auto& [text, message] : cases) {
     const auto tokenizer = Tokenizer::parse(text);
