@@ -155,6 +155,10 @@ Result<int> record_into(const RecordOptions& options, std::span<const traces::Qu
   if (!closed) return tl::unexpected(closed.error());
   if (recorded.failure) return tl::unexpected(*recorded.failure);
 
+  if (recorded.left_out_turns > 0)
+    print_note(
+        fmt::format("{} requests left out: answers made their prompts longer than the context of {} tokens",
+                    recorded.left_out_turns, backend->cache_rows()));
   if (!options.quiet || recorded.cancelled)
     print_note(fmt::format("{}{} of {} requests recorded in {}", recorded.cancelled ? "interrupted: " : "",
                            recorded.requests, recorded.planned, output.string()));

@@ -156,6 +156,7 @@ struct Session::Recording {
   const std::function<void(std::int64_t, std::int64_t)>& progress;
   RunMemories memories;
   TextEnd text_end;
+  std::size_t room;                    ///< tokens that the context holds
   std::vector<traces::RunId> run_ids;  ///< by strategy
   SessionResult result;
 };
@@ -263,6 +264,7 @@ SessionResult Session::record(const Backend& backend, traces::Writer& writer, Re
                       .progress = progress,
                       .memories = RunMemories(backend),
                       .text_end = TextEnd(*tokenizer_, options_.decoding.stop_strings),
+                      .room = static_cast<std::size_t>(backend.cache_rows()),
                       .run_ids = {},
                       .result = {}};
   std::int64_t turns = 0;
@@ -300,6 +302,12 @@ Result<void> Session::record_question(Recording& recording, std::size_t strategy
   for (std::size_t turn = 0; turn < question.turns.size() && !result.cancelled; ++turn) {
     DRAFTSCOPE_TRY_ASSIGN(const RecordedPrompt prompt,
                           prompt_of_turn(*tokenizer_, options_.form, question, turn, answers));
+    if (options_.skip_unfit && turn > 0 && prompt.tokens.size() > recording.room) {
+      const auto rest = static_cast<std::int64_t>(question.turns.size() - turn);
+      result.left_out_turns += rest;
+      result.planned -= rest;
+      return {};
+    }
     recording.memories.begin_request();
     const Result<traces::Request> request = recording.recorder.request(
         recording.run_ids[strategy], decides, prompt, repeat, request_for(prompt.tokens, &recording.text_end),

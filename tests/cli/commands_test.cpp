@@ -204,6 +204,37 @@ TEST(ChatTemplate, TakesVariablesWhichTheTraceNames) {
               HasSubstr("template argument messages: is what the conversation gives"));
 }
 
+TEST(Record, LeavesOutTurnsThatNoLongerFitTheContext) {
+  const TemporaryFolder folder;
+  std::ofstream(folder / "prompts.jsonl")
+      << R"({"turns": ["One", ")" << std::string(100, 'x') << R"(", "Three"]})" << '\n'
+      << R"({"turns": ["Four"]})" << '\n';
+  const CommandResult recorded = run_command({"record",
+                                              "--model",
+                                              "synthetic:SmolLM2-135M,layers=2,vocab=300",
+                                              "--prompts",
+                                              folder / "prompts.jsonl",
+                                              "--strategy",
+                                              "vanilla",
+                                              "--strategy",
+                                              "layerskip:exit=1",
+                                              "--repeats",
+                                              "1",
+                                              "--warmup",
+                                              "0",
+                                              "--max-tokens",
+                                              "2",
+                                              "--output",
+                                              folder / "run.dstrace",
+                                              "--context",
+                                              "64",
+                                              "--skip-unfit"});
+  EXPECT_EQ(recorded.exit_code, 0);
+  EXPECT_THAT(recorded.err,
+              HasSubstr("4 requests left out: answers made their prompts longer than the context of "));
+  EXPECT_THAT(recorded.err, HasSubstr("4 of 4 requests recorded"));
+}
+
 /// Records one prompt under vanilla and an early exit, once, with shadow tokens; returns the trace.
 std::string record_one_prompt(const TemporaryFolder& folder, std::vector<std::string> more) {
   std::string trace = (folder / "run.dstrace").string();

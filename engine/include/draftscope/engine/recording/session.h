@@ -68,6 +68,9 @@ struct CheckedQuestions {
 struct SessionResult {
   std::int64_t requests = 0;  ///< requests recorded
   std::int64_t planned = 0;   ///< requests of a complete session
+  /// Later turns that answers made longer than the context, with those after them, if those are left out; not
+  /// planned.
+  std::int64_t left_out_turns = 0;
   bool cancelled = false;
   std::optional<Error> failure;  ///< Error that ended the session; the requests before it are recorded.
 };
