@@ -99,6 +99,13 @@ class Translator {
     const bool counts = close != std::string_view::npos && !inside.empty() && inside[0] != ',' &&
                         inside.find_first_not_of("0123456789,") == std::string_view::npos;
     if (!counts) return refuse("{");
+    // A long count would be a single step to the budget that pays for a pattern.
+    constexpr std::size_t max_digits = 2;
+    std::size_t digits = 0;
+    for (const char c : inside)
+      if ((digits = c == ',' ? 0 : digits + 1) > max_digits)
+        return fail("{}: '{}' in a regular expression repeats too often, expected at most 99 times", path_,
+                    rest_.substr(0, close + 1));
     const char after = close + 1 < rest_.size() ? rest_[close + 1] : '\0';
     if (after == '+' || after == '?') return refuse(rest_.substr(0, close + 2));
     copy(close + 1);

@@ -50,14 +50,15 @@ std::size_t after_character(std::string_view text, std::size_t at) {
   return at < text.size() ? at + scan_utf8(text.substr(at)).length : at + 1;
 }
 
-/// Searches matches in one text with bounded work. PCRE2 limits steps only for each place where a match may
-/// begin, and does not count the characters that one step reads. So a search sees a few places and little
-/// text after them; only where that does not suffice it sees more, which the budget pays.
+/// Searches matches in one text. PCRE2's own limits count neither the characters that a step reads nor the
+/// alternatives that fail, so the pattern calls out before each of its items, and the budget pays for the
+/// item and for the way that the search went since the item before, forward or back.
 class Matcher {
  public:
-  Matcher(const pcre2_code& code, std::string_view text)
+  Matcher(const pcre2_code& code, std::string_view text, StepBudget& budget)
       : code_(&code),
         text_(text),
+        budget_(&budget),
         data_(pcre2_match_data_create(1, nullptr)),
         context_(pcre2_match_context_create(nullptr)) {
     if (!is_ready()) return;
@@ -65,75 +66,50 @@ class Matcher {
     constexpr std::uint32_t max_depth = 1'000'000;
     pcre2_set_heap_limit(context_.get(), max_kibibytes);
     pcre2_set_depth_limit(context_.get(), max_depth);
+    pcre2_set_match_limit(context_.get(), std::numeric_limits<std::uint32_t>::max());
+    pcre2_set_callout(context_.get(), pay, this);
   }
+  Matcher(const Matcher&) = delete;
+  Matcher& operator=(const Matcher&) = delete;
   [[nodiscard]] bool is_ready() const { return data_ != nullptr && context_ != nullptr; }
 
   /// The first match that begins at `from` or later. Errors: the budget is spent, PCRE2 fails.
-  Result<std::optional<Range>> next(std::size_t from, StepBudget& budget) {
-    View view;
-    while (true) {
-      DRAFTSCOPE_TRY(budget.spend(view.steps()));
-      const int count = search(from, view);
-      if (count >= 0) {
-        const PCRE2_SIZE* offsets = pcre2_get_ovector_pointer(data_.get());
-        return Range{offsets[0], offsets[1]};
-      }
-      if (count == PCRE2_ERROR_NOMATCH) {
-        if (text_.size() - from <= view.places) return std::nullopt;
-        from = next_boundary(from + view.places + 1);
-        view = {.places = std::min(2 * view.places + 1, max_places)};
-      } else if (count != PCRE2_ERROR_PARTIAL && count != PCRE2_ERROR_MATCHLIMIT) {
-        return fail("split pattern fails at byte {} of a piece: {}, expected to need less than 64 MiB", from,
-                    error_text(count));
-      } else if (view.places > 0) {
-        view.places = 0;  // First see whether the other places made it fail.
-        view.is_wide = true;
-      } else if (count == PCRE2_ERROR_PARTIAL) {
-        view.bytes *= growth;
-      } else {
-        view.max_steps =
-            std::min(view.max_steps, std::numeric_limits<std::uint32_t>::max() / growth) * growth;
-      }
+  Result<std::optional<Range>> next(std::size_t from) {
+    constexpr std::size_t steps_of_call = 16;
+    DRAFTSCOPE_TRY(budget_->spend(steps_of_call));
+    int count = search(from, 0);
+    if (count == PCRE2_ERROR_JIT_STACKLIMIT) count = search(from, PCRE2_NO_JIT);
+    if (count == PCRE2_ERROR_NOMATCH) return std::nullopt;
+    if (count >= 0) {
+      const PCRE2_SIZE* offsets = pcre2_get_ovector_pointer(data_.get());
+      return Range{offsets[0], offsets[1]};
     }
+    if (budget_->is_spent()) return budget_->error();
+    return fail("split pattern fails at byte {} of a piece: {}, expected to need less than 64 MiB", from,
+                error_text(count));
   }
 
  private:
-  static constexpr std::size_t max_places = 4095;
-  static constexpr std::uint32_t growth = 4;
-  struct View {
-    std::size_t places = 15;        ///< where a match may begin, after the first
-    std::size_t bytes = 256;        ///< seen after these places
-    std::uint32_t max_steps = 256;  ///< for each place
-    bool is_wide = false;           ///< whether a smaller view did not suffice
-
-    /// Steps that the budget pays: the worst case, once a search has failed.
-    [[nodiscard]] std::size_t steps() const {
-      constexpr std::size_t call = 16;
-      return is_wide ? (places + 1) * (bytes + max_steps) : call + places;
-    }
-  };
-
-  std::size_t next_boundary(std::size_t at) const {
-    while (at < text_.size() && (static_cast<unsigned char>(text_[at]) & 0xC0U) == 0x80U) ++at;
-    return at;
+  static int pay(pcre2_callout_block* block, void* matcher) {
+    constexpr std::size_t steps_of_item = 4;  // The interpreter takes up to 20 ns.
+    constexpr std::size_t bytes_read_per_step = 4;
+    Matcher& it = *static_cast<Matcher*>(matcher);
+    const std::size_t before = std::exchange(it.at_, block->current_position);
+    const std::size_t way = before < it.at_ ? it.at_ - before : before - it.at_;
+    return it.budget_->take(steps_of_item + way / bytes_read_per_step) ? 0 : PCRE2_ERROR_CALLOUT;
   }
 
-  int search(std::size_t from, const View& view) {
-    const std::size_t rest = text_.size() - from;
-    const bool sees_all = rest <= view.places + view.bytes;
-    const std::size_t end = sees_all ? text_.size() : next_boundary(from + view.places + view.bytes);
-    pcre2_set_offset_limit(context_.get(), from + std::min(rest, view.places));
-    pcre2_set_match_limit(context_.get(), view.max_steps);
+  int search(std::size_t from, std::uint32_t options) {
+    at_ = from;
     // The whole prompt was checked before; checking again at each match would be quadratic.
-    const std::uint32_t options = PCRE2_NO_UTF_CHECK | (end < text_.size() ? PCRE2_PARTIAL_HARD : 0U);
-    const auto* subject = reinterpret_cast<PCRE2_SPTR>(text_.data());
-    const int count = pcre2_match(code_, subject, end, from, options, data_.get(), context_.get());
-    if (count != PCRE2_ERROR_JIT_STACKLIMIT) return count;
-    return pcre2_match(code_, subject, end, from, options | PCRE2_NO_JIT, data_.get(), context_.get());
+    return pcre2_match(code_, reinterpret_cast<PCRE2_SPTR>(text_.data()), text_.size(), from,
+                       options | PCRE2_NO_UTF_CHECK, data_.get(), context_.get());
   }
 
   const pcre2_code* code_;
   std::string_view text_;
+  StepBudget* budget_;
+  std::size_t at_ = 0;  ///< Byte at which the last item was tried.
   std::unique_ptr<pcre2_match_data, FreeMatchData> data_;
   std::unique_ptr<pcre2_match_context, FreeMatchContext> context_;
 };
@@ -166,13 +142,13 @@ Result<Pattern> Pattern::regex(std::string_view expression, std::string_view pat
   pcre2_code* compiled =
       // PCRE2 takes bytes as unsigned char; the view outlives the call.
       pcre2_compile(reinterpret_cast<PCRE2_SPTR>(translated.data()), translated.size(),
-                    PCRE2_UTF | PCRE2_UCP | PCRE2_USE_OFFSET_LIMIT, &code, &offset, context.get());
+                    PCRE2_UTF | PCRE2_UCP | PCRE2_AUTO_CALLOUT, &code, &offset, context.get());
   if (compiled == nullptr)
     return fail("{}: bad expression: {}, expected one that PCRE2 takes", path, error_text(code));
   Pattern pattern;
   pattern.code_.reset(compiled, [](const pcre2_code* c) { pcre2_code_free(const_cast<pcre2_code*>(c)); });
   // If PCRE2 was built without its JIT, the interpreter gives the same matches.
-  pcre2_jit_compile(compiled, PCRE2_JIT_COMPLETE | PCRE2_JIT_PARTIAL_HARD);
+  pcre2_jit_compile(compiled, PCRE2_JIT_COMPLETE);
   return pattern;
 }
 
@@ -184,12 +160,12 @@ Pattern Pattern::literal(std::string text) {
 
 Result<void> Pattern::for_each_match(std::string_view text, StepBudget& budget, const Visit& visit) const {
   if (!code_) return for_each_literal(text, literal_, budget, visit);
-  Matcher matcher(*code_, text);
+  Matcher matcher(*code_, text, budget);
   if (!matcher.is_ready()) return fail("split pattern: out of memory");
   std::size_t from = 0;
   std::size_t last_end = std::string_view::npos;
   while (from <= text.size()) {
-    DRAFTSCOPE_TRY_ASSIGN(const auto match, matcher.next(from, budget));
+    DRAFTSCOPE_TRY_ASSIGN(const auto match, matcher.next(from));
     if (!match) return {};
     from = last_end == match->begin && match->begin == match->end
                // An empty match right after a match would never end, so continue one character later.

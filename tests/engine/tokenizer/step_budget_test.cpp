@@ -77,6 +77,8 @@ std::vector<Bomb> bombs() {
   with_added["added_tokens"] = added("a", true);
   json deep = file_with("normalizer", nullptr);
   deep["added_tokens"] = added(std::string(60'000, 'a') + "b", false);
+  std::string alternatives = "x";
+  for (int i = 0; i < 500; ++i) alternatives += "|[^b]{60}[c-e]";
   return {
       {file_with("normalizer", repeated("normalizers", doubling, 28)), "a",
        "text: the tokenizer's normalizer"},
@@ -94,7 +96,13 @@ std::vector<Bomb> bombs() {
       {file_with("pre_tokenizer", split("(?:a|a)*[bc]")), many, "text: the tokenizer's pre_tokenizer"},
       {file_with("pre_tokenizer", split("(?:a+)+[bc]")), many, "text: the tokenizer's pre_tokenizer"},
       {file_with("pre_tokenizer", split("(?=(?:a*)*b)a")), many, "text: the tokenizer's pre_tokenizer"},
-      {file_with("pre_tokenizer", split("a+b")), std::string(200'000, 'a'),
+      // One step of a pattern may read all that follows, or fail at any number of alternatives.
+      {file_with("pre_tokenizer", split("(?=.*.*.*[bc])")), many, "text: the tokenizer's pre_tokenizer"},
+      {file_with("pre_tokenizer", repeated("pretokenizers", split(alternatives), 200)), many,
+       "text: the tokenizer's pre_tokenizer"},
+      {file_with("pre_tokenizer", split("a*(?=[^c]*[de])[bf]")), many, "text: the tokenizer's pre_tokenizer"},
+      {file_with("pre_tokenizer", split("(?:a{99}){28}a{100}[bc]")), many, "'{100}' in a regular expression"},
+      {file_with("pre_tokenizer", split("a+[bc]")), std::string(200'000, 'a'),
        "text: the tokenizer's pre_tokenizer"},
       {file_with("pre_tokenizer", split(std::string(70'000, 'a'))), "", "longer than the limit"},
       {file_with("decoder", repeated("decoders", doubling, 40)), "",
