@@ -134,6 +134,8 @@ std::map<PlanField, std::string> problems_of(const RecordPlan& plan, const PlanC
   add(PlanField::template_arguments, said(context.template_arguments_problem));
   if (!plan.system.empty() && !plan.chat)
     add(PlanField::system, "system prompt: given without the chat template, expected both");
+  if (!plan.template_arguments.empty() && !plan.chat)
+    add(PlanField::template_arguments, "template arguments: given without the chat template, expected both");
   add(PlanField::output, problem_of_output(plan));
   add(PlanField::further, said(context.further_problem));
   return problems;

@@ -225,6 +225,9 @@ TEST(PlanProblems, NameEachFieldThatTheRecorderWouldRefuse) {
   context.template_arguments_problem = template_arguments_of("a").error().message;
   expect_problem(PlanField::template_arguments, "expected NAME=JSON");
   context.template_arguments_problem.clear();
+  plan.template_arguments = {"enable_thinking=false"};
+  expect_problem(PlanField::template_arguments, "without the chat template");
+  plan.template_arguments.clear();
   // The device and what only some devices can do.
   context.model->gpus_problem = "cuda backend: no CUDA device";
   plan.device = "cuda:0";
