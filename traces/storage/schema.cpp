@@ -167,11 +167,15 @@ std::string temporary_figure_views() {
   return sql;
 }
 
-std::string_view index_sql() {
-  return "CREATE INDEX rounds_by_request ON rounds (request, \"index\");"
-         "CREATE INDEX spans_by_track_start ON spans (track, start_ns);"
-         "CREATE INDEX kernels_by_track_start ON kernels (track, start_ns);"
-         "CREATE INDEX counters_by_track_time ON counters (track, timestamp_ns);";
+std::string closing_sql() {
+  std::string sql =
+      "CREATE INDEX rounds_by_request ON rounds (request, \"index\");"
+      "CREATE INDEX spans_by_track_start ON spans (track, start_ns);"
+      "CREATE INDEX kernels_by_track_start ON kernels (track, start_ns);"
+      "CREATE INDEX counters_by_track_time ON counters (track, timestamp_ns);";
+  // ANALYZE alone takes the tables in an order that depends on how much memory SQLite had.
+  for_each_table([&](const auto& table) { sql += fmt::format("ANALYZE {};", table.name); });
+  return sql;
 }
 
 }  // namespace draftscope::traces

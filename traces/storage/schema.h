@@ -26,8 +26,8 @@ inline constexpr std::string_view overview_key = "overview_column_ns";
 /// text's end as accepted.
 [[nodiscard]] std::string temporary_figure_views();
 
-/// SQL for indexes, which are built once when a recording closes: updating them while recording would halve
-/// the write rate.
-[[nodiscard]] std::string_view index_sql();
+/// SQL for indexes and for statistics of the tables. Both are made once, when a recording closes: updating
+/// indexes while recording would halve the write rate.
+[[nodiscard]] std::string closing_sql();
 
 }  // namespace draftscope::traces

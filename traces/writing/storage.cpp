@@ -257,7 +257,7 @@ Result<void> Storage::finish_file(const WriterCounts& counts, bool is_whole) {
   sqlite3* const db = database_.get();
   DRAFTSCOPE_TRY(step(statements_.begin.get()));
   if (counts.dropped_spans > 0) DRAFTSCOPE_TRY(detach_dropped_parents());
-  DRAFTSCOPE_TRY(execute(db, name_, std::string(index_sql()) + "ANALYZE;"));
+  DRAFTSCOPE_TRY(execute(db, name_, closing_sql()));
   DRAFTSCOPE_TRY(write_overview());
   Batch last;
   last.meta = {{"dropped_spans", std::to_string(counts.dropped_spans)},
