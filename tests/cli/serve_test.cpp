@@ -412,7 +412,7 @@ TEST_F(EndpointAlone, AnswersEveryBrokenRequestInOpenAisShape) {
   for (const Case& one :
        {Case{text_path, "", 400, "not valid JSON"},
         {text_path, "{\"prompt\":\"a", 400, "not valid JSON"},
-        {text_path, "{\"prompt\":" + deep, 400, "not valid JSON"},
+        {text_path, "{\"prompt\":" + deep, 400, "expected at most 128"},
         {text_path, "[1]", 400, "expected a JSON object"},
         {text_path, "{}", 400, "prompt is missing"},
         {text_path, R"({"prompt":"a","prompt":"b"})", 400, "occurs twice"},

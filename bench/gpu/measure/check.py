@@ -16,7 +16,7 @@ from .scale import Scale
 SANITIZE = Path("tests/gpu/sanitize")
 SKIPPED = 77
 SHARDS = 8   # processes among which the tests are divided: 15 s on an H200
-LOSSLESS = ("*/EveryStrategyOnTheDevice.*", "CoupledText.*", "ClaspOnTheDevice.*", "*/DemoModel.*")
+LOSSLESS = ("*/EveryStrategyOnTheDevice.*", "*/DemoModel.*")
 NOT_PACKED = {"models/demo-plain": "*/DemoModel.*/Plain"}   # tests of what an archive leaves behind
 # Blocks of a program meet at barriers alone. One that read what another still writes would give other bits from time to time:
 # rounds of ever other widths, one after the other, many times over.

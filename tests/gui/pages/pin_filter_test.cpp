@@ -7,6 +7,7 @@
 #include <QComboBox>
 #include <QLineEdit>
 #include <QMenuBar>
+#include <QScrollBar>
 #include <QTableView>
 #include <QToolButton>
 
@@ -174,15 +175,18 @@ TEST_F(PinAndFilter, FilterDimsTheOtherRoundsInTheTimeline) {
   // Number of pixels with the full colour of verification in the lane of the run's rounds.
   const auto solid_pixels = [&] {
     settle();
+    const auto& rows = timeline.lanes().rows();
+    const auto row = std::find_if(rows.begin(), rows.end(), [&](const LaneRow& one) {
+      return one.kind == LaneRow::RowKind::lane &&
+             timeline.lanes().groups()[one.group].run_index == state.run() &&
+             state.timeline()->lanes[one.index].kind == LaneKind::rounds;
+    });
+    timeline.verticalScrollBar()->setValue(row->top);
     const QImage picture = timeline.viewport()->grab().toImage();
+    const int top = 24 + row->top - timeline.verticalScrollBar()->value();
     int count = 0;
-    for (const LaneRow& row : timeline.lanes().rows())
-      if (row.kind == LaneRow::RowKind::lane &&
-          timeline.lanes().groups()[row.group].run_index == state.run() &&
-          state.timeline()->lanes[row.index].kind == LaneKind::rounds)
-        for (int x = timeline.header_width(); x < picture.width(); ++x)
-          for (int y = 24 + row.top; y < 24 + row.top + row.height - 2; ++y)
-            count += picture.pixelColor(x, y) == solid ? 1 : 0;
+    for (int x = timeline.header_width(); x < picture.width(); ++x)
+      for (int y = top; y < top + row->height - 2; ++y) count += picture.pixelColor(x, y) == solid ? 1 : 0;
     return count;
   };
   const auto& rounds = state.run_rounds()->rounds;

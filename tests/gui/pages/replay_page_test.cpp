@@ -6,7 +6,6 @@
 #include <QAbstractItemView>
 #include <QComboBox>
 #include <QCompleter>
-#include <QDoubleSpinBox>
 #include <QLineEdit>
 #include <QPlainTextEdit>
 #include <algorithm>
@@ -67,19 +66,6 @@ TEST_F(ReplayChoices, AreThePromptsAndTheirRepeats) {
   prompts_->lineEdit()->setText(QStringLiteral("nothing of that kind"));
   QTest::keyClick(prompts_->lineEdit(), Qt::Key_Return);
   EXPECT_EQ(prompts_->currentText(), prompts_->itemText(prompts_->currentIndex()));
-}
-
-TEST_F(ReplayChoices, PlayATextInAboutEightSecondsUntilAnotherSpeedIsChosen) {
-  open_sample();
-  auto* speed = replay().findChild<QDoubleSpinBox*>();
-  const auto expected = [&] {
-    return std::clamp(static_cast<double>(replay().player().duration_ns()) / 8e9, 0.001, 100.0);
-  };
-  EXPECT_NEAR(speed->value(), expected(), 0.00050001);
-  speed->setValue(3.0);
-  emit prompts_->activated(prompts_->count() - 1);
-  settle();
-  EXPECT_DOUBLE_EQ(speed->value(), 3.0);
 }
 
 TEST_F(ReplayChoices, DrawATreesBranches) {
