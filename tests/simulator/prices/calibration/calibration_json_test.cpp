@@ -114,6 +114,10 @@ INSTANTIATE_TEST_SUITE_P(
                       "shapes[0].laws.products.ns_per_byte is 1, expected 0.025"},
         Contradiction{"NoLaw", [](json& f) { f["shapes"][0]["laws"]["passes"] = nullptr; },
                       "shapes[0].laws.passes is null, expected a law by the kernels"},
+        Contradiction{"Unknown", [](json& f) { f["machine"]["clock"] = 1; },
+                      "machine.clock is not known, expected the keys of calibrate"},
+        Contradiction{"UnknownOfAKernel", [](json& f) { kernel(f)["ns"]["mean"] = 1.0; },
+                      "shapes[0].kernels[0].ns.mean is not known"},
         Contradiction{"Probe", [](json& f) { f["probes"]["memory_gb_s"] = 40; },
                       "probes.memory_gb_s is 40, expected an object"}),
     [](const auto& instance) { return std::string(instance.param.name); });
