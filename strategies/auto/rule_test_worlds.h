@@ -98,7 +98,7 @@ inline std::function<std::int32_t(std::span<const std::int32_t>)> random_text(st
 }
 
 inline std::function<JudgedToken(std::int32_t, std::size_t)> right_with(std::vector<double> shares) {
-  return [shares](std::int32_t drafter, std::size_t n) {
+  return [shares = std::move(shares)](std::int32_t drafter, std::size_t n) {
     std::mt19937 random(static_cast<std::uint32_t>(n * 7 + static_cast<std::size_t>(drafter)));
     const bool right =
         static_cast<double>(random() % 10000) < 1e4 * shares[static_cast<std::size_t>(drafter)];
