@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/base/json_size.h>
 #include <draftscope/base/python_numbers.h>
 
 #include <algorithm>
 #include <array>
+#include <nlohmann/json.hpp>
 
 namespace draftscope {
 
@@ -32,6 +34,21 @@ std::string without_python_numbers(std::string_view text, PythonNaN nan) {
     text.remove_prefix(taken);
   }
   return result;
+}
+
+Result<nlohmann::json> parse_python_json(std::string_view text, std::string_view name, PythonNaN nan) {
+  DRAFTSCOPE_TRY(check_json_text(text, name));
+  try {
+    return nlohmann::json::parse(text);
+  } catch (const nlohmann::json::parse_error& error) {
+    if (has_python_numbers(text)) {
+      auto mended = nlohmann::json::parse(without_python_numbers(text, nan), nullptr, false);
+      if (!mended.is_discarded()) return mended;
+    }
+    return fail("{}: is not JSON from byte {} on, expected a whole JSON text", name, error.byte);
+  } catch (const nlohmann::json::exception&) {
+    return fail("{}: holds a number that is too large, expected numbers of 64 bits", name);
+  }
 }
 
 }  // namespace draftscope

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tokenizer/read_json.h"
 
-#include <draftscope/base/json_size.h>
-#include <draftscope/base/python_numbers.h>
-
 #include "tokenizer/split/utf8.h"
 
 namespace draftscope::engine::tokenizer {
@@ -29,21 +26,6 @@ Result<void> visit_nested(const JsonField& field, std::string_view member, const
 }
 
 }  // namespace
-
-Result<nlohmann::json> parse_json(std::string_view text, std::string_view label) {
-  DRAFTSCOPE_TRY(check_json_text(text, label));
-  try {
-    return nlohmann::json::parse(text);
-  } catch (const nlohmann::json::parse_error& error) {
-    if (has_python_numbers(text)) {
-      auto mended = nlohmann::json::parse(without_python_numbers(text, PythonNaN::text), nullptr, false);
-      if (!mended.is_discarded()) return mended;
-    }
-    return fail("{}: is not JSON from byte {} on, expected a whole JSON text", label, error.byte);
-  } catch (const nlohmann::json::exception&) {
-    return fail("{}: holds a number that is too large, expected numbers of 64 bits", label);
-  }
-}
 
 Result<std::int32_t> non_negative(const JsonField& field) {
   return field.integer(draftscope::Range<std::int32_t>{.min = 0});

@@ -12,10 +12,6 @@
 
 namespace draftscope::engine::tokenizer {
 
-/// Parses a document; the error names the byte where it stops being JSON. Unlike parse_json_object() it does
-/// not check for repeated keys, which would take longer than all the rest for a vocabulary of 10⁵ pieces.
-[[nodiscard]] Result<nlohmann::json> parse_json(std::string_view text, std::string_view label);
-
 /// Reads an integer ≥ 0.
 [[nodiscard]] Result<std::int32_t> non_negative(const JsonField& field);
 

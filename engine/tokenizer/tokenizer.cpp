@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/base/python_numbers.h>
 #include <draftscope/base/text_file.h>
 #include <draftscope/engine/tokenizer.h>
 
@@ -67,7 +68,7 @@ Result<std::vector<std::int32_t>> encode_bytes(std::string_view text, std::size_
 
 Result<void> parse_configuration(std::string_view text, const std::string& label,
                                  Tokenizer::Implementation& it) {
-  DRAFTSCOPE_TRY_ASSIGN(const auto document, tokenizer::parse_json(text, label));
+  DRAFTSCOPE_TRY_ASSIGN(const auto document, parse_python_json(text, label, PythonNaN::text));
   DRAFTSCOPE_TRY_ASSIGN(it.chat, tokenizer::ChatTemplate::parse(JsonField(document, label)));
   return {};
 }
@@ -79,7 +80,7 @@ Result<void> read_further_templates(const std::filesystem::path& folder, tokeniz
   if (const auto file = folder / "chat_template.json";
       !chat.present() && std::filesystem::exists(file, ignored)) {
     DRAFTSCOPE_TRY_ASSIGN(const auto text, read_text_file(file, max_tokenizer_bytes));
-    DRAFTSCOPE_TRY_ASSIGN(const auto document, tokenizer::parse_json(text, file.string()));
+    DRAFTSCOPE_TRY_ASSIGN(const auto document, parse_python_json(text, file.string(), PythonNaN::text));
     DRAFTSCOPE_TRY_ASSIGN(const auto source, JsonField(document, file.string())["chat_template"].text());
     chat.set_source(source, file.string());
   }

@@ -106,7 +106,7 @@ TEST(PromptFile, IsRefusedByFileLineAndField) {
   const std::vector<std::pair<std::string, std::string>> cases{
       {"{}", "jsonl:1: turns is missing, expected a question with turns, prompt"},
       {"\n7", "jsonl:2: found text that is not a JSON object"},
-      {"[{}", "begins like a JSON array and is none"},
+      {"[{}", "is not JSON from byte 4 on, expected a whole JSON text"},
       {R"([{"prompt":1}])", "question 1: prompt is 1, expected a string"},
       {R"({"messages":[{"role":"system","content":"s"}]})", "expected a list with a message of the user"},
       {R"({"messages":[{"role":"user","content":[{"type":"image"}]}]})",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "import/log_fields.h"
 
-#include <draftscope/base/json_size.h>
+#include <draftscope/base/python_numbers.h>
 
 #include <algorithm>
 #include <charconv>
@@ -43,18 +43,18 @@ void add_lines(const nlohmann::json& value, std::size_t depth, std::vector<std::
 
 Result<void> read_log_lines(const std::filesystem::path& file, const ImportProgress& progress,
                             const std::function<Result<void>(std::string_view, std::int64_t)>& take) {
-  return read_text_lines(
-      file, progress, [&](std::string_view line, std::int64_t number, bool is_ended) -> Result<void> {
-        std::vector<std::string> lines;
-        if (line.starts_with('{') && check_json_text(line, "")) {
-          const auto json = nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
-          if (json.is_object()) add_lines(json, 0, lines);
-        }
-        if (lines.empty()) lines.push_back(without_colours(line));
-        for (const std::string& one : lines)
-          if (auto taken = take(one, number); !taken && (is_ended || !progress.may_be_cut)) return taken;
-        return {};
-      });
+  return read_text_lines(file, progress,
+                         [&](std::string_view line, std::int64_t number, bool is_ended) -> Result<void> {
+                           std::vector<std::string> lines;
+                           if (line.starts_with('{'))
+                             if (const auto json = parse_python_json(line, "", PythonNaN::missing))
+                               add_lines(*json, 0, lines);
+                           if (lines.empty()) lines.push_back(without_colours(line));
+                           for (const std::string& one : lines)
+                             if (auto taken = take(one, number); !taken && (is_ended || !progress.may_be_cut))
+                               return taken;
+                           return {};
+                         });
 }
 
 LogFields log_fields_of(std::string_view text) {

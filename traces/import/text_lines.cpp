@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "import/text_lines.h"
 
-#include <draftscope/base/json_size.h>
 #include <draftscope/base/python_numbers.h>
 #include <draftscope/base/text_file.h>
 #include <draftscope/base/text_stream.h>
@@ -47,22 +46,6 @@ Result<void> read_text_lines(const std::filesystem::path& file, const ImportProg
   DRAFTSCOPE_TRY(stream.result());
   if (!line.empty()) DRAFTSCOPE_TRY(take(line, number + 1, false));
   return {};
-}
-
-Result<nlohmann::json> parse_json(std::string_view text, const std::string& where) {
-  DRAFTSCOPE_TRY(check_json_text(text, where));
-  try {
-    return nlohmann::json::parse(text);
-  } catch (const nlohmann::json::parse_error& error) {
-    if (has_python_numbers(text)) {
-      nlohmann::json mended =
-          nlohmann::json::parse(without_python_numbers(text, PythonNaN::missing), nullptr, false);
-      if (!mended.is_discarded()) return mended;
-    }
-    return fail("{}: is not JSON from byte {} on, expected a whole JSON object", where, error.byte);
-  } catch (const nlohmann::json::exception&) {
-    return fail("{}: holds a number that is too large, expected a JSON object", where);
-  }
 }
 
 namespace {
@@ -151,7 +134,7 @@ Result<void> read_json_lines(
   };
   const auto take_text = [&](std::string_view text, std::int64_t line) -> Result<void> {
     const std::string where = where_of(line);
-    DRAFTSCOPE_TRY_ASSIGN(const nlohmann::json object, parse_json(text, where));
+    DRAFTSCOPE_TRY_ASSIGN(const nlohmann::json object, parse_python_json(text, where, PythonNaN::missing));
     if (!object.is_object()) return fail("{}: is {}, expected a JSON object", where, object.type_name());
     last_number = std::max(last_number + 1, split.is_list() ? 1 : line);
     ++objects;
@@ -187,7 +170,7 @@ Result<void> take_json_objects(
   DRAFTSCOPE_TRY(split.add(text, 1, [&](std::string_view one, std::int64_t) -> Result<void> {
     const std::string where = next();
     if (!one.starts_with('{')) return fail("{}: ends early, expected a whole JSON object", where);
-    DRAFTSCOPE_TRY_ASSIGN(const nlohmann::json object, parse_json(one, where));
+    DRAFTSCOPE_TRY_ASSIGN(const nlohmann::json object, parse_python_json(one, where, PythonNaN::missing));
     return take(object, count, where);
   }));
   if (!split.rest().empty()) return fail("{}: ends early, expected a whole JSON object", next());

@@ -31,10 +31,6 @@ struct ImportProgress {
     const std::filesystem::path& file, const ImportProgress& progress,
     const std::function<Result<void>(std::string_view line, std::int64_t number, bool is_ended)>& take);
 
-/// Parses `text` as one JSON value, or as Python writes one: a field that is NaN is null, and other NaN and
-/// infinities are texts of that name. Errors begin with `where`: "a.jsonl: line 3".
-[[nodiscard]] Result<nlohmann::json> parse_json(std::string_view text, const std::string& where);
-
 /// Calls `take(object, where)` for every line that is not blank. Errors: unreadable, a line that is no JSON
 /// object or longer than 64 MiB, no line at all, an error from `take`. If `may_be_cut`, a last line without
 /// its end is ignored, as a killed recorder leaves it.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/base/json_field.h>
-#include <draftscope/base/json_size.h>
 #include <draftscope/base/python_numbers.h>
 #include <draftscope/base/text_file.h>
 #include <draftscope/traces/prompt_file.h>
@@ -177,17 +176,7 @@ class Questions {
   std::vector<std::size_t> numberless_;  // Places in `all`.
 };
 
-/// The value that a text holds; discarded if it is not JSON.
-Result<nlohmann::json> parsed(std::string_view text, const std::string& where) {
-  DRAFTSCOPE_TRY(check_json_text(text, where));
-  nlohmann::json json = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (json.is_discarded() && has_python_numbers(text))
-    json = nlohmann::json::parse(without_python_numbers(text, PythonNaN::missing), nullptr, false);
-  return json;
-}
-
 Result<void> read_array(const nlohmann::json& json, const std::string& file, Questions& questions) {
-  if (!json.is_array()) return fail("{}: begins like a JSON array and is none, expected a whole one", file);
   std::int64_t number = 0;
   for (const nlohmann::json& element : json) {
     ++number;
@@ -197,16 +186,14 @@ Result<void> read_array(const nlohmann::json& json, const std::string& file, Que
 }
 
 /// The list of a file that is one object, or the object itself as a list of one; null: it is neither.
-Result<nlohmann::json> whole_object(std::string_view text, const std::string& file) {
+nlohmann::json whole_object(std::string_view text, const std::string& file) {
   const std::string_view line = text.substr(0, text.find('\n'));
   const bool is_one_line = text.find_first_not_of(" \t\r\n", line.size()) == std::string_view::npos;
   // An object a line is the usual form, and such a file is parsed once.
-  if (!is_one_line) {
-    DRAFTSCOPE_TRY_ASSIGN(const nlohmann::json first, parsed(line, file));
-    if (!first.is_discarded()) return nullptr;
-  }
-  DRAFTSCOPE_TRY_ASSIGN(nlohmann::json whole, parsed(text, file));
-  if (!whole.is_object()) return nullptr;
+  if (!is_one_line && parse_python_json(line, file, PythonNaN::missing)) return nullptr;
+  Result<nlohmann::json> parsed = parse_python_json(text, file, PythonNaN::missing);
+  if (!parsed) return nullptr;
+  nlohmann::json& whole = *parsed;
   const auto has = [&whole](const char* name) { return whole.contains(name); };
   const bool is_question = has("turns") || std::ranges::any_of(text_fields, has);
   for (const char* name : list_fields)
@@ -232,9 +219,9 @@ Result<std::vector<Question>> read_questions(const std::filesystem::path& path, 
   const char first = is_plain || begin == std::string_view::npos ? '\0' : text[begin];
   nlohmann::json list;
   if (first == '{') {
-    DRAFTSCOPE_TRY_ASSIGN(list, whole_object(text.substr(begin), path.string()));
+    list = whole_object(text.substr(begin), path.string());
   } else if (first == '[') {
-    DRAFTSCOPE_TRY_ASSIGN(list, parsed(text, path.string()));
+    DRAFTSCOPE_TRY_ASSIGN(list, parse_python_json(text, path.string(), PythonNaN::missing));
   }
   if (!list.is_null()) {
     DRAFTSCOPE_TRY(read_array(list, path.string(), questions));
@@ -248,8 +235,9 @@ Result<std::vector<Question>> read_questions(const std::filesystem::path& path, 
       if (line.find_first_not_of(" \t\r") == std::string_view::npos) continue;
       if (is_plain && line.back() == '\r') line.remove_suffix(1);
       const std::string where = fmt::format("{}:{}", path.string(), number);
-      DRAFTSCOPE_TRY_ASSIGN(const nlohmann::json json,
-                            is_plain ? Result<nlohmann::json>(line) : parsed(line, where));
+      DRAFTSCOPE_TRY_ASSIGN(
+          const nlohmann::json json,
+          is_plain ? Result<nlohmann::json>(line) : parse_python_json(line, where, PythonNaN::missing));
       DRAFTSCOPE_TRY(questions.add(json, where, number));
     }
   }

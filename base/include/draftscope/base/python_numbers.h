@@ -3,7 +3,9 @@
 
 // Python's json module writes three numbers that JSON lacks: NaN, Infinity and -Infinity.
 
+#include <draftscope/base/result.h>
 #include <cstdint>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 
@@ -20,5 +22,10 @@ enum class PythonNaN : std::uint8_t {
 
 /// The text in JSON's own words. Infinities, and NaN in a list, become texts, which readers refuse by field.
 [[nodiscard]] std::string without_python_numbers(std::string_view text, PythonNaN nan);
+
+/// Parses one JSON value of unknown source, in which Python's numbers may stand. `name` begins errors.
+/// Errors: as check_json_text(); a text that is no JSON, which names the byte; a number that is too large.
+[[nodiscard]] Result<nlohmann::json> parse_python_json(std::string_view text, std::string_view name,
+                                                       PythonNaN nan);
 
 }  // namespace draftscope
