@@ -13,8 +13,7 @@
 // \uHHHH   is \x{HHHH} in PCRE2.
 // {n,m}+   repeats again in Oniguruma and is possessive in PCRE2.
 // [[…]] and && in a class are set operations in Oniguruma and characters in PCRE2.
-// ^ and $  match at every line in Oniguruma, ^ not after a last line end. The text may go on beyond what a
-//          search sees, so its ends are said by what does not stand there.
+// ^ and $  match at every line in Oniguruma, and in PCRE2 where (?m: says so.
 
 namespace draftscope::engine::tokenizer {
 namespace {
@@ -23,11 +22,6 @@ constexpr std::array<std::string_view, 38> categories{
     "L",  "Lu", "Ll", "Lt", "Lm", "Lo", "M",  "Mn", "Mc", "Me", "N",  "Nd", "Nl",
     "No", "P",  "Pc", "Pd", "Ps", "Pe", "Pi", "Pf", "Po", "S",  "Sm", "Sc", "Sk",
     "So", "Z",  "Zs", "Zl", "Zp", "C",  "Cc", "Cf", "Cs", "Co", "Cn", "Any"};
-
-constexpr std::string_view begin_of_text = R"((?<![\s\S]))";
-constexpr std::string_view end_of_text = R"((?![\s\S]))";
-constexpr std::string_view begin_of_line = R"((?:(?<![\s\S])|(?<=\n)(?=[\s\S])))";
-constexpr std::string_view end_of_line = R"((?![^\n]))";
 
 class Translator {
  public:
@@ -56,10 +50,9 @@ class Translator {
   }
 
   Result<void> item() {
-    if (rest_[0] == '^') return replace(1, begin_of_line), Result<void>{};
-    if (rest_[0] == '$') return replace(1, end_of_line), Result<void>{};
-    if (starts("\\A")) return replace(2, begin_of_text), Result<void>{};
-    if (starts("\\z")) return replace(2, end_of_text), Result<void>{};
+    if (rest_[0] == '^') return replace(1, "(?m:^)"), Result<void>{};
+    if (rest_[0] == '$') return replace(1, "(?m:$)"), Result<void>{};
+    if (starts("\\A") || starts("\\z")) return copy(2), Result<void>{};
     if (rest_[0] == '\\') return escape();
     if (rest_[0] == '{') return interval();
     if (starts("(?") || starts("(*")) return group();
