@@ -248,10 +248,16 @@ Result<JsonField> scaling_of(const JsonField& config) {
   const JsonField parameters = config["rope_parameters"];
   for (const JsonField& field : {old, parameters})
     if (!field.is_null()) DRAFTSCOPE_TRY(field.object());
-  if (old.value().empty()) return parameters;
-  if (!parameters.value().empty() && parameters.value() != old.value())
-    return old.wrong("null or the same as rope_parameters");
-  return old;
+  // Files for older readers may have both, of which the new one also has what else is known of the rotation.
+  const auto has_all_of = [](const nlohmann::json& all, const nlohmann::json& part) {
+    return std::ranges::all_of(part.items(), [&](const auto& one) {
+      const auto found = all.find(one.key());
+      return found != all.end() && *found == one.value();
+    });
+  };
+  if (has_all_of(parameters.value(), old.value())) return parameters;
+  if (has_all_of(old.value(), parameters.value())) return old;
+  return old.wrong("null or the same as rope_parameters");
 }
 
 }  // namespace

@@ -300,6 +300,8 @@ TEST(Config, RopeParametersTakePrecedenceOverRopeTheta) {
   config["rope_theta"] = 5.0;
   config["rope_parameters"] = {{"rope_type", "default"}, {"rope_theta", 7.0}};
   EXPECT_EQ(parse_config(config)->rope.theta, 7.0);
+  config["rope_scaling"] = {{"rope_type", "default"}};  // The old name, without what the new one has besides.
+  EXPECT_EQ(parse_config(config)->rope.theta, 7.0);
   config["rope_scaling"] = nlohmann::json::object();  // An empty object says nothing.
   EXPECT_EQ(parse_config(config)->rope.theta, 7.0);
 }
