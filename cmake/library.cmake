@@ -65,8 +65,6 @@ endif()
 function(draftscope_test_code target headers)
   target_link_libraries(${target} PRIVATE draftscope_options GTest::gmock GTest::gtest)
   target_compile_definitions(${target} PRIVATE DRAFTSCOPE_SOURCE_DIR="${draftscope_test_root}")
-  # What tests wait for is in the libraries; their own code takes half as long again to compile at -O3.
-  target_compile_options(${target} PRIVATE $<$<CONFIG:RelWithDebInfo>:-O1>)
   # An object library is compiled as a program is: a precompiled header fits only one of the two kinds.
   get_target_property(type ${target} TYPE)
   if(type STREQUAL OBJECT_LIBRARY)

