@@ -72,7 +72,7 @@ Result<std::string> read_text_file(const std::filesystem::path& path, std::size_
     read += static_cast<std::size_t>(bytes);
   }
   text.resize(read);
-  if (!packing_of(text).empty()) return read_packed_text(path, max_bytes);
+  if (is_encoded(text)) return read_packed_text(path, max_bytes);
   return text;
 }
 

@@ -95,37 +95,38 @@ constexpr std::nullptr_t make_zstd = nullptr;
 constexpr std::string_view readable = "a text or a gzip file";
 #endif
 
-struct Packing {
+/// An encoding of a text other than plain UTF-8.
+struct Encoding {
   std::string_view name;
   std::string_view head;                              ///< First bytes of its files.
-  std::string_view command;                           ///< Command that unpacks them.
+  std::string_view command;                           ///< Command that makes plain text of them.
   std::unique_ptr<Unpacker> (*unpacker)() = nullptr;  ///< Null: such a file is named, and not read here.
+  std::string_view relation = "compressed with";      ///< Words between "is" and the name in a message.
 };
 /// The second row of zstd is a part that holds no text, with which pzstd begins a file.
-constexpr std::array packings{Packing{"gzip", "\x1f\x8b", "gzip -d",
-                                      []() -> std::unique_ptr<Unpacker> { return std::make_unique<Gzip>(); }},
-                              Packing{"zstd", "\x28\xb5\x2f\xfd", "zstd -d", make_zstd},
-                              Packing{"zstd", "\x50\x2a\x4d\x18", "zstd -d", make_zstd},
-                              Packing{"UTF-16", "\xff\xfe", "iconv -f UTF-16 -t UTF-8"},
-                              Packing{"UTF-16", "\xfe\xff", "iconv -f UTF-16 -t UTF-8"},
-                              Packing{"xz", {"\xfd\x37zXZ\0", 6}, "xz -d"},
-                              Packing{"bzip2", "BZh", "bzip2 -d"},
-                              Packing{"zip", "PK\x03\x04", "unzip"},
-                              Packing{"7z", "7z\xbc\xaf\x27\x1c", "7z x"},
-                              Packing{"lz4", "\x04\x22\x4d\x18", "lz4 -d"}};
+constexpr std::array encodings{
+    Encoding{"gzip", "\x1f\x8b", "gzip -d",
+             []() -> std::unique_ptr<Unpacker> { return std::make_unique<Gzip>(); }},
+    Encoding{"zstd", "\x28\xb5\x2f\xfd", "zstd -d", make_zstd},
+    Encoding{"zstd", "\x50\x2a\x4d\x18", "zstd -d", make_zstd},
+    Encoding{"UTF-16", "\xff\xfe", "iconv -f UTF-16 -t UTF-8", nullptr, "text in"},
+    Encoding{"UTF-16", "\xfe\xff", "iconv -f UTF-16 -t UTF-8", nullptr, "text in"},
+    Encoding{"xz", {"\xfd\x37zXZ\0", 6}, "xz -d"},
+    Encoding{"bzip2", "BZh", "bzip2 -d"},
+    Encoding{"zip", "PK\x03\x04", "unzip"},
+    Encoding{"7z", "7z\xbc\xaf\x27\x1c", "7z x"},
+    Encoding{"lz4", "\x04\x22\x4d\x18", "lz4 -d"}};
 
-const Packing* known_packing(std::string_view head) {
-  const auto* const found = std::find_if(packings.begin(), packings.end(), [&](const Packing& packing) {
-    return head.starts_with(packing.head);
-  });
-  return found == packings.end() ? nullptr : found;
+const Encoding* known_encoding(std::string_view head) {
+  const auto* const found =
+      std::ranges::find_if(encodings, [&](const Encoding& one) { return head.starts_with(one.head); });
+  return found == encodings.end() ? nullptr : found;
 }
 
 }  // namespace
 
-std::string_view packing_of(std::string_view head) {
-  const Packing* const packing = known_packing(head);
-  return packing == nullptr ? std::string_view() : packing->name;
+bool is_encoded(std::string_view head) {
+  return known_encoding(head) != nullptr;
 }
 
 class TextStream::Buffer : public std::streambuf {
@@ -137,22 +138,21 @@ class TextStream::Buffer : public std::streambuf {
     }
     stream_.open(file, std::ios::binary);
     read_block();
-    const Packing* const packing = known_packing(packed_);
-    if (packing == nullptr || error_) return;
-    packing_ = packing->name;
-    if (packing->unpacker != nullptr) {
-      unpacker_ = packing->unpacker();
+    const Encoding* const encoding = known_encoding(packed_);
+    if (encoding == nullptr || error_) return;
+    packing_ = encoding->name;
+    if (encoding->unpacker != nullptr) {
+      unpacker_ = encoding->unpacker();
       text_.resize(block_bytes);
     } else {
-      error_ = Error{fmt::format("{}: is {} {}, expected {} ({} makes one)", name_,
-                                 packing->name == "UTF-16" ? "text in" : "compressed with", packing->name,
-                                 readable, packing->command)};
+      error_ = Error{fmt::format("{}: is {} {}, expected {} ({} makes one)", name_, encoding->relation,
+                                 encoding->name, readable, encoding->command)};
     }
   }
 
   [[nodiscard]] const std::optional<Error>& error() const { return error_; }
   [[nodiscard]] std::int64_t bytes() const { return bytes_; }
-  [[nodiscard]] std::string_view packing() const { return packing_; }
+  [[nodiscard]] bool is_packed() const { return unpacker_ != nullptr; }
 
  protected:
   // The stream catches what is thrown here, and is bad from then on.
@@ -246,8 +246,8 @@ std::int64_t TextStream::bytes_of_file() const {
   return buffer_->bytes();
 }
 
-std::string_view TextStream::packing() const {
-  return buffer_->packing();
+bool TextStream::is_packed() const {
+  return buffer_->is_packed();
 }
 
 }  // namespace draftscope

@@ -82,7 +82,7 @@ std::string_view append_block(TextStream& stream, std::size_t bytes, std::string
 Result<FileHead> FileHead::read(const std::filesystem::path& file) {
   TextStream stream(file, true);
   FileHead head{{}};
-  head.is_packed_ = !stream.packing().empty();
+  head.is_packed_ = stream.is_packed();
   append_block(stream, json_head_bytes, head.text_);
   if (head.is_json()) {
     KeyScan scan(head.keys_, head.is_list() ? 1 : 0);

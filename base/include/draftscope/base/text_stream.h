@@ -15,9 +15,9 @@
 
 namespace draftscope {
 
-/// Name of the packing whose files begin like `head`: "gzip", "zstd", "xz", "bzip2", "zip", "7z", "lz4";
-/// empty where none does.
-[[nodiscard]] std::string_view packing_of(std::string_view head);
+/// Whether a file that begins like `head` is no plain text: packed (gzip, zstd, xz, bzip2, zip, 7z, lz4) or
+/// in UTF-16.
+[[nodiscard]] bool is_encoded(std::string_view head);
 
 /// The text of a regular file as a stream, which unpacks a few KiB at a time. A text of more than 64 MiB may
 /// be at most 256 times as long as the file, so that a small file can't keep its reader busy for hours.
@@ -31,12 +31,12 @@ class TextStream : public std::istream {
   TextStream& operator=(const TextStream&) = delete;
 
   /// Reports what failed so far; the end of the text is no failure. Errors: no regular file, a read error, a
-  /// packing that can't be read here, packed data that is damaged, cut off or far longer than its file.
+  /// packing or an encoding that can't be read here, packed data that is damaged, cut off or far longer than
+  /// its file.
   [[nodiscard]] Result<void> result() const;
   /// Bytes of the file, packed as it is, that were taken so far.
   [[nodiscard]] std::int64_t bytes_of_file() const;
-  /// Name of the file's packing; empty for a plain file.
-  [[nodiscard]] std::string_view packing() const;
+  [[nodiscard]] bool is_packed() const;
 
  private:
   class Buffer;
