@@ -21,14 +21,13 @@
 #include "quantised/int4.h"
 #include "shards.h"
 #include "tensor_slots.h"
+#include "view_memory.h"
 
 namespace draftscope::engine {
 namespace {
 
 // Published files have a few kilobytes.
 constexpr std::size_t max_config_bytes = std::size_t{1} << 20;
-/// Tensors begin at multiples of a cache line, which is also the widest vector a kernel loads.
-constexpr std::size_t matrix_alignment = 64;
 
 /// Owns a checkpoint's bytes: the files that its views point into, the memory of widened matrices, and the
 /// descriptions of matrices that stay as they are.
@@ -37,11 +36,6 @@ struct Storage {
   std::optional<Mapping> memory;
   std::vector<QuantisedMatrix> kept;
   std::vector<float> projection;  ///< Projection of a next-token layer, if it was rewritten.
-
-  /// The bytes of a view into `memory`.
-  [[nodiscard]] std::byte* writable(const TensorView& view) {
-    return memory->writable_bytes().data() + (view.data - memory->bytes().data());
-  }
 };
 
 /// Fails if a norm or bias holds a number that is not finite.
@@ -161,10 +155,14 @@ class Binding {
       slot->view->quantised = &kept;
       slot->view->first_row = slot->first_row;
     }
-    DRAFTSCOPE_TRY(allocate(views, file, storage));
-    for (std::size_t i = 0; i < copies.size(); ++i) copies[i].out = storage.writable(*views[i]);
+    if (!views.empty()) {
+      auto memory = memory_for(views);
+      if (!memory) return fail("{}: {}", file, memory.error().message);
+      storage.memory = *std::move(memory);
+    }
+    for (std::size_t i = 0; i < copies.size(); ++i) copies[i].out = writable(*views[i], *storage.memory);
     for (std::size_t i = 0; i < widened.size(); ++i)
-      widened[i].out = storage.writable(*views[copies.size() + i]);
+      widened[i].out = writable(*views[copies.size() + i], *storage.memory);
     widen(widened);
     DRAFTSCOPE_TRY(write_copies(copies));
     for (const PlainTensor& tensor : plain_)
@@ -176,25 +174,6 @@ class Binding {
  private:
   using IsPackedSo = bool (*)(const PackedSlot&);
 
-  /// Points the views at new memory, one after the other.
-  static Result<void> allocate(const std::vector<TensorView*>& views, const std::string& file,
-                               Storage& storage) {
-    if (views.empty()) return {};
-    const auto bytes_of = [](const TensorView& view) {
-      return (view.bytes() + matrix_alignment - 1) / matrix_alignment * matrix_alignment;
-    };
-    std::size_t bytes = 0;
-    for (const TensorView* view : views) bytes += bytes_of(*view);
-    auto memory = Mapping::allocate(bytes);
-    if (!memory) return fail("{}: {}", file, memory.error().message);
-    const std::byte* out = memory->bytes().data();
-    for (TensorView* view : views) {
-      view->data = out;
-      out += bytes_of(*view);
-    }
-    storage.memory = *std::move(memory);
-    return {};
-  }
   /// The type of all matrices: that of plain ones, or else that of the first packed matrix's scales.
   [[nodiscard]] DType type_of_matrices() const {
     const bool has_plain = std::any_of(plain_.begin(), plain_.end(),

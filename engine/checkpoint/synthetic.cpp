@@ -4,16 +4,13 @@
 #include <draftscope/base/parallel.h>
 
 #include "checkpoint_hash.h"
-#include "mapped_file.h"
 #include "published_models.h"
 #include "synthetic_fill.h"
 #include "tensor_slots.h"
+#include "view_memory.h"
 
 namespace draftscope::engine {
 namespace {
-
-/// Tensors begin at multiples of a cache line, which is also the widest vector a kernel loads.
-constexpr std::size_t tensor_alignment = 64;
 
 /// Differences from Llama's forward pass; empty for Llama itself.
 std::string traits_text(const speculation::ModelShape& shape) {
@@ -83,17 +80,13 @@ Result<Checkpoint> make_synthetic(const speculation::ModelShape& shape, double r
   checkpoint.matrices_in_memory = in_memory;
 
   const auto slots = tensor_slots(shape, checkpoint.weights);
-  std::vector<std::size_t> offsets;
-  std::size_t bytes = 0;
+  std::vector<TensorView*> views;
   for (const auto& slot : slots) {
-    offsets.push_back(bytes);
-    const auto needed = static_cast<std::size_t>(slot.rows * slot.columns) * dtype_bytes(DType::bf16);
-    bytes += (needed + tensor_alignment - 1) / tensor_alignment * tensor_alignment;
+    *slot.view = {nullptr, DType::bf16, slot.rows, slot.columns};
+    views.push_back(slot.view);
   }
-  DRAFTSCOPE_TRY_ASSIGN(auto allocated, in_memory ? Mapping::allocate(bytes) : Mapping::reserve(bytes));
+  DRAFTSCOPE_TRY_ASSIGN(auto allocated, memory_for(views, in_memory ? Mapping::allocate : Mapping::reserve));
   const auto memory = std::make_shared<Mapping>(std::move(allocated));
-  for (std::size_t i = 0; i < slots.size(); ++i)
-    *slots[i].view = {memory->bytes().data() + offsets[i], DType::bf16, slots[i].rows, slots[i].columns};
   if (in_memory)
     fill_synthetic(slots, shape, {seed, redundancy}, usable_processors());
   else

@@ -17,6 +17,7 @@
 #include "checkpoint/gguf/shape.h"
 #include "checkpoint/left_out.h"
 #include "checkpoint/next_token_form.h"
+#include "checkpoint/view_memory.h"
 #include "gguf_file.h"
 #include "load_gguf.h"
 #include "tensor_names.h"
@@ -27,9 +28,6 @@ namespace {
 
 using gguf::GgufModel;
 using gguf::WidenedTensor;
-
-/// Tensors begin at multiples of a cache line, which is also the widest vector a kernel loads.
-constexpr std::size_t tensor_alignment = 64;
 
 /// Owns a checkpoint's bytes: the files that its views point into, and the memory of widened tensors.
 struct Storage {
@@ -318,9 +316,7 @@ Result<std::optional<Mapping>> place_weights(const std::vector<BoundSlot>& bound
   const DType matrices = matrix_type(bound);
   const std::vector<bool> kept = kept_blocks(bound, blocks);
   std::vector<WidenedTensor> widened;
-  std::vector<std::size_t> offsets;
   std::vector<TensorView*> views;
-  std::size_t bytes = 0;
   for (std::size_t i = 0; i < bound.size(); ++i) {
     const auto& [slot, place, scale] = bound[i];
     const auto& format = *place.tensor->format;
@@ -334,16 +330,11 @@ Result<std::optional<Mapping>> place_weights(const std::vector<BoundSlot>& bound
     widened.push_back({packed, &format, vector ? slot->columns : slot->rows, vector ? 1 : slot->columns,
                        moves ? head_dim : 0, dtype, nullptr, kept[i], scale});
     views.push_back(slot->view);
-    offsets.push_back(bytes);
-    bytes += (slot->view->bytes() + tensor_alignment - 1) / tensor_alignment * tensor_alignment;
   }
   if (widened.empty()) return std::nullopt;
-  auto memory = Mapping::allocate(bytes);
+  auto memory = memory_for(views);
   if (!memory) return fail("{}: {}", file, memory.error().message);
-  for (std::size_t i = 0; i < widened.size(); ++i) {
-    widened[i].out = memory->writable_bytes().data() + offsets[i];
-    views[i]->data = widened[i].out;
-  }
+  for (std::size_t i = 0; i < widened.size(); ++i) widened[i].out = writable(*views[i], *memory);
   gguf::widen(widened);
   return std::optional(*std::move(memory));
 }

@@ -3,76 +3,31 @@
 
 #include <draftscope/base/number.h>
 #include <fmt/format.h>
+#include <array>
 
 namespace draftscope::engine::gguf {
 namespace {
 
-/// The name, without "blk.N." in a layer, or the key of an activation's number. There is no default, so that
-/// the compiler reports a new kind without a name.
+/// The names in the order of TensorKind, without "blk.N." in a layer; the last four are keys of numbers.
+constexpr std::array<std::string_view, 30> own_names{"attn_norm.weight",     "attn_q.weight",
+                                                     "attn_k.weight",        "attn_v.weight",
+                                                     "attn_output.weight",   "ffn_norm.weight",
+                                                     "ffn_gate.weight",      "ffn_up.weight",
+                                                     "ffn_down.weight",      "attn_q.bias",
+                                                     "attn_k.bias",          "attn_v.bias",
+                                                     "attn_output.bias",     "ffn_gate.bias",
+                                                     "ffn_up.bias",          "ffn_down.bias",
+                                                     "token_embd.weight",    "output_norm.weight",
+                                                     "output.weight",        "attn_q_norm.weight",
+                                                     "attn_k_norm.weight",   "post_attention_norm.weight",
+                                                     "post_ffw_norm.weight", "nextn.enorm.weight",
+                                                     "nextn.hnorm.weight",   "nextn.eh_proj.weight",
+                                                     "xielu.alpha_p",        "xielu.alpha_n",
+                                                     "xielu.beta",           "xielu.eps"};
+static_assert(own_names.size() == static_cast<std::size_t>(TensorKind::epsilon) + 1);
+
 std::string_view own_name(TensorKind kind) {
-  switch (kind) {
-    case TensorKind::embedding:
-      return "token_embd.weight";
-    case TensorKind::final_norm:
-      return "output_norm.weight";
-    case TensorKind::head:
-      return "output.weight";
-    case TensorKind::attention_norm:
-      return "attn_norm.weight";
-    case TensorKind::q:
-      return "attn_q.weight";
-    case TensorKind::k:
-      return "attn_k.weight";
-    case TensorKind::v:
-      return "attn_v.weight";
-    case TensorKind::o:
-      return "attn_output.weight";
-    case TensorKind::mlp_norm:
-      return "ffn_norm.weight";
-    case TensorKind::gate:
-      return "ffn_gate.weight";
-    case TensorKind::up:
-      return "ffn_up.weight";
-    case TensorKind::down:
-      return "ffn_down.weight";
-    case TensorKind::q_bias:
-      return "attn_q.bias";
-    case TensorKind::k_bias:
-      return "attn_k.bias";
-    case TensorKind::v_bias:
-      return "attn_v.bias";
-    case TensorKind::o_bias:
-      return "attn_output.bias";
-    case TensorKind::gate_bias:
-      return "ffn_gate.bias";
-    case TensorKind::up_bias:
-      return "ffn_up.bias";
-    case TensorKind::down_bias:
-      return "ffn_down.bias";
-    case TensorKind::q_norm:
-      return "attn_q_norm.weight";
-    case TensorKind::k_norm:
-      return "attn_k_norm.weight";
-    case TensorKind::attention_output_norm:
-      return "post_attention_norm.weight";
-    case TensorKind::mlp_output_norm:
-      return "post_ffw_norm.weight";
-    case TensorKind::token_norm:
-      return "nextn.enorm.weight";
-    case TensorKind::state_norm:
-      return "nextn.hnorm.weight";
-    case TensorKind::projection:
-      return "nextn.eh_proj.weight";
-    case TensorKind::alpha_p:
-      return "xielu.alpha_p";
-    case TensorKind::alpha_n:
-      return "xielu.alpha_n";
-    case TensorKind::beta:
-      return "xielu.beta";
-    case TensorKind::epsilon:
-      return "xielu.eps";
-  }
-  return {};
+  return own_names.at(static_cast<std::size_t>(kind));
 }
 
 /// The name of a tensor that contains several slots; gate and up, in this order, have the name of up.
