@@ -33,12 +33,12 @@ enum class ExpressionKind : std::uint8_t {
 };
 
 struct Expression {
-  ExpressionKind kind;
-  std::string name;
-  Value value;
-  std::vector<Expression> operands;
-  std::vector<std::string> names;  // of keywords, or of comparisons
-  std::vector<Expression> keyword_values;
+  ExpressionKind kind = ExpressionKind::literal;
+  std::string name{};
+  Value value{};
+  std::vector<Expression> operands{};
+  std::vector<std::string> names{};  // of keywords, or of comparisons
+  std::vector<Expression> keyword_values{};
 };
 
 enum class StatementKind : std::uint8_t {
@@ -59,9 +59,9 @@ enum class StatementKind : std::uint8_t {
 
 /// Where a value goes: a name, a namespace's member, or several of them.
 struct Target {
-  std::string name;
-  std::string member;
-  std::vector<Target> parts;
+  std::string name{};
+  std::string member{};
+  std::vector<Target> parts{};
 };
 
 struct Statement;
@@ -70,12 +70,12 @@ using Block = std::vector<Statement>;
 /// A statement. An expression that filters a block has an operand of kind `name` without a name for the
 /// block.
 struct Statement {
-  StatementKind kind;
-  std::size_t line;
-  std::string text;
-  std::vector<Target> targets;
-  std::vector<Expression> expressions;
-  std::vector<Block> blocks;
+  StatementKind kind = StatementKind::text;
+  std::size_t line = 1;
+  std::string text{};
+  std::vector<Target> targets{};
+  std::vector<Expression> expressions{};
+  std::vector<Block> blocks{};
   bool recursive = false;
 };
 
