@@ -3,7 +3,10 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <string>
+#include <string_view>
 #include <system_error>
 
 namespace draftscope::test {
@@ -32,5 +35,18 @@ class TemporaryFolder {
  private:
   std::filesystem::path path_;
 };
+
+inline std::string bytes_of(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// Throws std::ios_base::failure where the file cannot be written.
+inline void write_bytes(const std::filesystem::path& path, std::string_view bytes) {
+  std::ofstream file;
+  file.exceptions(std::ios::failbit | std::ios::badbit);
+  file.open(path, std::ios::binary);
+  file << bytes;
+}
 
 }  // namespace draftscope::test

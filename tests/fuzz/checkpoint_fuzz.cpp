@@ -1,19 +1,28 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "entries.h"
+// Input: a safetensors file, or a config.json up to the first zero byte and a generation_config.json after
+// it. Any input is read as either, or refused in one line. An accepted header tiles its file, and an accepted
+// configuration is a sound shape.
 
 #include <draftscope/speculation/model_config.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
 #include <string_view>
 
+#include "checkpoint/quantised/quantisation_config.h"
+#include "checkpoint/safetensors_header.h"
 #include "promises.h"
-#include "quantised/quantisation_config.h"
-#include "safetensors_header.h"
 
-namespace draftscope::engine {
+namespace {
 
+using namespace draftscope;
+using namespace draftscope::engine;
 using fuzz::require;
 using fuzz::require_one_line;
 
-void fuzz_safetensors_header(std::span<const std::byte> input) {
+void read_header(std::span<const std::byte> input) {
   const auto header = parse_safetensors_header(input, "input");
   if (!header) return require_one_line(header.error());
   std::uint64_t position = sizeof(std::uint64_t) + header->json_bytes;
@@ -24,8 +33,7 @@ void fuzz_safetensors_header(std::span<const std::byte> input) {
   require(position == input.size());
 }
 
-void fuzz_config(std::span<const std::byte> input) {
-  const std::string_view text(reinterpret_cast<const char*>(input.data()), input.size());
+void read_config(std::string_view text) {
   const auto zero = text.find('\0');
   std::optional<speculation::ConfigText> generation;
   if (zero != std::string_view::npos)
@@ -45,4 +53,10 @@ void fuzz_config(std::span<const std::byte> input) {
   for (const auto token : shape->eos_tokens) require(token >= 0 && token < shape->vocab);
 }
 
-}  // namespace draftscope::engine
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  read_header(std::as_bytes(std::span(data, size)));
+  read_config({reinterpret_cast<const char*>(data), size});
+  return 0;
+}
