@@ -231,10 +231,10 @@ TEST(ChatTemplateLimits, LeaveRoomForLongConversations) {
   std::vector<Message> messages;
   for (int i = 0; i < 2'000; ++i)
     messages.push_back({i % 2 == 0 ? "user" : "assistant", std::string(2'000, 'x')});
-  for (const auto& [name, source] : golden["templates"].items()) {
-    const auto tokenizer = Tokenizer::parse(
-        goldens::read("llama3.tokenizer.json"),
-        nlohmann::json{{"bos_token", "<s>"}, {"eos_token", "</s>"}, {"chat_template", source}}.dump());
+  for (const auto& [name, texts] : golden["texts"].items()) {
+    const nlohmann::json configuration{
+        {"bos_token", "<s>"}, {"eos_token", "</s>"}, {"chat_template", goldens::chat_template(name)}};
+    const auto tokenizer = Tokenizer::parse(goldens::read("llama3.tokenizer.json"), configuration.dump());
     ASSERT_TRUE(tokenizer);
     const auto text = tokenizer->apply_chat_template(messages);
     EXPECT_TRUE(text) << name << ": " << text.error().message;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Chat templates render as transformers renders them (make_chat_goldens.py), or say why they do not.
 
-#include <filesystem>
-
 #include "goldens.h"
 #include "tokenizer/jinja/render.h"
 
@@ -19,21 +17,22 @@ Result<Tokenizer> with_template(const json& chat_template) {
 
 TEST(ChatTemplate, RendersConversationsAsTransformersDoes) {
   const json golden = goldens::read_json("chat.json");
-  for (const auto& expected : golden["cases"]) {
-    const auto tokenizer = with_template(golden["templates"][expected["name"].get<std::string>()]);
+  for (const auto& [name, texts] : golden["texts"].items()) {
+    SCOPED_TRACE(name);
+    const auto tokenizer = with_template(goldens::chat_template(name));
     ASSERT_TRUE(tokenizer) << tokenizer.error().message;
     ASSERT_TRUE(tokenizer->has_chat_template()) << tokenizer->apply_chat_template({}).error().message;
-    std::vector<Message> messages;
-    for (const auto& message : expected["messages"])
-      messages.push_back({message["role"], message["content"]});
-    const auto text = tokenizer->apply_chat_template(messages);
-    if (expected.contains("raised")) {
-      ASSERT_FALSE(text) << expected["name"];
-      EXPECT_EQ(text.error().message,
-                "tokenizer_config.json: chat_template: " + expected["raised"].get<std::string>());
-    } else {
-      ASSERT_TRUE(text) << expected["name"] << ": " << text.error().message;
-      EXPECT_EQ(*text, expected["text"].get<std::string>()) << expected["name"];
+    ASSERT_EQ(texts.size(), golden["conversations"].size());
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+      std::vector<Message> messages;
+      for (const auto& message : golden["conversations"][i])
+        messages.push_back({message["role"], message["content"]});
+      const auto text = tokenizer->apply_chat_template(messages);
+      if (texts[i].is_string())
+        EXPECT_EQ(text ? *text : text.error().message, texts[i].get<std::string>());
+      else
+        EXPECT_EQ(text ? *text : text.error().message,
+                  "tokenizer_config.json: chat_template: " + texts[i]["raised"].get<std::string>());
     }
   }
 }
@@ -86,15 +85,14 @@ TEST(ChatTemplate, PrintsTheDateOfToday) {
 }
 
 TEST(ChatTemplate, IsReadFromItsOwnFileBeforeTheConfiguration) {
-  const auto folder = std::filesystem::path(testing::TempDir()) / "draftscope_chat_template";
-  std::filesystem::create_directories(folder);
-  std::ofstream(folder / "tokenizer.json") << goldens::read("llama3.tokenizer.json");
-  std::ofstream(folder / "tokenizer_config.json") << R"({"bos_token": "<s>", "chat_template": "old"})";
-  std::ofstream(folder / "chat_template.jinja") << "{{ bos_token }}new\n";
-  const auto tokenizer = Tokenizer::load(folder);
+  const draftscope::test::TemporaryFolder folder;
+  draftscope::test::write_bytes(folder / "tokenizer.json", goldens::read("llama3.tokenizer.json"));
+  draftscope::test::write_bytes(folder / "tokenizer_config.json",
+                                R"({"bos_token": "<s>", "chat_template": "old"})");
+  draftscope::test::write_bytes(folder / "chat_template.jinja", "{{ bos_token }}new\n");
+  const auto tokenizer = Tokenizer::load(folder.path());
   ASSERT_TRUE(tokenizer) << tokenizer.error().message;
   EXPECT_EQ(tokenizer->apply_chat_template({}).value_or("failed"), "<s>new");
-  std::filesystem::remove_all(folder);
 }
 
 TEST(ChatTemplate, SaysWhyATemplateCannotBeRendered) {

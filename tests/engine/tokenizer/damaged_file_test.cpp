@@ -3,7 +3,6 @@
 // place. Each case changes one place of a small valid file.
 
 #include <filesystem>
-#include <fstream>
 #include <tuple>
 
 #include "goldens.h"
@@ -308,9 +307,9 @@ TEST(TokenizerFile, IsNamedWithItsPathWhenAFolderIsLoaded) {
 
 // Files of other kinds are refused by read_text_file().
 TEST(TokenizerFile, IsReadUpToASensibleSize) {
-  const test::TemporaryFolder folder;
+  const draftscope::test::TemporaryFolder folder;
   const auto file = folder / "tokenizer.json";
-  std::ofstream(file).close();
+  draftscope::test::write_bytes(file, "");
   std::filesystem::resize_file(file, (64U << 20U) + 1);  // makes a sparse file
   EXPECT_EQ(Tokenizer::load(folder.path()).error().message,
             file.string() + ": found 67108865 bytes, expected at most 67108864");

@@ -6,10 +6,10 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <string>
+
+#include "../../temporary_folder.h"
 
 namespace draftscope::engine::goldens {
 
@@ -26,11 +26,21 @@ inline constexpr std::array kinds{"llama3",
                                   "partial_bytes",
                                   "split_behaviors"};
 
+/// The bytes of a file under tests/.
+inline std::string read_test_file(const std::string& name) {
+  const std::string bytes = draftscope::test::bytes_of(DRAFTSCOPE_SOURCE_DIR "/tests/" + name);
+  EXPECT_FALSE(bytes.empty()) << name;
+  return bytes;
+}
+
 inline std::string read(const std::string& name) {
-  const std::string path = DRAFTSCOPE_SOURCE_DIR "/tests/engine/tokenizer/goldens/" + name;
-  std::ifstream file(path, std::ios::binary);
-  EXPECT_TRUE(file) << path;
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  return read_test_file("engine/tokenizer/goldens/" + name);
+}
+
+/// The chat template that a seed of the fuzzers begins with.
+inline std::string chat_template(const std::string& name) {
+  const std::string seed = read_test_file("fuzz/corpus/chat/" + name);
+  return seed.substr(0, seed.find('\0'));
 }
 
 inline nlohmann::json read_json(const std::string& name) {

@@ -18,7 +18,7 @@ import sentencepiece
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
 from transformers.convert_slow_tokenizer import generate_merges
 
-from make_goldens import DEEPSEEK, HERE, LLAMA3, QWEN2, TRAINING, UNIGRAM_SPACE, byte_level, corpus, write
+from make_goldens import CORPUS, DEEPSEEK, HERE, LLAMA3, QWEN2, TRAINING, UNIGRAM_SPACE, byte_level, write
 
 CONTROL = ["<|begin|>", "<|end|>", "<|im_start|>"]
 # Tokens that no merge makes: only a rule that takes whole pieces finds them.
@@ -68,7 +68,7 @@ RULES = {
 
 def texts():
     """The nasty corpus, its long runs cut; and mixtures in which every kind stands beside every other."""
-    nasty = [text[:90] for text in corpus() if "mask" not in text and "word" not in text]
+    nasty = [text[:90] for text in CORPUS if "mask" not in text and "word" not in text]
     yield from dict.fromkeys(nasty)
     yield from ["a Hugging rocket", "rocket Hugging\nHugging rockets", "<|begin|> a<|end|><|begin|>"]
     chooser = random.Random(20261123)
