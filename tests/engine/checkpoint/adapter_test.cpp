@@ -45,8 +45,8 @@ std::vector<StoredTensor> adapter_tensors() {
 
 void write_adapter(const std::filesystem::path& folder, const nlohmann::json& config,
                    std::span<const StoredTensor> tensors) {
-  write_file(folder / "adapter_config.json", config.dump());
-  write_file(folder / "adapter_model.safetensors", safetensors_file(tensors));
+  write_bytes(folder / "adapter_config.json", config.dump());
+  write_bytes(folder / "adapter_model.safetensors", safetensors_file(tensors));
 }
 
 Checkpoint base(const std::filesystem::path& folder, std::string_view dtype = "F32") {

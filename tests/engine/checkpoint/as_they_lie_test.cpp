@@ -46,8 +46,8 @@ TEST(UnalignedTensors, AreCopiedWhereverDataBegins) {
     for (std::size_t padding = 0; padding < 8; ++padding) {
       const TemporaryFolder folder;
       const auto tensors = tiny_tensors(dtype);
-      write_file(folder.path() / "config.json", tiny_config().dump());
-      write_file(folder.path() / "model.safetensors", safetensors_file(tensors, padding));
+      write_bytes(folder.path() / "config.json", tiny_config().dump());
+      write_bytes(folder.path() / "model.safetensors", safetensors_file(tensors, padding));
       Notes notes;
       const auto checkpoint = opened_with(folder.path(), notes);
       ASSERT_TRUE(checkpoint) << checkpoint.error().message;
@@ -213,10 +213,10 @@ void write_parts(const std::filesystem::path& folder, std::size_t count) {
   const auto tensors = tiny_tensors();
   std::vector<std::vector<StoredTensor>> parts(count);
   for (std::size_t i = 0; i < tensors.size(); ++i) parts[i % count].push_back(tensors[i]);
-  write_file(folder / "config.json", tiny_config().dump());
+  write_bytes(folder / "config.json", tiny_config().dump());
   for (std::size_t i = 0; i < count; ++i)
-    write_file(folder / fmt::format("model-{:05}-of-{:05}.safetensors", i + 1, count),
-               safetensors_file(parts[i]));
+    write_bytes(folder / fmt::format("model-{:05}-of-{:05}.safetensors", i + 1, count),
+                safetensors_file(parts[i]));
 }
 
 TEST(PartsWithoutAnIndex, AreOneModelIfAllAreThere) {

@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -23,10 +21,7 @@ std::filesystem::path here() {
   return std::filesystem::path(DRAFTSCOPE_SOURCE_DIR) / "tests/engine/checkpoint";
 }
 
-std::string read(const std::filesystem::path& path) {
-  std::ifstream stream(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
+using draftscope::test::bytes_of;
 
 Result<speculation::ModelShape> parse_config(const nlohmann::json& config) {
   return speculation::parse_model_config({config.dump(), "config.json"}, std::nullopt);
@@ -40,12 +35,12 @@ std::string_view name_of(speculation::RopeKind kind) {
 class PublishedConfig : public testing::TestWithParam<std::string> {
  protected:
   static nlohmann::json golden() {
-    return nlohmann::json::parse(read(here() / "config_golden.json")).at(GetParam());
+    return nlohmann::json::parse(bytes_of(here() / "config_golden.json")).at(GetParam());
   }
   static Result<speculation::ModelShape> shape() {
     const auto folder = here() / "configs" / GetParam();
-    const auto config = read(folder / "config.json");
-    const auto generation = read(folder / "generation_config.json");
+    const auto config = bytes_of(folder / "config.json");
+    const auto generation = bytes_of(folder / "generation_config.json");
     if (generation.empty()) return speculation::parse_model_config({config, "config.json"}, std::nullopt);
     return speculation::parse_model_config({config, "config.json"},
                                            speculation::ConfigText{generation, "generation_config.json"});

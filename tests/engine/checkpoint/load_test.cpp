@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
-#include <fstream>
 #include <functional>
 
 #include "tensor_slots.h"
@@ -227,9 +226,9 @@ TEST(LoadCheckpoint, TensorDataIsMappedAndNotRead) {
   }
   auto text = header.dump();
   text.append((8 - text.size() % 8) % 8, ' ');
-  write_file(folder.path() / "config.json", config.dump());
+  write_bytes(folder.path() / "config.json", config.dump());
   const auto path = folder.path() / "model.safetensors";
-  write_file(path, safetensors_file(text, 0));
+  write_bytes(path, safetensors_file(text, 0));
   std::filesystem::resize_file(path, 8 + text.size() + begin);
 
   const auto checkpoint = load_checkpoint(folder.path());
@@ -274,7 +273,7 @@ auto config_field(const char* field, const char* value) {
       config.erase(field);
     else
       config[field] = nlohmann::json::parse(value);
-    write_file(folder / "config.json", config.dump());
+    write_bytes(folder / "config.json", config.dump());
   };
 }
 
@@ -284,19 +283,19 @@ auto qwen2_field(const char* field, const char* value) {
     config["architectures"] = {"Qwen2ForCausalLM"};
     config["use_sliding_window"] = true;
     config[field] = nlohmann::json::parse(value);
-    write_file(folder / "config.json", config.dump());
+    write_bytes(folder / "config.json", config.dump());
   };
 }
 
 auto file_text(const char* file, const std::string& text) {
-  return [=](const std::filesystem::path& folder) { write_file(folder / file, text); };
+  return [=](const std::filesystem::path& folder) { write_bytes(folder / file, text); };
 }
 
 auto tensors(const std::function<void(std::vector<StoredTensor>&)>& change) {
   return [=](const std::filesystem::path& folder) {
     auto stored = tiny_tensors();
     change(stored);
-    write_file(folder / "model.safetensors", safetensors_file(stored));
+    write_bytes(folder / "model.safetensors", safetensors_file(stored));
   };
 }
 
@@ -305,9 +304,9 @@ auto shards(const std::function<void(const std::filesystem::path&, nlohmann::jso
     std::filesystem::remove(folder / "model.safetensors");
     write_sharded_checkpoint(folder, tiny_tensors());
     const auto path = folder / "model.safetensors.index.json";
-    auto index = nlohmann::json::parse(std::ifstream(path));
+    auto index = nlohmann::json::parse(draftscope::test::bytes_of(path));
     change(folder, index);
-    write_file(path, index.dump());
+    write_bytes(path, index.dump());
   };
 }
 

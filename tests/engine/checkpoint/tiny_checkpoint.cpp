@@ -2,28 +2,8 @@
 #include "tiny_checkpoint.h"
 
 #include <algorithm>
-#include <cstdlib>
-#include <fstream>
-#include <stdexcept>
 
 namespace draftscope::engine::tiny {
-
-TemporaryFolder::TemporaryFolder() {
-  auto pattern = (std::filesystem::temp_directory_path() / "checkpoint-test-XXXXXX").string();
-  if (::mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("no temporary folder");
-  path_ = pattern;
-}
-
-TemporaryFolder::~TemporaryFolder() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
-}
-
-void write_file(const std::filesystem::path& path, std::string_view content) {
-  std::ofstream stream(path, std::ios::binary);
-  stream.write(content.data(), static_cast<std::streamsize>(content.size()));
-  if (!stream) throw std::runtime_error("cannot write " + path.string());
-}
 
 std::string safetensors_file(std::string_view header, std::size_t data_bytes) {
   std::string file(8, '\0');
@@ -104,8 +84,8 @@ void write_tiny_checkpoint(const std::filesystem::path& folder) {
 
 void write_tiny_checkpoint(const std::filesystem::path& folder, const nlohmann::json& config,
                            std::span<const StoredTensor> tensors) {
-  write_file(folder / "config.json", config.dump());
-  write_file(folder / "model.safetensors", safetensors_file(tensors));
+  write_bytes(folder / "config.json", config.dump());
+  write_bytes(folder / "model.safetensors", safetensors_file(tensors));
 }
 
 void write_sharded_checkpoint(const std::filesystem::path& folder, std::span<const StoredTensor> tensors) {
@@ -116,10 +96,10 @@ void write_sharded_checkpoint(const std::filesystem::path& folder, std::span<con
     shards[i % 2].push_back(tensors[i]);
     index["weight_map"][tensors[i].name] = names[i % 2];
   }
-  write_file(folder / "config.json", tiny_config().dump());
-  write_file(folder / "model.safetensors.index.json", index.dump());
+  write_bytes(folder / "config.json", tiny_config().dump());
+  write_bytes(folder / "model.safetensors.index.json", index.dump());
   for (std::size_t shard = 0; shard < 2; ++shard)
-    write_file(folder / names[shard], safetensors_file(shards[shard]));
+    write_bytes(folder / names[shard], safetensors_file(shards[shard]));
 }
 
 }  // namespace draftscope::engine::tiny

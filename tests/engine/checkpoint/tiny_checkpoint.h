@@ -13,19 +13,12 @@
 #include <string_view>
 #include <vector>
 
+#include "../../temporary_folder.h"
+
 namespace draftscope::engine::tiny {
 
-class TemporaryFolder {
- public:
-  TemporaryFolder();
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  ~TemporaryFolder();
-  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
+using draftscope::test::TemporaryFolder;
+using draftscope::test::write_bytes;
 
 struct StoredTensor {
   std::string name;
@@ -33,8 +26,6 @@ struct StoredTensor {
   std::vector<std::uint64_t> shape;
   std::string bytes;
 };
-
-void write_file(const std::filesystem::path& path, std::string_view content);
 
 /// Length, header and data of a file, with tensors in the order given. `padding` spaces end the header.
 [[nodiscard]] std::string safetensors_file(std::span<const StoredTensor> tensors, std::size_t padding = 0);

@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "scratch_file.h"
+#include "../../temporary_folder.h"
 
 namespace draftscope::engine {
 namespace {
@@ -13,8 +13,9 @@ namespace {
 using ::testing::HasSubstr;
 
 TEST(SkipSet, IsReadFromTheFormOfThePublishedFiles) {
-  const ScratchFile file;
-  file.write(R"({
+  const draftscope::test::TemporaryFolder folder;
+  const auto file = folder / "skip_layers.json";
+  draftscope::test::write_bytes(file, R"({
   "llama-2-13b": {
     "attention": [3, 5, 37],
     "mlp": [6, 35]
@@ -24,14 +25,14 @@ TEST(SkipSet, IsReadFromTheFormOfThePublishedFiles) {
     "mlp": []
   }
 })");
-  const auto set = read_skip_set(file.path(), "llama-2-13b", 40).value();
+  const auto set = read_skip_set(file, "llama-2-13b", 40).value();
   EXPECT_EQ(set, speculation::SublayerMask(40)
                      .skip_attention(3)
                      .skip_attention(5)
                      .skip_attention(37)
                      .skip_mlp(6)
                      .skip_mlp(35));
-  EXPECT_EQ(read_skip_set(file.path(), "llama-2-13b_cnndm", 40).value(),
+  EXPECT_EQ(read_skip_set(file, "llama-2-13b_cnndm", 40).value(),
             speculation::SublayerMask(40).skip_attention(2));
 }
 
@@ -43,12 +44,13 @@ struct BadFile {
 class BadSkipSet : public ::testing::TestWithParam<BadFile> {};
 
 TEST_P(BadSkipSet, IsRefusedInOneLine) {
-  const ScratchFile file;
-  file.write(GetParam().text);
-  const auto set = read_skip_set(file.path(), "m", 8);
+  const draftscope::test::TemporaryFolder folder;
+  const auto file = folder / "skip_layers.json";
+  draftscope::test::write_bytes(file, GetParam().text);
+  const auto set = read_skip_set(file, "m", 8);
   ASSERT_FALSE(set);
   EXPECT_THAT(set.error().message, HasSubstr(GetParam().complaint));
-  EXPECT_THAT(set.error().message, ::testing::StartsWith(file.path().string()));
+  EXPECT_THAT(set.error().message, ::testing::StartsWith(file.string()));
   EXPECT_THAT(set.error().message, ::testing::Not(HasSubstr("\n")));
 }
 

@@ -10,9 +10,9 @@
 #include <fmt/ranges.h>
 #include <gmock/gmock.h>
 
-#include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
+
+#include "../../temporary_folder.h"
 
 namespace draftscope::engine {
 namespace {
@@ -172,8 +172,10 @@ void expect_round_trip(const std::string& specification) {
 }
 
 TEST(Parameters, AStrategyIsConfiguredAgainByItsSpecification) {
-  const auto file = std::filesystem::path(testing::TempDir()) / "parameters_test_sets.json";
-  std::ofstream(file) << nlohmann::json{{"default", speculation::skip_set_json(swift_initial_set(12))}};
+  const draftscope::test::TemporaryFolder folder;
+  const auto file = folder / "sets.json";
+  const nlohmann::json sets{{"default", speculation::skip_set_json(swift_initial_set(12))}};
+  draftscope::test::write_bytes(file, sets.dump());
   const std::string skip_set = "skip-set=" + file.string();
   for (const std::string& specification :
        {std::string("vanilla"), std::string("layerskip:exit=4,gamma=0,verify=above-exit"),
@@ -195,7 +197,6 @@ TEST(Parameters, AStrategyIsConfiguredAgainByItsSpecification) {
           ++mixes;
         }
   EXPECT_EQ(mixes, 240);
-  std::filesystem::remove(file);
 }
 
 }  // namespace

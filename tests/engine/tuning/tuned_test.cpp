@@ -8,8 +8,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "../search/scratch_file.h"
 #include "example_policy.h"
+#include "temporary_folder.h"
 
 namespace draftscope::engine {
 namespace {
@@ -25,9 +25,10 @@ std::string refusal(const std::string& specification, const speculation::ModelSh
 }
 
 TEST(Tuned, ConfiguresWhatThePolicySays) {
-  const ScratchFile file;
-  ASSERT_TRUE(write_policy(file.path(), example_policy()));
-  const auto made = make_strategy("tuned:policy=" + file.path().string(), small_shape(), {{}, "0123abcd"});
+  const draftscope::test::TemporaryFolder folder;
+  const auto file = folder / "policy.json";
+  ASSERT_TRUE(write_policy(file, example_policy()));
+  const auto made = make_strategy("tuned:policy=" + file.string(), small_shape(), {{}, "0123abcd"});
   ASSERT_TRUE(made) << made.error().message;
   EXPECT_EQ(made->name, "tuned");
   const auto parameters = nlohmann::json::parse(made->parameters);
@@ -42,9 +43,10 @@ TEST(Tuned, ConfiguresWhatThePolicySays) {
 }
 
 TEST(Tuned, WarnsInItsParametersOfAnotherCheckpoint) {
-  const ScratchFile file;
-  ASSERT_TRUE(write_policy(file.path(), example_policy()));
-  const auto made = make_strategy("tuned:policy=" + file.path().string(), small_shape(), {{}, "9999"});
+  const draftscope::test::TemporaryFolder folder;
+  const auto file = folder / "policy.json";
+  ASSERT_TRUE(write_policy(file, example_policy()));
+  const auto made = make_strategy("tuned:policy=" + file.string(), small_shape(), {{}, "9999"});
   ASSERT_TRUE(made) << made.error().message;
   EXPECT_THAT(nlohmann::json::parse(made->parameters)["warning"].get<std::string>(),
               HasSubstr("another checkpoint"));
@@ -53,12 +55,13 @@ TEST(Tuned, WarnsInItsParametersOfAnotherCheckpoint) {
 TEST(Tuned, RefusesInOneLine) {
   EXPECT_THAT(refusal("tuned"), HasSubstr("policy is missing"));
   EXPECT_THAT(refusal("tuned:policy=/absent/policy.json"), HasSubstr("/absent/policy.json"));
-  const ScratchFile file;
-  const std::string specification = "tuned:policy=" + file.path().string();
+  const draftscope::test::TemporaryFolder folder;
+  const auto file = folder / "policy.json";
+  const std::string specification = "tuned:policy=" + file.string();
   const auto write = [&](auto change) {
     Policy policy = example_policy();
     change(policy);
-    ASSERT_TRUE(write_policy(file.path(), policy));
+    ASSERT_TRUE(write_policy(file, policy));
   };
   write([](Policy& policy) { policy.finished = false; });
   EXPECT_THAT(refusal(specification), HasSubstr("not finished"));
@@ -73,9 +76,10 @@ TEST(Tuned, RefusesInOneLine) {
 }
 
 TEST(AutoByPolicy, HoldsInItsParametersWhatThePolicyTaughtIt) {
-  const ScratchFile file;
-  ASSERT_TRUE(write_policy(file.path(), example_policy()));
-  const auto made = make_strategy("auto:policy=" + file.path().string(), small_shape());
+  const draftscope::test::TemporaryFolder folder;
+  const auto file = folder / "policy.json";
+  ASSERT_TRUE(write_policy(file, example_policy()));
+  const auto made = make_strategy("auto:policy=" + file.string(), small_shape());
   ASSERT_TRUE(made) << made.error().message;
   EXPECT_THAT(made->specification, HasSubstr("policy="));
   const auto parameters = nlohmann::json::parse(made->parameters);
@@ -88,33 +92,34 @@ TEST(AutoByPolicy, HoldsInItsParametersWhatThePolicyTaughtIt) {
 
 TEST(AutoByPolicy, RefusesInOneLine) {
   EXPECT_THAT(refusal("auto:policy=/absent/policy.json"), HasSubstr("/absent/policy.json"));
-  const ScratchFile file;
-  const std::string specification = "auto:policy=" + file.path().string();
+  const draftscope::test::TemporaryFolder folder;
+  const auto file = folder / "policy.json";
+  const std::string specification = "auto:policy=" + file.string();
   Policy policy = example_policy();
   policy.finished = false;
-  ASSERT_TRUE(write_policy(file.path(), policy));
+  ASSERT_TRUE(write_policy(file, policy));
   EXPECT_THAT(refusal(specification), HasSubstr("not finished"));
   policy = example_policy();
   policy.finalists.front().setting = "turbo:speed=9";
-  ASSERT_TRUE(write_policy(file.path(), policy));
+  ASSERT_TRUE(write_policy(file, policy));
   EXPECT_THAT(refusal(specification), HasSubstr("unknown name 'turbo'"));
-  ASSERT_TRUE(write_policy(file.path(), example_policy()));
+  ASSERT_TRUE(write_policy(file, example_policy()));
   speculation::ModelShape wider = small_shape();
   wider.d_ff = 32;
   EXPECT_THAT(refusal(specification, wider), HasSubstr("a model of d_ff '16', expected 32"));
 }
 
 TEST(SkipSetOfAPolicy, IsReadByName) {
-  const ScratchFile file;
-  ASSERT_TRUE(write_policy(file.path(), example_policy()));
-  EXPECT_EQ(read_skip_set(file.path(), policy_skip_set, 4).value(), *example_policy().skip_set);
-  EXPECT_EQ(read_skip_sets(file.path(), 4).value().size(), 1U);
-  EXPECT_TRUE(make_strategy("draft-verify:skip-set=" + file.path().string(), small_shape()));
+  const draftscope::test::TemporaryFolder folder;
+  const auto file = folder / "policy.json";
+  ASSERT_TRUE(write_policy(file, example_policy()));
+  EXPECT_EQ(read_skip_set(file, policy_skip_set, 4).value(), *example_policy().skip_set);
+  EXPECT_EQ(read_skip_sets(file, 4).value().size(), 1U);
+  EXPECT_TRUE(make_strategy("draft-verify:skip-set=" + file.string(), small_shape()));
   Policy grid = example_policy();
   grid.skip_set.reset();
-  ASSERT_TRUE(write_policy(file.path(), grid));
-  EXPECT_THAT(read_skip_set(file.path(), policy_skip_set, 4).error().message,
-              HasSubstr("policy without skip_sets"));
+  ASSERT_TRUE(write_policy(file, grid));
+  EXPECT_THAT(read_skip_set(file, policy_skip_set, 4).error().message, HasSubstr("policy without skip_sets"));
 }
 
 TEST(SkipSetText, IsReadAsItWasWritten) {

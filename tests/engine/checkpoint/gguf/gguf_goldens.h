@@ -2,24 +2,16 @@
 #pragma once
 
 #include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <string>
-#include <string_view>
+
+#include "../../../temporary_folder.h"
 
 namespace draftscope::engine::test {
 
+using draftscope::test::bytes_of;
+using draftscope::test::write_bytes;
+
 inline std::filesystem::path gguf_goldens() {
   return DRAFTSCOPE_SOURCE_DIR "/tests/engine/checkpoint/gguf/goldens";
-}
-
-inline std::string bytes_of(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-inline void write_bytes(const std::filesystem::path& path, std::string_view bytes) {
-  std::ofstream(path, std::ios::binary) << bytes;
 }
 
 }  // namespace draftscope::engine::test

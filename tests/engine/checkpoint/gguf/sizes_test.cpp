@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/engine/gguf_sizes.h>
 #include <gtest/gtest.h>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "gguf_bytes.h"
@@ -14,7 +13,7 @@ using draftscope::test::TemporaryFolder;
 
 Result<std::string> sizes_of(const std::string& bytes) {
   const TemporaryFolder folder;
-  std::ofstream(folder / "a.gguf", std::ios::binary) << bytes;
+  draftscope::test::write_bytes(folder / "a.gguf", bytes);
   return gguf_sizes(folder / "a.gguf");
 }
 

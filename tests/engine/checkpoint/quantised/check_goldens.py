@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Holds goldens/NAME/plain, which make_goldens.py writes from descriptions, to what other packages read from goldens/NAME.
+"""Holds goldens/NAME/plain.safetensors, which make_goldens.py writes from descriptions, to what other packages read from goldens/NAME.
 
     python check_goldens.py         (needs torch, compressed-tensors, mlx with its CPU part, safetensors)
 
@@ -53,7 +53,7 @@ def main():
         is_mlx = "quantization" in config
         if not is_mlx and packing["quant_method"] != "compressed-tensors" or folder.name == "pack-4-order":
             continue  # compressed-tensors 0.20 has dropped the order of groups, which earlier ones wrote
-        plain = load_file(folder / "plain" / "model.safetensors")
+        plain = load_file(folder / "plain.safetensors")
         for module, parts in by_module(load_file(folder / "model.safetensors")).items():
             if not {"weight_scale", "scales"} & parts.keys():
                 continue

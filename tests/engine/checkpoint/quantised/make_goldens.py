@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Writes goldens/NAME, packed checkpoints of one small layer, and goldens/NAME/plain, the same weights as plain numbers.
+"""Writes goldens/NAME, packed checkpoints of one small layer, and goldens/NAME/plain.safetensors, the same weights as plain numbers.
 
     python make_goldens.py          (needs numpy, ml_dtypes, safetensors; check_goldens.py holds it to other packages)
 
@@ -203,12 +203,6 @@ FORMS = {
 INNER = {name: 64 for name in ("mxfp4", "mxfp8", "mlx-4")}  # a multiple of the group
 
 
-def write(folder, config, tensors):
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "config.json").write_text(json.dumps(config, indent=1) + "\n")
-    save_file(tensors, folder / "model.safetensors", {"format": "pt"})
-
-
 def main():
     for seed, (name, (number, quantisation, packer)) in enumerate(FORMS.items()):
         random = np.random.default_rng(20261124 + seed)
@@ -235,8 +229,11 @@ def main():
             packed |= {f"{table}.{part}": tensor for part, tensor in tensors.items()}
             plain[f"{table}.weight"] = weights.astype(number)
         key = "quantization" if name.startswith("mlx") else "quantization_config"
-        write(GOLDENS / name, config | {key: quantisation}, packed)
-        write(GOLDENS / name / "plain", config, plain)
+        folder = GOLDENS / name
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "config.json").write_text(json.dumps(config | {key: quantisation}) + "\n")
+        save_file(packed, folder / "model.safetensors", {"format": "pt"})
+        save_file(plain, folder / "plain.safetensors", {"format": "pt"})
 
 
 main()

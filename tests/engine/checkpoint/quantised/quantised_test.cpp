@@ -6,19 +6,19 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
 #include <functional>
-#include <iterator>
 
+#include "../../../temporary_folder.h"
 #include "checkpoint/quantised/quantised_matrix.h"
 #include "checkpoint/tensor_slots.h"
 #include "kept_layers.h"
-#include "tiny_checkpoint.h"
 
 namespace draftscope::engine {
 namespace {
 
-using namespace draftscope::engine::tiny;
+using draftscope::test::bytes_of;
+using draftscope::test::TemporaryFolder;
+using draftscope::test::write_bytes;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -26,17 +26,37 @@ std::filesystem::path golden(std::string_view name) {
   return std::filesystem::path(DRAFTSCOPE_SOURCE_DIR "/tests/engine/checkpoint/quantised/goldens") / name;
 }
 
-std::string text_of(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
+/// A copy of a golden whose config.json and tensors may be changed before it is loaded.
+class Copy {
+ public:
+  explicit Copy(std::string_view name, std::string_view tensors_file = "model.safetensors")
+      : config(nlohmann::json::parse(bytes_of(golden(name) / "config.json"))),
+        tensors(bytes_of(golden(name) / tensors_file)) {}
+
+  [[nodiscard]] Result<Checkpoint> load() const {
+    write_bytes(folder / "config.json", config.dump());
+    write_bytes(folder / "model.safetensors", tensors);
+    return load_checkpoint(folder.path());
+  }
+  [[nodiscard]] std::string message() const {
+    const auto loaded = load();
+    return loaded ? "is loaded" : loaded.error().message;
+  }
+
+  TemporaryFolder folder;
+  nlohmann::json config;
+  std::string tensors;
+};
 
 class QuantisedCheckpoint : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(QuantisedCheckpoint, HoldsTheNumbersThatItsFormatDefines) {
   const auto packed = load_checkpoint(golden(GetParam()));
   ASSERT_TRUE(packed) << packed.error().message;
-  const auto plain = load_checkpoint(golden(GetParam()) / "plain");
+  Copy copy(GetParam(), "plain.safetensors");
+  copy.config.erase("quantization_config");
+  copy.config.erase("quantization");
+  const auto plain = copy.load();
   ASSERT_TRUE(plain) << plain.error().message;
   const auto expected = named_tensors(plain->shape, plain->weights);
   const auto found = named_tensors(packed->shape, packed->weights);
@@ -112,12 +132,9 @@ TEST(QuantisationConfig, PassesOverWhatNewerWritersAddAndTheWeightsDoNotNeed) {
         std::pair(
             "gptq",
             R"({"to_quant_block_names": "model.layers", "train_bs": 8, "supported_types": ["Linear"]})")}) {
-    const TemporaryFolder folder;
-    auto config = nlohmann::json::parse(text_of(golden(name) / "config.json"));
-    config["quantization_config"].update(nlohmann::json::parse(fields));
-    write_file(folder.path() / "config.json", config.dump());
-    write_file(folder.path() / "model.safetensors", text_of(golden(name) / "model.safetensors"));
-    const auto checkpoint = load_checkpoint(folder.path());
+    Copy copy(name);
+    copy.config["quantization_config"].update(nlohmann::json::parse(fields));
+    const auto checkpoint = copy.load();
     EXPECT_TRUE(checkpoint) << checkpoint.error().message;
   }
 }
@@ -132,16 +149,12 @@ struct Refusal {
 class RefusedQuantisation : public ::testing::TestWithParam<Refusal> {};
 
 TEST_P(RefusedQuantisation, IsOneLineThatNamesTheField) {
-  const TemporaryFolder folder;
-  auto config = nlohmann::json::parse(text_of(golden(GetParam().golden) / "config.json"));
-  GetParam().change(config["quantization_config"]);
-  write_file(folder.path() / "config.json", config.dump());
-  write_file(folder.path() / "model.safetensors", text_of(golden(GetParam().golden) / "model.safetensors"));
-  const auto checkpoint = load_checkpoint(folder.path());
-  ASSERT_FALSE(checkpoint);
-  EXPECT_THAT(checkpoint.error().message, HasSubstr(GetParam().expected));
-  EXPECT_THAT(checkpoint.error().message, Not(HasSubstr("\n")));
-  EXPECT_LT(checkpoint.error().message.size(), 300U);
+  Copy copy(GetParam().golden);
+  GetParam().change(copy.config["quantization_config"]);
+  const std::string message = copy.message();
+  EXPECT_THAT(message, HasSubstr(GetParam().expected));
+  EXPECT_THAT(message, Not(HasSubstr("\n")));
+  EXPECT_LT(message.size(), 300U);
 }
 
 /// Sets a field to the JSON value in this text.
@@ -234,42 +247,37 @@ INSTANTIATE_TEST_SUITE_P(Table, RefusedQuantisation, ::testing::ValuesIn(refusal
                          [](const auto& parameter) { return std::string(parameter.param.name); });
 
 TEST(QuantisedCheckpoints, AutoRoundsFoldersAreThoseOfTheFormThatTheyName) {
-  const TemporaryFolder folder;
-  auto config = nlohmann::json::parse(text_of(golden("gptq") / "config.json"));
-  auto& own = config["quantization_config"];
-  own = {{"quant_method", "auto-round"},
-         {"bits", 4},
-         {"group_size", 16},
-         {"sym", false},
-         {"data_type", "int"},
-         {"packing_format", "auto_round:auto_gptq"},
-         {"extra_config", {{"lm_head", {{"bits", 16}}}}}};
-  write_file(folder.path() / "config.json", config.dump());
-  write_file(folder.path() / "model.safetensors", text_of(golden("gptq") / "model.safetensors"));
+  Copy copy("gptq");
+  copy.config["quantization_config"] = {{"quant_method", "auto-round"},
+                                        {"bits", 4},
+                                        {"group_size", 16},
+                                        {"sym", false},
+                                        {"data_type", "int"},
+                                        {"packing_format", "auto_round:auto_gptq"},
+                                        {"extra_config", {{"lm_head", {{"bits", 16}}}}}};
+  const auto found = copy.load();
+  ASSERT_TRUE(found) << found.error().message;
   const Checkpoint expected = opened(golden("gptq"), BlockMatrices::widened);
-  const Checkpoint found = opened(folder.path(), BlockMatrices::widened);
-  EXPECT_EQ(numbers_of(found.weights.layers[0].down), numbers_of(expected.weights.layers[0].down));
+  EXPECT_EQ(numbers_of(found->weights.layers[0].down), numbers_of(expected.weights.layers[0].down));
 }
 
 TEST(QuantisedCheckpoints, ModeloptMaySayItInAFileOfItsOwn) {
-  const TemporaryFolder folder;
-  auto config = nlohmann::json::parse(text_of(golden("modelopt-nvfp4") / "config.json"));
-  config.erase("quantization_config");
-  write_file(folder.path() / "config.json", config.dump());
-  write_file(folder.path() / "model.safetensors", text_of(golden("modelopt-nvfp4") / "model.safetensors"));
+  Copy copy("modelopt-nvfp4");
+  copy.config.erase("quantization_config");
   const auto own = [&](const char* algorithm) {
-    write_file(folder.path() / "hf_quant_config.json",
-               fmt::format(R"({{"producer": {{"name": "modelopt"}}, "quantization": {{"quant_algo": "{}",
+    write_bytes(copy.folder / "hf_quant_config.json",
+                fmt::format(R"({{"producer": {{"name": "modelopt"}}, "quantization": {{"quant_algo": "{}",
                            "kv_cache_quant_algo": "FP8", "group_size": 16, "exclude_modules": ["lm_head"]}}}})",
-                           algorithm));
+                            algorithm));
   };
   own("NVFP4");
   const Checkpoint expected = opened(golden("modelopt-nvfp4"), BlockMatrices::widened);
-  EXPECT_EQ(numbers_of(opened(folder.path(), BlockMatrices::widened).weights.layers[0].up),
-            numbers_of(expected.weights.layers[0].up));
+  const auto found = copy.load();
+  ASSERT_TRUE(found) << found.error().message;
+  EXPECT_EQ(numbers_of(found->weights.layers[0].up), numbers_of(expected.weights.layers[0].up));
   EXPECT_EQ(expected.stored_as, "safetensors nvfp4");
   own("NVFP4_AWQ");
-  EXPECT_THAT(load_checkpoint(folder.path()).error().message,
+  EXPECT_THAT(copy.message(),
               HasSubstr("hf_quant_config.json: quantization.quant_algo is 'NVFP4_AWQ', expected"));
 }
 
@@ -281,13 +289,10 @@ TEST(QuantisedCheckpoints, MlxsOtherWidthsAndModesAreRefusedByName) {
         std::pair{R"({"model.layers.0.mlp.up_proj": {"bits": 8}})",
                   "up_proj.weight: shape is [64, 4], expected"},
         std::pair{R"({"twice": 1})", "quantization.twice is 1, expected none"}}) {
-    const TemporaryFolder folder;
-    auto config = nlohmann::json::parse(text_of(golden("mlx-4") / "config.json"));
-    config["quantization"].update(nlohmann::json::parse(change));
-    config["quantization_config"] = config["quantization"];
-    write_file(folder.path() / "config.json", config.dump());
-    write_file(folder.path() / "model.safetensors", text_of(golden("mlx-4") / "model.safetensors"));
-    EXPECT_THAT(load_checkpoint(folder.path()).error().message, HasSubstr(expected));
+    Copy copy("mlx-4");
+    copy.config["quantization"].update(nlohmann::json::parse(change));
+    copy.config["quantization_config"] = copy.config["quantization"];
+    EXPECT_THAT(copy.message(), HasSubstr(expected));
   }
 }
 
@@ -302,18 +307,13 @@ struct Tampering {
 class DamagedQuantisation : public ::testing::TestWithParam<Tampering> {};
 
 TEST_P(DamagedQuantisation, IsRefusedByTheTensorsName) {
-  const TemporaryFolder folder;
-  std::string bytes = text_of(golden(GetParam().golden) / "model.safetensors");
+  Copy copy(GetParam().golden);
   const std::string_view from = GetParam().from;
   ASSERT_EQ(from.size(), std::string_view(GetParam().to).size());
-  const auto place = bytes.find(from);
+  const auto place = copy.tensors.find(from);
   ASSERT_NE(place, std::string::npos);
-  bytes.replace(place, from.size(), GetParam().to);
-  write_file(folder.path() / "config.json", text_of(golden(GetParam().golden) / "config.json"));
-  write_file(folder.path() / "model.safetensors", bytes);
-  const auto checkpoint = load_checkpoint(folder.path());
-  ASSERT_FALSE(checkpoint);
-  EXPECT_THAT(checkpoint.error().message, HasSubstr(GetParam().expected));
+  copy.tensors.replace(place, from.size(), GetParam().to);
+  EXPECT_THAT(copy.message(), HasSubstr(GetParam().expected));
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -338,10 +338,8 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& parameter) { return std::string(parameter.param.name); });
 
 TEST(QuantisedCheckpoints, AGroupThatIsNotThereIsRefused) {
-  const TemporaryFolder folder;
-  std::string bytes = text_of(golden("gptq-8-act") / "model.safetensors");
-  const auto checkpoint = load_checkpoint(golden("gptq-8-act"));
-  ASSERT_TRUE(checkpoint);
+  Copy copy("gptq-8-act");
+  std::string& bytes = copy.tensors;
   // Every g_idx of this file is a permutation. Change one entry to a group that the model does not have.
   const std::string_view name = "model.layers.0.mlp.up_proj.g_idx";
   const auto place = bytes.find(name);
@@ -352,10 +350,7 @@ TEST(QuantisedCheckpoints, AGroupThatIsNotThereIsRefused) {
     json_bytes = json_bytes << 8U | static_cast<unsigned char>(bytes[static_cast<std::size_t>(i)]);
   const std::size_t data = 8 + json_bytes + std::stoul(bytes.substr(offsets, 12));
   bytes[data + 4] = 99;
-  write_file(folder.path() / "config.json", text_of(golden("gptq-8-act") / "config.json"));
-  write_file(folder.path() / "model.safetensors", bytes);
-  EXPECT_THAT(load_checkpoint(folder.path()).error().message,
-              HasSubstr("up_proj.g_idx: element 1 is 99, expected a group from 0 to 3"));
+  EXPECT_THAT(copy.message(), HasSubstr("up_proj.g_idx: element 1 is 99, expected a group from 0 to 3"));
 }
 
 }  // namespace
