@@ -21,20 +21,6 @@ bool has(const speculation::StrategyRow& strategy, std::string_view parameter) {
                      [&](const speculation::ParameterRow& known) { return known.name == parameter; });
 }
 
-/// The names that a parameter's meaning lists after "one of: ".
-std::vector<std::string> choices(const speculation::ParameterRow& parameter) {
-  constexpr std::string_view opening = "one of: ";
-  std::vector<std::string> names;
-  if (!parameter.meaning.starts_with(opening)) return names;
-  std::string_view rest = std::string_view(parameter.meaning).substr(opening.size());
-  while (!rest.empty()) {
-    const std::size_t comma = rest.find(", ");
-    names.emplace_back(rest.substr(0, comma));
-    rest.remove_prefix(comma == std::string_view::npos ? rest.size() : comma + 2);
-  }
-  return names;
-}
-
 }  // namespace
 
 std::vector<std::string> held_weights(Backend& backend) {
@@ -70,7 +56,7 @@ void EveryStrategy::add(const speculation::StrategyRow& strategy) {
     for (const std::string& format : weights_) specifications_.push_back("quantised:weights=" + format);
     return;
   }
-  if (name == "mix") return add_mixes(strategy);
+  if (strategy.chooses_parts) return add_mixes();
   if (name == "tuned") {
     specifications_.push_back(fmt::format("tuned:policy={}", policy_.string()));
   } else if (has(strategy, "model")) {
@@ -104,17 +90,15 @@ void EveryStrategy::add_choices(const speculation::StrategyRow& strategy, const 
   }
 }
 
-void EveryStrategy::add_mixes(const speculation::StrategyRow& mix) {
-  const auto needs = [](const std::string& part) {
-    return part == "skip-set" ? fmt::format(",{}", skip_set) : std::string();
-  };
-  for (const speculation::ParameterRow& kind : mix.parameters)
-    for (const std::string& part : choices(kind)) {
-      specifications_.push_back(fmt::format("mix:{}={}{}", kind.name, part, needs(part)));
-      // Trees verify rows that chains do not, whichever part chose the mask.
-      if (kind.name == "mask")
-        specifications_.push_back(fmt::format("mix:mask={},shape=tree{}", part, needs(part)));
-    }
+void EveryStrategy::add_mixes() {
+  for (const speculation::PartRow& part : speculation::strategy_catalogue().parts()) {
+    const std::string needed = part.name == "skip-set" ? fmt::format(",{}", skip_set) : "";
+    specifications_.push_back(
+        fmt::format("mix:{}={}{}", speculation::part_kind_name(part.kind), part.name, needed));
+    // Trees verify rows that chains do not, whichever part chose the mask.
+    if (part.kind == speculation::PartKind::mask)
+      specifications_.push_back(fmt::format("mix:mask={},shape=tree{}", part.name, needed));
+  }
 }
 
 void EveryStrategy::write_policy_for(const speculation::ModelShape& shape) const {

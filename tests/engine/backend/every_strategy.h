@@ -33,7 +33,7 @@ class EveryStrategy {
  private:
   void add(const speculation::StrategyRow& strategy);
   void add_choices(const speculation::StrategyRow& strategy, const std::string& specification);
-  void add_mixes(const speculation::StrategyRow& mix);
+  void add_mixes();
   void write_policy_for(const speculation::ModelShape& shape) const;
 
   std::filesystem::path policy_;

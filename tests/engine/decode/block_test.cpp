@@ -209,27 +209,6 @@ TEST(BlockAcceptance, EndsAfterTheTokensThatLeadToARowWithoutADistribution) {
   EXPECT_EQ(verdict.tested, (std::vector<std::uint8_t>{1, 1, 0}));
 }
 
-TEST(BlockAcceptance, HasExactlyTheTargetsLawInDecoding) {
-  const SamplingOptions samplings[] = {{.temperature = 1.0},
-                                       {.temperature = 0.6, .top_k = 2},
-                                       {.temperature = 1.7, .top_p = 0.8},
-                                       {.temperature = 1.1, .repetition_penalty = 1.5}};
-  for (const std::uint32_t seed : {1U, 2U, 3U}) {
-    const ToyBackend::Options options{.vocab = 3, .n_layers = 3, .seed = seed, .agreement = 0.3};
-    for (const SamplingOptions& sampling : samplings)
-      for (const Tokens& eos : {Tokens(), Tokens{2}}) {
-        const Law target = law_of(options, "vanilla", sampling, eos);
-        for (const char* specification :
-             {"layerskip:exit=2,gamma=2,acceptance=block", "layerskip:exit=1,gamma=3,acceptance=block",
-              "layerskip:exit=1,gamma=2,verify=above-exit,acceptance=block",
-              "mix:mask=exit,exit=1,gamma=3,stop=threshold,threshold=0.5,acceptance=block",
-              "fs:exit=1,gamma=2,acceptance=block"})
-          EXPECT_LT(total_variation(law_of(options, specification, sampling, eos), target), 1e-9)
-              << specification;
-      }
-  }
-}
-
 /// Shares of the texts that the seeds 1, 2, … give.
 Law sampled_law(const std::string& specification, std::uint64_t requests) {
   Law law;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Tests a cascade's drafts: each token is what its drafter says after its path, however the tree was grown.
-// The text's law is the target's.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -152,29 +151,6 @@ TEST(Cascade, HasVanillasTextInEveryForm) {
         levels[pick(0, 4)], pick(1, 12), pick(1, 7), pick(1, 4), pick(0, 3), pick(1, 9), pick(0, 4),
         pick(0, 1) == 0 ? "measured" : "by-weights");
     EXPECT_EQ(decode_greedily(options, specification).text, vanilla.text) << specification;
-  }
-}
-
-/// Walks every random choice of the first two tokens after the prefill's token.
-TEST(Cascade, HasExactlyTheTargetsLaw) {
-  const SamplingOptions samplings[] = {{.temperature = 1.0},
-                                       {.temperature = 0.7, .top_k = 2},
-                                       {.temperature = 1.4, .top_p = 0.8},
-                                       {.temperature = 1.1, .repetition_penalty = 1.6}};
-  for (const std::uint32_t seed : {1U, 2U}) {
-    const ToyBackend::Options options{.vocab = 3, .n_layers = 4, .seed = seed, .agreement = 0.4};
-    for (const SamplingOptions& sampling : samplings)
-      for (const Tokens& eos : {Tokens(), Tokens{2}}) {
-        const Law target = law_of(options, "vanilla", sampling, eos);
-        for (const char* specification :
-             {"cascade:levels=exit-2,gamma=2,nodes=3,siblings=1,mass=0.8,match=2,costs=by-weights",
-              "cascade:levels=exit-1+exit-3,gamma=2,nodes=3,step-length=1,siblings=1,mass=1,match=0,costs=by-"
-              "weights",
-              "cascade:levels=0.5,gamma=3,nodes=3,siblings=0,match=1,costs=by-weights",
-              "cascade:levels=none,gamma=2,match=2,costs=by-weights"})
-          EXPECT_LT(total_variation(law_of(options, specification, sampling, eos), target), 1e-9)
-              << specification;
-      }
   }
 }
 

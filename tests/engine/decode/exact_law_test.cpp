@@ -15,18 +15,44 @@ TEST(SampledDecoding, HasExactlyTheTargetsLawOverTheFirstThreeTokens) {
   const SamplingOptions samplings[] = {{.temperature = 1.0},
                                        {.temperature = 0.6, .top_k = 2},
                                        {.temperature = 1.7, .top_p = 0.8},
-                                       {.temperature = 0.8, .top_k = 3, .top_p = 0.9}};
+                                       {.temperature = 0.8, .top_k = 3, .top_p = 0.9},
+                                       {.temperature = 1.1, .repetition_penalty = 1.5}};
   const std::vector<std::int32_t> no_eos;
   const std::vector<std::int32_t> eos{2};
   for (const std::uint32_t seed : {1U, 2U, 3U}) {
-    const ToyBackend::Options options{.vocab = 3, .n_layers = 3, .seed = seed, .agreement = 0.3};
+    const ToyBackend::Options options{.vocab = 3, .n_layers = 4, .seed = seed, .agreement = 0.3};
     for (const SamplingOptions& sampling : samplings) {
       for (const auto& ends : {no_eos, eos}) {
         const Law target = law_of(options, "vanilla", sampling, ends);
         ASSERT_GT(target.size(), 1U);
-        for (const char* specification :
-             {"layerskip:exit=1,gamma=1", "layerskip:exit=2,gamma=2", "layerskip:exit=1,gamma=3",
-              "layerskip:exit=1,gamma=2,verify=above-exit"})
+        for (const std::string specification :
+             {"layerskip:exit=1,gamma=1",
+              "layerskip:exit=2,gamma=2",
+              "layerskip:exit=1,gamma=3",
+              "layerskip:exit=1,gamma=2,verify=above-exit",
+              "layerskip:exit=2,gamma=2,acceptance=block",
+              "layerskip:exit=1,gamma=3,acceptance=block",
+              "layerskip:exit=1,gamma=2,verify=above-exit,acceptance=block",
+              "mix:mask=exit,exit=1,gamma=3,stop=threshold,threshold=0.5,acceptance=block",
+              "fs:exit=1,gamma=2,acceptance=block",
+              "cascade:costs=by-weights,levels=exit-2,gamma=2,nodes=3,siblings=1,mass=0.8,match=2",
+              "cascade:costs=by-weights,levels=exit-1+exit-3,gamma=2,nodes=3,step-length=1,siblings=1,mass=1,"
+              "match=0",
+              "cascade:costs=by-weights,levels=0.5,gamma=3,nodes=3,siblings=0,match=1",
+              "cascade:costs=by-weights,levels=none,gamma=2,match=2",
+              "prompt-lookup:length=2",
+              "prompt-lookup:length=3,reading=transformers",
+              "prompt-lookup:length=2,match=latest,reading=transformers",
+              "prompt-lookup:length=2,match=longest",
+              "jacobi:block=1",
+              "jacobi:block=3",
+              "jacobi:block=2,rule=published",
+              "jacobi:block=3,rule=published",
+              "lookahead:window=2,ngram=3,guesses=2",
+              "lookahead:window=2,ngram=3,pool-from-prompt=yes",
+              "suffix-decoding:length=3",
+              "suffix-decoding:alpha=2,length=3,shape=tree",
+              "token-recycling:successors=2,nodes=3,depth=2"})
           EXPECT_LT(total_variation(law_of(options, specification, sampling, ends), target), 1e-9)
               << specification;
       }
