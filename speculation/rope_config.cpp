@@ -45,12 +45,12 @@ constexpr std::array<std::string_view, 2> layer_kinds{"full_attention", "sliding
 Result<void> check_keys(const JsonField& fields, std::span<const std::string_view> known,
                         std::string_view own) {
   if (fields.is_null()) return {};
-  DRAFTSCOPE_TRY(fields.object());
-  for (const auto& [key, value] : fields.value().items())
-    if (key != own && !value.is_null() && std::find(known.begin(), known.end(), key) == known.end())
-      return fields[key].wrong(known.size() == layer_kinds.size()
-                                   ? "full_attention and sliding_attention alone"
-                                   : "a key that is known, such as rope_type, rope_theta or factor");
+  DRAFTSCOPE_TRY_ASSIGN(const auto members, fields.members());
+  for (const auto& [key, field] : members)
+    if (key != own && !field.is_null() && std::find(known.begin(), known.end(), key) == known.end())
+      return field.wrong(known.size() == layer_kinds.size()
+                             ? "full_attention and sliding_attention alone"
+                             : "a key that is known, such as rope_type, rope_theta or factor");
   return {};
 }
 
