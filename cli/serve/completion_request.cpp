@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -173,13 +174,17 @@ Result<engine::Message> message_of(const JsonField& field) {
   DRAFTSCOPE_TRY_ASSIGN(const auto members, field.members());
   // A reply that a client sends back has further members, which are empty for a plain text.
   for (const auto& [name, member] : members)
-    if (name != "role" && name != "content" && !member.value().empty())
-      return fail("{}: {} is given, expected role and content alone", whole_body, member.path());
+    if (name != "role" && name != "content" && name != "name" && !member.value().empty())
+      return fail("{}: {} is given, expected role, content and name alone", whole_body, member.path());
   engine::Message message;
   DRAFTSCOPE_TRY_ASSIGN(message.role, field["role"].text());
   if (message.role == "developer") message.role = "system";  // Its newer name in this API.
   if (message.role != "system" && message.role != "user" && message.role != "assistant")
     return field["role"].wrong("system, developer, user or assistant");
+  // The name of who speaks is no part of the prompt.
+  DRAFTSCOPE_TRY(field["name"].text_or(""));
+  // Only a reply may lack a content.
+  if (message.role == "assistant" && field["content"].is_missing()) return message;
   DRAFTSCOPE_TRY_ASSIGN(message.content, content_text(field["content"]));
   return message;
 }
@@ -194,6 +199,12 @@ Result<void> read_messages(const JsonField& field, CompletionRequest& request) {
     DRAFTSCOPE_TRY_ASSIGN(engine::Message message, message_of(one));
     request.messages.push_back(std::move(message));
   }
+  return {};
+}
+
+Result<void> read_template_arguments(const JsonField& field, CompletionRequest& request) {
+  DRAFTSCOPE_TRY(field.object());
+  request.template_arguments = field.value().dump();
   return {};
 }
 
@@ -214,6 +225,7 @@ constexpr RequestField request_fields[] = {
     {"model", read_model},
     {"prompt", read_prompt, {}, Of::text},
     {"messages", read_messages, {}, Of::chat},
+    {"chat_template_kwargs", read_template_arguments, {}, Of::chat},
     {"max_tokens", read_max_tokens},
     {"max_completion_tokens", read_max_tokens},
     {"temperature", read_sampling<&SamplingOptions::temperature, temperatures>},
@@ -251,12 +263,26 @@ constexpr RequestField request_fields[] = {
     {"prompt_cache_key"},
 };
 
+/// Gives one form to what clients write in several: a member that is null is left open, and a whole number
+/// may have a decimal point.
+void unify(nlohmann::json& value) {
+  constexpr double max_exact = 0x1p53;
+  if (value.is_number_float() && std::abs(value.get<double>()) <= max_exact &&
+      std::trunc(value.get<double>()) == value.get<double>())
+    value = value.get<std::int64_t>();
+  if (value.is_object())
+    std::erase_if(value.get_ref<nlohmann::json::object_t&>(),
+                  [](const auto& member) { return member.second.is_null(); });
+  if (!value.is_structured()) return;
+  for (nlohmann::json& element : value) unify(element);
+}
+
 bool takes(const RequestField& field, CompletionKind kind) {
   return field.of == Of::both || (field.of == Of::chat) == (kind == CompletionKind::chat);
 }
 
 Result<void> read_field(const RequestField& row, const JsonField& field, CompletionRequest& request) {
-  if (field.is_null()) return {};  // Clients write null for what they leave open.
+  if (field.is_missing()) return {};
   if (row.read != nullptr) return row.read(field, request);
   if (row.neutral.empty() || field.value() == nlohmann::json::parse(row.neutral)) return {};
   return fail("{}: {} is not supported, expected {} or nothing", whole_body, row.name, row.neutral);
@@ -266,12 +292,13 @@ Result<void> read_field(const RequestField& row, const JsonField& field, Complet
 
 Result<CompletionRequest> parse_completion_request(std::string_view body, CompletionKind kind,
                                                    const engine::DecodingOptions& defaults) {
-  DRAFTSCOPE_TRY_ASSIGN(const nlohmann::json json, parse_json_object(body, whole_body));
+  DRAFTSCOPE_TRY_ASSIGN(nlohmann::json json, parse_json_object(body, whole_body));
+  unify(json);
   std::vector<std::string> known;
   for (const RequestField& row : request_fields)
     if (takes(row, kind)) known.emplace_back(row.name);
   for (const auto& [name, value] : json.items())
-    if (!value.is_null() && std::find(known.begin(), known.end(), name) == known.end())
+    if (std::find(known.begin(), known.end(), name) == known.end())
       return fail("{}: {} is no field of it, expected {}", whole_body, quote(name),
                   closest_names(name, known));
   CompletionRequest request{.kind = kind, .decoding = defaults};

@@ -3,7 +3,7 @@
 
 // Requests for a completion as OpenAI's API words them: https://platform.openai.com/docs/api-reference/chat
 // and …/completions. Bodies are untrusted. A field that would change the text and can't be served is refused
-// by its name, and so is an unknown one. A field that is null is left open.
+// by its name, and so is an unknown one. Anything that is null is left open.
 
 #include <draftscope/base/result.h>
 #include <draftscope/engine/recording/run_identity.h>
@@ -30,6 +30,7 @@ struct CompletionRequest {
   std::string prompt;  ///< Text to continue, unless `prompt_tokens` or `messages` have it.
   std::vector<std::int32_t> prompt_tokens;  ///< Prompt as token ids, which are not checked yet.
   std::vector<engine::Message> messages;    ///< Conversation of a chat.
+  std::string template_arguments;  ///< JSON object of the chat template's variables; "" = the server's.
   engine::DecodingOptions decoding;
   bool ignores_end = false;  ///< Whether the text goes on after an end-of-sequence token.
   bool streams = false;

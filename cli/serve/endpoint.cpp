@@ -95,7 +95,10 @@ class Client {
 }  // namespace
 
 Result<std::shared_ptr<Completion>> prepare_completion(const ServedModel& served, CompletionRequest request) {
-  const engine::Tokenizer& tokenizer = served.model->tokenizer;
+  engine::Tokenizer tokenizer = served.model->tokenizer;
+  if (!request.template_arguments.empty())
+    if (const auto set = tokenizer.set_template_arguments(request.template_arguments); !set)
+      return fail("request: chat_template_kwargs: {}", set.error().message);
   auto completion = std::make_shared<Completion>();
   if (request.kind == CompletionKind::chat) {
     // A leading system prompt is checked: some templates leave it out.

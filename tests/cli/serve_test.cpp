@@ -471,6 +471,52 @@ TEST(CompletionRequest, TakesWhatClientsSendThatSetNothing) {
   EXPECT_EQ(request->decoding.seed, 0xffff'ffff'ffff'ffffU) << "the API's seeds are signed";
 }
 
+TEST(CompletionRequest, TakesNullForAbsentAndAWholeNumberHoweverItIsWritten) {
+  const auto parsed = [](json body) {
+    return parse_completion_request(body.dump(), CompletionKind::chat, {});
+  };
+  const json question{{"role", "user"}, {"content", "a"}, {"name", "Ann"}};
+  const json reply{{"role", "assistant"}, {"content", nullptr}, {"tool_calls", json::array()}};
+  const json plain{{"messages", {question, reply}}, {"max_tokens", 3.0}, {"seed", 7.0}, {"top_k", -1.0}};
+  const CompletionRequest request = value_of(parsed(plain));
+  EXPECT_EQ(request.decoding.max_tokens, 3);
+  EXPECT_EQ(request.decoding.seed, 7U);
+  EXPECT_EQ(request.messages[1].content, "");
+  const auto refusal = [&](const json& changed) {
+    json body = plain;
+    body.merge_patch(changed);
+    const auto refused = parsed(body);
+    return refused ? "was taken" : refused.error().message;
+  };
+  EXPECT_THAT(refusal({{"max_tokens", 3.5}}), HasSubstr("max_tokens is 3.5"));
+  EXPECT_THAT(refusal({{"max_tokens", 1e300}}), HasSubstr("max_tokens is 1e+300"));
+  EXPECT_THAT(refusal({{"messages", {{{"role", "user"}, {"content", json::array({nullptr})}}}}}),
+              HasSubstr("messages[0].content[0].type is missing"));
+  EXPECT_THAT(refusal({{"messages", {{{"role", "user"}}}}}), HasSubstr("messages[0].content is missing"));
+  EXPECT_THAT(refusal({{"messages", {{{"role", "assistant"}, {"tool_calls", {1}}}}}}),
+              HasSubstr("messages[0].tool_calls is given"));
+}
+
+TEST(CompletionRequest, GivesTheTemplateItsVariables) {
+  const TemporaryFolder folder;
+  give_chat_template(folder, "{{ messages[0].content }} {{ mode }}");
+  const LoadedModel model = value_of(load_model({.model = folder / ""}));
+  const auto prompt = [&](const char* variables) {
+    const std::string body = fmt::format(
+        R"({{"messages":[{{"role":"user","content":"a","name":"Ann"}}],"chat_template_kwargs":{}}})",
+        variables);
+    auto request = parse_completion_request(body, CompletionKind::chat, {});
+    if (!request) return request.error().message;
+    const auto prepared = prepare_completion({.model = &model, .cache_rows = 64}, *std::move(request));
+    return prepared ? (*prepared)->prompt_text : prepared.error().message;
+  };
+  EXPECT_EQ(prompt(R"({"mode":"slow"})"), "a slow");
+  EXPECT_EQ(prompt("null"), "a ") << "variables are those of one request";
+  EXPECT_THAT(prompt("7"), HasSubstr("request: chat_template_kwargs is 7, expected an object"));
+  EXPECT_THAT(prompt(R"({"messages":1})"),
+              HasSubstr("request: chat_template_kwargs: template argument messages"));
+}
+
 TEST(CompletionRequest, NamesTheFieldAtFaultWhateverItHolds) {
   const json values[] = {
       true, "x", "", -1, 0.5, 1e300, json::array(), {1, "a"}, json::object(), {{"a", {{"b", nullptr}}}}};
