@@ -16,12 +16,10 @@
 #include <string>
 #include <vector>
 
+#include "../../tests/simulator/answers/uncertainty/synthetic_requests.h"
+
 namespace draftscope::simulator {
 namespace {
-
-constexpr std::int32_t n_layers = 12;
-constexpr std::int32_t exit_layer = 3;
-constexpr std::int32_t prompt_tokens = 50;
 
 /// Whether the exit's token is right at each position of a text.
 using Text = std::vector<bool>;
@@ -46,49 +44,43 @@ struct Population {
   }
 };
 
-struct MadeRound {
-  std::int32_t root = 0;  ///< Position in the text; `drafted` tokens follow it.
-  std::int32_t drafted = 0;
-  std::int32_t accepted = 0;
-  std::int32_t emitted = 0;
-};
-
-std::vector<MadeRound> rounds_of(const Text& text, std::int32_t length) {
-  std::vector<MadeRound> rounds;
+std::vector<SyntheticRound> rounds_of(const Text& text, std::int32_t length) {
+  std::vector<SyntheticRound> rounds;
   const auto end = static_cast<std::int32_t>(text.size());
-  for (std::int32_t root = 0; root < end;) {
-    MadeRound round{.root = root, .drafted = std::min(length, end - root - 1)};
-    while (round.accepted < round.drafted &&
-           text[static_cast<std::size_t>(root) + static_cast<std::size_t>(round.accepted)])
+  for (std::int32_t root = 0; root < end; root += rounds.back().accepted + 1) {
+    SyntheticRound round{.root = static_cast<std::int32_t>(synthetic_prompt) + root,
+                         .drafted = std::min(length, end - root - 1)};
+    while (round.accepted < round.drafted && text[static_cast<std::size_t>(root + round.accepted)])
       ++round.accepted;
-    round.emitted = round.accepted + 1;
-    root += round.emitted;
     rounds.push_back(round);
   }
   return rounds;
 }
 
-AffineTime draft_time() {
-  return {.ns = 4e6, .ns_per_context_row = 225.0};
-}
+constexpr std::int32_t max_rows = 18;
 
-AffineTime target_time(std::int32_t rows) {
-  return {.ns = 1.3e7 + 3e5 * (rows - 1), .ns_per_context_row = 900.0 + 20.0 * (rows - 1)};
-}
-
-constexpr double round_ns = 2e5;
-constexpr double step_round_ns = 5e4;
-
-double time_ns(const MadeRound& round) {
-  const double context = prompt_tokens + round.root;
-  double ns = target_time(round.drafted + 1).at(context) + (round.drafted > 0 ? round_ns : step_round_ns);
-  for (std::int32_t step = 0; step < round.drafted; ++step) ns += draft_time().at(context + step);
-  return ns;
+Prices made_up_prices() {
+  Prices prices{.target_step = {.ns = 1.3e7, .ns_per_context_row = 900.0},
+                .drafts = std::vector<DraftPrices>(synthetic_layers),
+                .round_ns = 2e5,
+                .step_round_ns = 5e4};
+  DraftPrices& draft = prices.drafts[synthetic_exit];
+  draft.step = {.ns = 4e6, .ns_per_context_row = 225.0};
+  for (std::int32_t rows = 0; rows <= max_rows; ++rows)
+    draft.verify.push_back({.ns = 1.3e7 + 3e5 * (rows - 1), .ns_per_context_row = 900.0 + 20.0 * (rows - 1)});
+  return prices;
 }
 
 double text_ns(const Text& text, std::int32_t length) {
+  static const Prices prices = made_up_prices();
+  const DraftPrices& draft = prices.drafts[synthetic_exit];
   double ns = 0.0;
-  for (const MadeRound& round : rounds_of(text, length)) ns += time_ns(round);
+  for (const SyntheticRound& round : rounds_of(text, length)) {
+    double round_ns = draft.verify[static_cast<std::size_t>(round.drafted) + 1].at(round.root) +
+                      (round.drafted > 0 ? prices.round_ns : prices.step_round_ns);
+    for (std::int32_t step = 0; step < round.drafted; ++step) round_ns += draft.step.at(round.root + step);
+    ns += round_ns;
+  }
   return ns;
 }
 
@@ -105,101 +97,28 @@ double true_speedup(const Population& population, std::int32_t length, int texts
   return vanilla_ns / drafting_ns;
 }
 
-/// Makes a recording of vanilla and of one length. Each time has noise, and all times of a run in a repeat
-/// share the noise of an hour.
-class Recorder {
- public:
-  Recorder(std::uint64_t seed, int repeats, double drift) : random_(seed), repeats_(repeats), drift_(drift) {
-    out_.meta = {{"device", "cpu"},
-                 {"dtype", "bf16"},
-                 {"model", "made-up"},
-                 {"model_shape",
-                  R"({"n_layers":12,"d_model":512,"n_heads":8,"n_kv_heads":4,"head_dim":64,"d_ff":1536,)"
-                  R"("vocab":8192,"eos_tokens":[2]})"},
-                 {"max_tokens", "4096"},
-                 {"cache_rows", "8192"},
-                 {"temperature", "0"}};
-    out_.layer_sets.push_back({1, n_layers, exit_layer, {0xC0, 0xFF, 0xFF}, "fixed"});
+/// A recording of vanilla and of one length, with equally many prompts of each kind, one kind after the
+/// other. Each time has noise, and all times of a run in a repeat share the noise of an hour.
+traces::Recording record(std::uint64_t seed, const std::vector<Population>& kinds, int prompts, int repeats,
+                         std::int32_t length, double drift) {
+  SyntheticRecorder recorder(seed, made_up_prices(), 0.03);
+  recorder.add_runs({&length, 1});
+  std::vector<Text> texts;
+  for (int i = 0; i < prompts; ++i) {
+    const std::size_t kind = static_cast<std::size_t>(i) % kinds.size();
+    texts.push_back(kinds[kind].draw(recorder.random()));
+    recorder.add_prompt(fmt::format("kind {}", kind));
   }
-
-  /// Records equally many prompts of each kind, one kind after the other.
-  traces::Recording record(const std::vector<Population>& kinds, int prompts, std::int32_t length) {
-    out_.runs = {{1, "vanilla", "vanilla", "{}", true},
-                 {2, "layerskip", fmt::format("layerskip:exit=3,gamma={}", length),
-                  fmt::format(R"({{"exit":3,"gamma":{}}})", length), false}};
-    std::vector<Text> texts;
-    for (int i = 0; i < prompts; ++i) {
-      const std::size_t kind = static_cast<std::size_t>(i) % kinds.size();
-      texts.push_back(kinds[kind].draw(random_));
-      out_.prompts.push_back({traces::PromptId::from(i + 1), 100 + i, fmt::format("kind {}", kind), 0,
-                              fmt::format("prompt {}", i), std::vector<std::int32_t>(prompt_tokens, 7)});
+  for (int repeat = 0; repeat < repeats; ++repeat) {
+    const double vanilla_hour = std::exp(drift * recorder.normal());
+    const double hour = std::exp(drift * recorder.normal());
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+      recorder.decode(0, i, repeat, rounds_of(texts[i], 0), vanilla_hour);
+      recorder.decode(1, i, repeat, rounds_of(texts[i], length), hour);
     }
-    for (int repeat = 0; repeat < repeats_; ++repeat) {
-      const std::array<double, 2> hour{std::exp(drift_ * normal_(random_)),
-                                       std::exp(drift_ * normal_(random_))};
-      for (std::size_t i = 0; i < texts.size(); ++i)
-        for (std::size_t run = 0; run < out_.runs.size(); ++run)
-          decode(run, i, repeat, texts[i], run == 0 ? 0 : length, hour[run]);
-    }
-    return std::move(out_);
   }
-
- private:
-  void decode(std::size_t run, std::size_t prompt, int repeat, const Text& text, std::int32_t length,
-              double hour) {
-    traces::Request request{.id = traces::RequestId::from(out_.requests.size() + 1),
-                            .run_id = out_.runs[run].id,
-                            .prompt_id = out_.prompts[prompt].id,
-                            .repeat = repeat,
-                            .start_ns = now_};
-    request.first_token_ns = now_ += 1'000'000;
-    request.tokens.assign(text.size() + 1, 9);
-    std::int32_t index = 0;
-    for (const MadeRound& round : rounds_of(text, length)) add(request.id, index++, round, hour);
-    request.end_ns = now_;
-    out_.requests.push_back(std::move(request));
-  }
-
-  void add(traces::RequestId request_id, std::int32_t index, const MadeRound& made, double hour) {
-    const std::int32_t context = prompt_tokens + made.root;
-    traces::Round round{.id = traces::RoundId::from(out_.rounds.size() + 1),
-                        .request_id = request_id,
-                        .index = index,
-                        .start_ns = now_,
-                        .root_position = context,
-                        .planned = made.drafted,
-                        .drafted = made.drafted,
-                        .tree_depth = made.drafted,
-                        .accepted = made.accepted,
-                        .emitted = made.emitted,
-                        .verify_rows = made.drafted + 1,
-                        .bonus_token = 9};
-    if (made.drafted > 0) {
-      round.layer_set_id = 1;
-      round.exit_layer = exit_layer;
-      round.draft_stop = traces::DraftStop::length;
-      double ns = 0.0;
-      for (std::int32_t step = 0; step < made.drafted; ++step) ns += draft_time().at(context + step);
-      round.draft_ns = noisy(ns * hour);
-    }
-    round.verify_ns = noisy(target_time(made.drafted + 1).at(context) * hour);
-    round.control_ns = noisy((made.drafted > 0 ? round_ns : step_round_ns) * hour);
-    now_ += round.draft_ns + round.verify_ns + round.control_ns;
-    round.end_ns = now_;
-    for (std::int32_t k = 0; k < made.drafted; ++k)
-      out_.draft_tokens.push_back({round.id, k, k - 1, 9, 0.75, 1.0, k < made.accepted, k <= made.accepted});
-    out_.rounds.push_back(round);
-  }
-
-  std::int64_t noisy(double ns) { return std::llround(ns * std::exp(0.03 * normal_(random_))); }
-
-  std::mt19937_64 random_;
-  std::normal_distribution<double> normal_;
-  int repeats_;
-  double drift_;
-  traces::Recording out_;
-  std::int64_t now_ = 1'000'000'000;
-};
+  return recorder.take();
+}
 
 struct Question {
   const char* name;
@@ -259,8 +178,8 @@ Result<Shares> coverage(const Question& question, const Options& options, traces
     std::vector<Population> kinds = kinds_of(question, random);
     if (are_drawn) truth = true_speedup(kinds.back(), question.asked, 4'000);
     kinds.pop_back();
-    Recorder recorder(seed, options.repeats, question.drift);
-    const traces::Recording recording = recorder.record(kinds, options.prompts, question.recorded);
+    const traces::Recording recording =
+        record(seed, kinds, options.prompts, options.repeats, question.recorded, question.drift);
     // Only shadow tokens and spans are read from `reader` here, and its file has none.
     DRAFTSCOPE_TRY_ASSIGN(const WhatIf what_if, WhatIf::train(reader, recording));
     DRAFTSCOPE_TRY_ASSIGN(StrategyRounds rounds, what_if.rounds(strategy));
@@ -271,13 +190,13 @@ Result<Shares> coverage(const Question& question, const Options& options, traces
     std::normal_distribution<double> normal;
     // The truth is of another hour on the same machine; each of both runs has its own hour.
     const double here = truth * std::exp(question.drift * (normal(random) - normal(random)));
-    const auto of_95 = outermost_interval_95(answer.speedup);
-    const auto of_80 = outermost_interval_80(answer.speedup);
+    const auto of_95 = answer.speedup.interval_95();
+    const auto of_80 = answer.speedup.interval_80();
     if (!of_95 || !of_80) return fail("{}: found no interval, expected ten prompts or more", question.name);
     const double one = 1.0 / options.trials;
     shares.of_80 += of_80->low <= here && here <= of_80->high ? one : 0.0;
     shares.of_95 += of_95->low <= here && here <= of_95->high ? one : 0.0;
-    shares.width_95 += one * (of_95->high - of_95->low) / answer.speedup.min_drafted.total.value;
+    shares.width_95 += one * (of_95->high - of_95->low) / answer.speedup.min_drafted.value;
   }
   return shares;
 }

@@ -3,7 +3,7 @@
 
 #include <draftscope/base/output_file.h>
 #include <draftscope/simulator/answers/advice.h>
-#include <draftscope/simulator/answers/usable_recording.h>
+#include <draftscope/simulator/answers/what_if.h>
 #include <draftscope/traces/reader.h>
 
 #include <memory>

@@ -3,7 +3,7 @@
 
 #include <draftscope/base/quote.h>
 #include <draftscope/simulator/analysis/measured_recording.h>
-#include <draftscope/simulator/answers/usable_recording.h>
+#include <draftscope/simulator/answers/what_if.h>
 #include <draftscope/speculation/published_models.h>
 #include <draftscope/traces/missing_data.h>
 #include <draftscope/traces/prompt_file.h>

@@ -2,7 +2,6 @@
 #include "commands/commands.h"
 
 #include <draftscope/simulator/analysis/decisions.h>
-#include <draftscope/simulator/analysis/operation_times.h>
 #include <draftscope/simulator/analysis/operations.h>
 
 #include <draftscope/speculation/policy_file.h>

@@ -2,7 +2,7 @@
 #include "report/compare_text.h"
 
 #include <draftscope/simulator/analysis/comparison.h>
-#include <draftscope/simulator/analysis/figure_tables.h>
+#include <draftscope/simulator/analysis/figure.h>
 
 #include <fmt/format.h>
 #include <algorithm>

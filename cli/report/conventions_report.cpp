@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "report/reports.h"
 
-#include <draftscope/simulator/analysis/category_name.h>
-#include <draftscope/simulator/analysis/figure_tables.h>
+#include <draftscope/simulator/analysis/figure.h>
+#include <draftscope/simulator/analysis/question_names.h>
 #include <fmt/format.h>
 
 #include <algorithm>

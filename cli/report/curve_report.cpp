@@ -3,7 +3,7 @@
 
 #include <draftscope/base/number.h>
 #include <draftscope/base/quote.h>
-#include <draftscope/simulator/analysis/figure_tables.h>
+#include <draftscope/simulator/analysis/figure.h>
 #include <draftscope/speculation/strategy_text.h>
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "report/reports.h"
 
-#include <draftscope/simulator/analysis/category_name.h>
+#include <draftscope/simulator/analysis/question_names.h>
 #include <draftscope/speculation/policy_history.h>
 #include <fmt/format.h>
 

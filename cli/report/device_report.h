@@ -4,7 +4,6 @@
 // `draftscope report --device` prints what a device did: its work by operation and by kernel, its gaps, and
 // how busy it was. Own times and gaps add up to the wall time of what was asked.
 
-#include <draftscope/simulator/analysis/device_comparison.h>
 #include <draftscope/simulator/analysis/device_table.h>
 #include <draftscope/simulator/analysis/measured_recording.h>
 #include <optional>

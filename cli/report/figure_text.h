@@ -3,7 +3,7 @@
 
 // Figures of the catalogues as cells of a table in the terminal.
 
-#include <draftscope/simulator/analysis/figure_tables.h>
+#include <draftscope/simulator/analysis/figure.h>
 #include <string>
 #include <vector>
 

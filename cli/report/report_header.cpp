@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include <draftscope/simulator/analysis/measured_recording.h>
-#include <draftscope/simulator/analysis/request_settings.h>
+#include <draftscope/simulator/analysis/question_names.h>
 #include <draftscope/simulator/analysis/what_is_traced.h>
 
 #include <set>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-#include <draftscope/simulator/analysis/category_name.h>
+#include <draftscope/simulator/analysis/question_names.h>
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -6,7 +6,6 @@
 #include <draftscope/simulator/analysis/conventions.h>
 #include <draftscope/simulator/analysis/decisions.h>
 #include <draftscope/simulator/analysis/measured_recording.h>
-#include <draftscope/simulator/analysis/operation_times.h>
 #include <draftscope/simulator/analysis/operations.h>
 #include <draftscope/simulator/analysis/stretches.h>
 #include <draftscope/speculation/policy_file.h>

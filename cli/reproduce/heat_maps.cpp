@@ -2,7 +2,7 @@
 #include "reproduce/heat_maps.h"
 
 #include <draftscope/base/number.h>
-#include <draftscope/simulator/analysis/category_name.h>
+#include <draftscope/simulator/analysis/question_names.h>
 #include <draftscope/simulator/analysis/stretches.h>
 #include <draftscope/speculation/strategy_text.h>
 #include <fmt/format.h>

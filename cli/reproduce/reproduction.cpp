@@ -3,9 +3,9 @@
 
 #include <draftscope/base/number.h>
 #include <draftscope/base/quote.h>
-#include <draftscope/simulator/analysis/category_name.h>
+#include <draftscope/simulator/analysis/figure.h>
 #include <draftscope/simulator/analysis/figure_json.h>
-#include <draftscope/simulator/analysis/figure_tables.h>
+#include <draftscope/simulator/analysis/question_names.h>
 #include <draftscope/traces/reader.h>
 
 #include <fmt/format.h>

@@ -7,9 +7,9 @@
 #include <draftscope/base/result.h>
 #include <draftscope/simulator/analysis/conventions.h>
 #include <draftscope/simulator/analysis/decisions.h>
-#include <draftscope/simulator/analysis/figure_tables.h>
+#include <draftscope/simulator/analysis/figure.h>
 #include <draftscope/simulator/analysis/measured_recording.h>
-#include <draftscope/simulator/analysis/operation_times.h>
+#include <draftscope/simulator/analysis/operations.h>
 #include <draftscope/speculation/policy_file.h>
 #include <cstddef>
 #include <filesystem>

@@ -2,7 +2,7 @@
 #include "reproduce/steps.h"
 
 #include <draftscope/base/shell_words.h>
-#include <draftscope/simulator/analysis/category_name.h>
+#include <draftscope/simulator/analysis/question_names.h>
 #include <draftscope/speculation/catalogue/strategy_catalogue.h>
 #include <draftscope/speculation/catalogue/strategy_specification.h>
 #include <draftscope/speculation/policy_file.h>

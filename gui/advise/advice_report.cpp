@@ -3,7 +3,7 @@
 
 #include <draftscope/base/shell_words.h>
 #include <draftscope/simulator/answers/answer.h>
-#include <draftscope/simulator/answers/usable_recording.h>
+#include <draftscope/simulator/answers/what_if.h>
 
 #include <algorithm>
 #include <set>

@@ -12,7 +12,7 @@ namespace {
 
 Result<simulator::Answer> answer_for(const simulator::WhatIf& what_if, const std::string& strategy,
                                      const simulator::Machine& machine, std::int32_t longer_context,
-                                     const simulator::SweepOptions& draws) {
+                                     const simulator::PredictionOptions& draws) {
   DRAFTSCOPE_TRY_ASSIGN(simulator::StrategyRounds rounds, what_if.rounds(strategy, machine));
   if (longer_context > 0) simulator::lengthen_context(rounds, longer_context);
   const simulator::CostModel& costs = what_if.costs().model;
@@ -43,7 +43,7 @@ SettingCurve curve(const simulator::WhatIf& what_if, const simulator::Machine& m
 
 AskedSetting ask_setting(const simulator::WhatIf& what_if, const std::string& strategy,
                          const simulator::Machine& machine, std::int32_t longer_context,
-                         const simulator::SweepOptions& draws) {
+                         const simulator::PredictionOptions& draws) {
   AskedSetting asked{.strategy = strategy};
   const auto answer = answer_for(what_if, strategy, machine, longer_context, draws);
   if (!answer) {
@@ -51,10 +51,8 @@ AskedSetting ask_setting(const simulator::WhatIf& what_if, const std::string& st
     return asked;
   }
   asked.status = answer->status;
-  asked.speedup = answer->speedup.min_drafted.total.value;
-  if (answer->speedup.max_drafted)
-    asked.speedup = std::min(asked.speedup, answer->speedup.max_drafted->total.value);
-  asked.interval_95 = outermost_interval_95(answer->speedup);
+  asked.speedup = answer->speedup.lower();
+  asked.interval_95 = answer->speedup.interval_95();
   asked.mean_accepted_length = answer->mean_accepted_length;
   asked.acceptance_rate = answer->acceptance_rate;
   return asked;

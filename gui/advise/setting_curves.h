@@ -28,7 +28,7 @@ struct AskedSetting {
 /// Answers one setting. `longer_context` is as in Question. A refusal has its reason in the result.
 [[nodiscard]] AskedSetting ask_setting(const simulator::WhatIf& what_if, const std::string& strategy,
                                        const simulator::Machine& machine, std::int32_t longer_context,
-                                       const simulator::SweepOptions& draws = {});
+                                       const simulator::PredictionOptions& draws = {});
 
 struct CurvePoint {
   double at = 0.0;  ///< Value of the parameter.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "details_text.h"
 
-#include <draftscope/simulator/analysis/occupancy.h>
+#include <draftscope/simulator/analysis/device_timeline.h>
 #include <QCoreApplication>
 #include <algorithm>
 

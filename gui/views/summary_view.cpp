@@ -2,8 +2,8 @@
 #include "summary_view.h"
 
 #include <draftscope/base/number_text.h>
-#include <draftscope/simulator/analysis/request_settings.h>
-#include <draftscope/simulator/analysis/step_bound.h>
+#include <draftscope/simulator/analysis/device_timeline.h>
+#include <draftscope/simulator/analysis/question_names.h>
 #include <draftscope/simulator/analysis/what_is_traced.h>
 #include <draftscope/traces/missing_data.h>
 

@@ -21,15 +21,13 @@ GpuAnswer on_gpu(const TrainedRecording& trained, Question question, const simul
     if (const auto machine = machine_of(question, (*what_if)->recorded_scenario()))
       made.needed_bytes = simulator::memory_need(machine->scenario).total();
   // Many GPUs are asked, so each gets fewer draws for means and intervals.
-  simulator::SweepOptions draws;
+  simulator::PredictionOptions draws;
   draws.draws = 400;
   const WhatIfAnswer answer = answer_of(trained, question, draws);
   made.refusal = answer.refusal;
   if (!made.refusal.empty()) return made;
-  made.speedup = answer.prediction.speedup.min_drafted.total.value;
-  if (answer.prediction.speedup.max_drafted)
-    made.speedup = std::min(made.speedup, answer.prediction.speedup.max_drafted->total.value);
-  made.interval_95 = outermost_interval_95(answer.prediction.speedup);
+  made.speedup = answer.prediction.speedup.lower();
+  made.interval_95 = answer.prediction.speedup.interval_95();
   made.tokens_per_second = answer.rate.min_drafted.value;
   made.vanilla_tokens_per_second = answer.prediction.vanilla_tokens_per_second;
   question.gpu.clear();

@@ -74,14 +74,14 @@ Gauge rate_gauge(const WhatIfAnswer& answer) {
 }
 
 Gauge speedup_gauge(const WhatIfAnswer& answer) {
-  const simulator::PredictedSpeedup& speedup = answer.prediction.speedup;
+  const simulator::PredictedRatio& speedup = answer.prediction.speedup;
   Gauge gauge{AnswerBars::tr("speedup"),
-              {speedup.min_drafted.total.value},
-              outermost_interval_80(speedup),
-              outermost_interval_95(speedup),
+              {speedup.min_drafted.value},
+              speedup.interval_80(),
+              speedup.interval_95(),
               1.0,
               {}};
-  if (speedup.max_drafted) gauge.values.push_back(speedup.max_drafted->total.value);
+  if (speedup.max_drafted) gauge.values.push_back(speedup.max_drafted->value);
   gauge.text_of = speedup_digits;
   gauge.words = values_text(gauge, QStringLiteral("×"));
   if (answer.beside) {

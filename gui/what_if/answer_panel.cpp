@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "answer_panel.h"
 
-#include <draftscope/simulator/answers/answer_text.h>
+#include <draftscope/simulator/answers/advice_text.h>
 
 #include <QHeaderView>
 #include <QLabel>
@@ -30,7 +30,7 @@ NumbersModel::Row row(const QString& name, std::optional<double> value,
 
 std::vector<NumbersModel::Row> rows_of(const WhatIfAnswer& answer) {
   const simulator::Answer& prediction = answer.prediction;
-  const simulator::PredictedSpeedup& speedup = prediction.speedup;
+  const simulator::PredictedRatio& speedup = prediction.speedup;
   const auto plain = [](const QString& name, std::optional<double> value) {
     return row(name, value, std::nullopt);
   };
@@ -39,11 +39,9 @@ std::vector<NumbersModel::Row> rows_of(const WhatIfAnswer& answer) {
   if (answer.rate.max_drafted)
     rows.push_back(
         plain(AnswerPanel::tr("tokens/s with the most draft tokens"), answer.rate.max_drafted->value));
-  rows.push_back(
-      row(AnswerPanel::tr("speedup"), speedup.min_drafted.total.value, outermost_interval_95(speedup)));
+  rows.push_back(row(AnswerPanel::tr("speedup"), speedup.min_drafted.value, speedup.interval_95()));
   if (speedup.max_drafted)
-    rows.push_back(
-        plain(AnswerPanel::tr("speedup with the most draft tokens"), speedup.max_drafted->total.value));
+    rows.push_back(plain(AnswerPanel::tr("speedup with the most draft tokens"), speedup.max_drafted->value));
   rows.push_back(plain(AnswerPanel::tr("vanilla tokens/s"), prediction.vanilla_tokens_per_second));
   rows.push_back(plain(AnswerPanel::tr("mean accepted length M"), prediction.mean_accepted_length));
   rows.push_back(plain(AnswerPanel::tr("acceptance rate α"), prediction.acceptance_rate));

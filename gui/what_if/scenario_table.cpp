@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "scenario_table.h"
 
-#include <draftscope/simulator/analysis/figure_tables.h>
+#include <draftscope/simulator/analysis/figure.h>
 #include <draftscope/simulator/answers/answer_figures.h>
 
 #include <QCoreApplication>
@@ -20,12 +20,6 @@ constexpr double bytes_per_gb = 1e9;
 
 QString scenario_tr(const char* words) {
   return QCoreApplication::translate("WhatIfView", words);
-}
-
-double slower_of(const WhatIfAnswer& answer) {
-  const simulator::PredictedSpeedup& speedup = answer.prediction.speedup;
-  return speedup.max_drafted ? std::min(speedup.min_drafted.total.value, speedup.max_drafted->total.value)
-                             : speedup.min_drafted.total.value;
 }
 
 std::optional<double> end_of_interval(const std::optional<simulator::Interval>& interval, bool is_low) {
@@ -88,8 +82,8 @@ ChartTable scenario_table(const std::vector<NamedAnswer>& answers) {
       row.back() = sentence_text(answer.refusal);
       continue;
     }
-    const auto interval = outermost_interval_95(answer.prediction.speedup);
-    row.insert(row.end(), {slower_of(answer), variant_of(end_of_interval(interval, true)),
+    const auto interval = answer.prediction.speedup.interval_95();
+    row.insert(row.end(), {answer.prediction.speedup.lower(), variant_of(end_of_interval(interval, true)),
                            variant_of(end_of_interval(interval, false)), answer.rate.min_drafted.value,
                            answer.prediction.mean_accepted_length, answer.prediction.acceptance_rate,
                            QString::fromUtf8(simulator::answer_status_name(answer.prediction.status))});
@@ -104,7 +98,7 @@ Chart scenario_chart(const std::vector<NamedAnswer>& answers) {
       rows.add(QStringLiteral("%1: %2, %3")
                    .arg(named.name, QString::fromUtf8(named.answer->prediction.strategy),
                         QString::fromUtf8(named.answer->machine.name)),
-               slower_of(*named.answer), outermost_interval_95(named.answer->prediction.speedup));
+               named.answer->prediction.speedup.lower(), named.answer->prediction.speedup.interval_95());
   return rows.take();
 }
 

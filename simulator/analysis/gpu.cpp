@@ -64,15 +64,8 @@ constexpr std::array gpu_columns{"name",
 /// Share of the specified bandwidth that reading alone reaches. HBM's was measured on an H200; the others are
 /// above every fitted product, and were not measured.
 double read_prior(MemoryFamily family) {
-  switch (family) {
-    case MemoryFamily::hbm:
-      return 0.948;
-    case MemoryFamily::gddr:
-      return 0.95;
-    case MemoryFamily::lpddr:
-      break;
-  }
-  return 0.9;
+  constexpr std::array<double, 3> shares{0.948, 0.95, 0.9};
+  return shares[static_cast<std::size_t>(family)];
 }
 
 /// Prior of a memory family. The efficiency is a share of the specified bandwidth, where reading reaches
@@ -84,15 +77,8 @@ struct FamilyPrior {
 
 /// Parameters of a GPU that only has a data sheet: the middle of the fitted ones of its family.
 FamilyPrior family_prior(MemoryFamily family) {
-  switch (family) {
-    case MemoryFamily::hbm:
-      return {4.5, 0.84};
-    case MemoryFamily::gddr:
-      return {2.0, 0.87};
-    case MemoryFamily::lpddr:
-      break;
-  }
-  return {6.0, 0.80};
+  constexpr std::array<FamilyPrior, 3> priors{{{4.5, 0.84}, {2.0, 0.87}, {6.0, 0.80}}};
+  return priors[static_cast<std::size_t>(family)];
 }
 
 /// Whether products of a narrow type are priced as nvfp4's; those of more bits as fp8's.
@@ -111,15 +97,9 @@ FamilyPrior narrow_prior(MemoryFamily family, WeightType type) {
 
 /// A law with its uncertainty. The fits left 3 to 10 % open; two engines differ by a factor of two in t0.
 ProductLaw narrow_law(double t0_us, double efficiency, Calibration calibration) {
-  switch (calibration) {
-    case Calibration::fitted:
-      return {t0_us, efficiency, calibration, 0.15, 0.06};
-    case Calibration::related:
-      return {t0_us, efficiency, calibration, 0.35, 0.08};
-    case Calibration::family:
-      break;
-  }
-  return {t0_us, efficiency, calibration, 0.5, 0.1};
+  constexpr std::array<std::pair<double, double>, 3> sigmas{{{0.15, 0.06}, {0.35, 0.08}, {0.5, 0.1}}};
+  const auto [t0_sigma, efficiency_sigma] = sigmas[static_cast<std::size_t>(calibration)];
+  return {t0_us, efficiency, calibration, t0_sigma, efficiency_sigma};
 }
 
 Result<std::optional<double>> number(const Fields& fields, std::string_view column, std::string_view name) {

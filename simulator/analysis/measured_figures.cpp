@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/analysis/figure_tables.h>
+#include <draftscope/simulator/analysis/figure.h>
 #include <fmt/format.h>
 
 #include <array>
@@ -19,27 +19,13 @@ std::int64_t whole(std::size_t count) {
 }
 
 std::string_view target_step_name(TargetStep source) {
-  switch (source) {
-    case TargetStep::baseline_rounds:
-      return "baseline_rounds";
-    case TargetStep::verification:
-      return "verification";
-    case TargetStep::unknown:
-      break;
-  }
-  return "unknown";
+  constexpr std::array<std::string_view, 3> names{"unknown", "baseline_rounds", "verification"};
+  return names[static_cast<std::size_t>(source)];
 }
 
 FigureValue breakdown_source(const Figures& of) {
-  switch (of.breakdown.source) {
-    case BreakdownSource::spans:
-      return "spans";
-    case BreakdownSource::rounds:
-      return "rounds";
-    case BreakdownSource::none:
-      break;
-  }
-  return {};
+  if (of.breakdown.source == BreakdownSource::none) return {};
+  return of.breakdown.source == BreakdownSource::spans ? "spans" : "rounds";
 }
 
 FigureValue first_token(const Figures& of, double TimeSummary::*part) {
@@ -453,23 +439,10 @@ const FigureOf<OutputIdentity>& identity_figure(std::string_view key) {
 }
 
 std::span<const std::string_view> figure_table(FigureTable table) {
-  switch (table) {
-    case FigureTable::speed:
-      return speed_keys;
-    case FigureTable::speed_by_category:
-      return speed_by_category_keys;
-    case FigureTable::drafting:
-      return drafting_keys;
-    case FigureTable::memory:
-      return memory_keys;
-    case FigureTable::comparison:
-      return comparison_keys;
-    case FigureTable::comparison_csv:
-      return comparison_csv_keys;
-    case FigureTable::app:
-      return app_keys;
-  }
-  return {};
+  static const std::array<std::span<const std::string_view>, 7> tables{
+      speed_keys,      speed_by_category_keys, drafting_keys, memory_keys,
+      comparison_keys, comparison_csv_keys,    app_keys};
+  return tables[static_cast<std::size_t>(table)];
 }
 
 }  // namespace draftscope::simulator

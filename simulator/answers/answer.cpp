@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "answers/uncertainty/text_spread.h"
+#include "answers/uncertainty/confidence_draws.h"
 #include "prices/passes/cost_prices.h"
 #include "prices/passes/normal_draws.h"
 #include "rounds/priced_scenario.h"
@@ -54,7 +54,7 @@ void fill_costs(Answer& answer, const StrategyRounds& rounds, const Prices& pric
 }
 
 /// Ascending indices into Prices::drafts that any request of a setting uses.
-std::vector<std::int32_t> drafts_that_count(const SweepSetting& setting) {
+std::vector<std::int32_t> drafts_that_count(const SettingRounds& setting) {
   std::set<std::int32_t> exits;
   for (const auto* side : {&setting.min_drafted, &setting.max_drafted})
     for (const RoundStatistics& request : *side)
@@ -66,14 +66,10 @@ std::vector<std::int32_t> drafts_that_count(const SweepSetting& setting) {
 void slow_down(Answer& answer, double ratio) {
   answer.tokens_per_second /= ratio;
   answer.speedup_without_auxiliary /= ratio;
-  for (SpeedupPrediction* const side :
-       {&answer.speedup.min_drafted, answer.speedup.max_drafted ? &*answer.speedup.max_drafted : nullptr}) {
-    if (side == nullptr) continue;
-    slow_down(side->total, ratio);
-    side->request_mean /= ratio;
+  for (PredictedRatio* const predicted : {&answer.speedup, &answer.rate}) {
+    slow_down(predicted->min_drafted, ratio);
+    if (predicted->max_drafted) slow_down(*predicted->max_drafted, ratio);
   }
-  slow_down(answer.rate.min_drafted, ratio);
-  if (answer.rate.max_drafted) slow_down(*answer.rate.max_drafted, ratio);
 }
 
 /// Spread of the strategy's speedup between the recorded kinds of texts.
@@ -126,20 +122,6 @@ std::optional<TextSpread> text_spread(const StrategyRounds& rounds, const Prices
   return spread;
 }
 
-/// Speed in both cases. Where a strategy decides by times, either case may well be the truth: its interval
-/// encloses theirs, as that of bounds does.
-Result<SpeedupAndRate> predict_cases(const StrategyRounds& rounds, const SweepTarget& priced,
-                                     const SweepOptions& options) {
-  if (rounds.setting.max_drafted.empty() || !goes_by_times(rounds.strategy))
-    return predict_speedup_and_rate(rounds.vanilla, rounds.setting, priced, options);
-  SweepSetting cases = rounds.setting;
-  cases.status = AnswerStatus::bounded;
-  DRAFTSCOPE_TRY_ASSIGN(SpeedupAndRate predicted,
-                        predict_speedup_and_rate(rounds.vanilla, cases, priced, options));
-  predicted.speedup.min_drafted.status = predicted.speedup.max_drafted->status = rounds.setting.status;
-  return predicted;
-}
-
 struct CachedDraws {
   explicit CachedDraws(std::size_t draws) : prices(draws), once(draws) {}
   std::vector<Prices> prices;
@@ -149,8 +131,8 @@ struct CachedDraws {
 /// Mean prices with cached draws. Each draw of all sources is made once: speed and speedup at both ends share
 /// them. `normals` must be of the options' seed, and unused by other targets at the same time; null = no
 /// cached normal numbers.
-SweepTarget cached_draws(const PriceMap& map, const std::string& name, const SweepOptions& options,
-                         std::shared_ptr<CachedNormals> normals = nullptr) {
+PricedMachine cached_draws(const PriceMap& map, const std::string& name, const PredictionOptions& options,
+                           std::shared_ptr<CachedNormals> normals = nullptr) {
   constexpr std::int32_t max_cached = 4096;  // Some kilobytes each.
   const auto cached =
       std::make_shared<CachedDraws>(static_cast<std::size_t>(std::clamp(options.draws, 0, max_cached)));
@@ -190,9 +172,9 @@ Result<PriceQuestion> price_question(const CostModel& trained, const StrategyRou
   return question;
 }
 
-Result<Answer> answer_at(const PriceMap& map, const SweepTarget& priced, const DeviceCheck& device,
-                         const StrategyRounds& rounds, const Machine& machine, const SweepOptions& options,
-                         bool with_budget) {
+Result<Answer> answer_at(const PriceMap& map, const PricedMachine& priced, const DeviceCheck& device,
+                         const StrategyRounds& rounds, const Machine& machine,
+                         const PredictionOptions& options, bool with_budget) {
   DRAFTSCOPE_TRY(check_draft_model(rounds, map.is_as_recorded()));
   const bool is_as_measured = map.has_own_ratios();
   Answer answer{.status = rounds.setting.status,
@@ -201,7 +183,7 @@ Result<Answer> answer_at(const PriceMap& map, const SweepTarget& priced, const D
                 .source = rounds.source,
                 .notes = rounds.notes};
   fill_costs(answer, rounds, priced.prices, is_as_measured);
-  SweepOptions spread = options;
+  PredictionOptions spread = options;
   answer.text_spread = spread.other_texts = text_spread(rounds, priced.prices);
   if (rounds.is_of_other_texts) answer.notes.push_back(spread_note(*answer.text_spread));
   if (rounds.stated_rounds > 0.0)
@@ -209,9 +191,12 @@ Result<Answer> answer_at(const PriceMap& map, const SweepTarget& priced, const D
         "its interval is of one stated rate: at most ±{:.1f} % by its rounds ({:.0f}), and "
         "±{:.0f} % between tasks, as published speedups differ",
         100.0 * answer.text_spread->stated_error, rounds.stated_rounds, 100.0 * answer.text_spread->sigma));
-  DRAFTSCOPE_TRY_ASSIGN(SpeedupAndRate predicted, predict_cases(rounds, priced, spread));
-  answer.speedup = std::move(predicted.speedup);
-  answer.rate = std::move(predicted.rate);
+  // Where a strategy decides by times, either case may well be the truth: the interval encloses both, as that
+  // of bounds does.
+  SettingRounds cases = rounds.setting;
+  if (!cases.max_drafted.empty() && goes_by_times(rounds.strategy)) cases.status = AnswerStatus::bounded;
+  DRAFTSCOPE_TRY_ASSIGN(answer.speedup, predict_speedup(rounds.vanilla, cases, priced, spread));
+  DRAFTSCOPE_TRY_ASSIGN(answer.rate, predict_rate(rounds.vanilla, cases, priced, spread));
   if (is_as_measured) slow_down(answer, rounds.own_ratio);
   answer.memory = device.memory;
   answer.usable_memory = device.usable_memory;
@@ -224,8 +209,8 @@ Result<Answer> answer_at(const PriceMap& map, const SweepTarget& priced, const D
                     "without them, "
                     "as after a search",
                     answer.auxiliary, answer.speedup_without_auxiliary));
-  const bool has_requests = answer.speedup.min_drafted.total.clusters >= min_clusters_for_interval;
-  if (with_budget && has_requests && answer.speedup.min_drafted.total.interval_95) {
+  const bool has_requests = answer.speedup.min_drafted.clusters >= min_clusters_for_interval;
+  if (with_budget && has_requests && answer.speedup.min_drafted.interval_95) {
     DRAFTSCOPE_TRY_ASSIGN(answer.budget, variance_budget(rounds.vanilla, rounds.setting, priced, spread));
   }
   answer.cost_notes = machine.cost_notes;
@@ -238,16 +223,17 @@ Result<Answer> answer_at(const PriceMap& map, const SweepTarget& priced, const D
 
 void slow_down(RatioEstimate& estimate, double ratio) {
   estimate.value /= ratio;
+  estimate.cluster_mean /= ratio;
   for (std::optional<Interval>* const interval : {&estimate.interval_80, &estimate.interval_95})
     if (*interval) **interval = {(*interval)->low / ratio, (*interval)->high / ratio};
 }
 
 Result<Answer> ask(const CostModel& trained, const StrategyRounds& rounds, const Machine& machine,
-                   const SweepOptions& options, bool with_budget) {
+                   const PredictionOptions& options, bool with_budget) {
   DRAFTSCOPE_TRY_ASSIGN(const PriceQuestion question, price_question(trained, rounds, machine));
   DRAFTSCOPE_TRY_ASSIGN(const PriceMap map,
                         PriceMap::make(machine.costs_or(trained), question.scenario, question.exits));
-  const SweepTarget priced = cached_draws(map, machine.name, options);
+  const PricedMachine priced = cached_draws(map, machine.name, options);
   return answer_at(map, priced, question.device, rounds, machine, options, with_budget);
 }
 
@@ -258,7 +244,7 @@ struct CachedPrices::Last {
   std::vector<std::int32_t> exits;
   std::int32_t draws = 0;
   PriceMap map;
-  SweepTarget priced;
+  PricedMachine priced;
   std::shared_ptr<CachedNormals> normals;
 };
 
@@ -268,7 +254,7 @@ CachedPrices::CachedPrices(CachedPrices&&) noexcept = default;
 CachedPrices& CachedPrices::operator=(CachedPrices&&) noexcept = default;
 
 Result<Answer> ask(const std::shared_ptr<const CostModel>& trained, const StrategyRounds& rounds,
-                   const Machine& machine, const SweepOptions& options, CachedPrices& cached) {
+                   const Machine& machine, const PredictionOptions& options, CachedPrices& cached) {
   DRAFTSCOPE_TRY_ASSIGN(PriceQuestion question, price_question(*trained, rounds, machine));
   const std::unique_ptr<CachedPrices::Last>& last = cached.last_;
   const bool is_same_model = last != nullptr && last->trained == trained && last->costs == machine.costs;
@@ -281,7 +267,7 @@ Result<Answer> ask(const std::shared_ptr<const CostModel>& trained, const Strate
     auto normals = has_same_draws ? last->normals
                                   : std::make_shared<CachedNormals>(
                                         options.seed, static_cast<std::size_t>(std::max(options.draws, 0)));
-    SweepTarget priced = cached_draws(map, machine.name, options, normals);
+    PricedMachine priced = cached_draws(map, machine.name, options, normals);
     cached.last_ = std::make_unique<CachedPrices::Last>(
         CachedPrices::Last{trained, machine.costs, std::move(question.scenario), std::move(question.exits),
                            options.draws, std::move(map), std::move(priced), std::move(normals)});

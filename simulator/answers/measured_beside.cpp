@@ -92,8 +92,8 @@ bool is_recorded_machine(const Machine& machine, const Scenario& recorded) {
 MeasuredBeside measured_beside(const Answer& answer, const MeasuredSetting& run, const CostFitReport& fit,
                                const traces::Meta& meta) {
   MeasuredBeside beside{.run = run,
-                        .predicted = answer.speedup.min_drafted.total.value,
-                        .predicted_interval_95 = outermost_interval_95(answer.speedup)};
+                        .predicted = answer.speedup.min_drafted.value,
+                        .predicted_interval_95 = answer.speedup.interval_95()};
   beside.relative_error = beside.predicted / run.speedup - 1.0;
   constexpr double tolerance = 0.05;
   beside.differs = beside.predicted_interval_95 ? run.speedup < beside.predicted_interval_95->low ||

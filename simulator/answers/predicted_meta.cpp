@@ -35,14 +35,14 @@ std::string shape_json(const ModelShape& shape, const std::string& recorded) {
 }
 
 Json run_json(const PredictedRun& run) {
-  const SpeedupPrediction& least = run.answer.speedup.min_drafted;
+  const RatioEstimate& least = run.answer.speedup.min_drafted;
   const auto& most = run.answer.speedup.max_drafted;
   Json json{{"rounds_source", round_source_name(run.rounds.source)},
             {"status", answer_status_name(run.answer.status)},
-            {"speedup", least.total.value},
-            {"speedup_most_drafted", most ? Json(most->total.value) : Json(nullptr)},
+            {"speedup", least.value},
+            {"speedup_most_drafted", most ? Json(most->value) : Json(nullptr)},
             {"interval_95", nullptr}};
-  if (const auto interval = outermost_interval_95(run.answer.speedup))
+  if (const auto interval = run.answer.speedup.interval_95())
     json["interval_95"] = {interval->low, interval->high};
   json["notes"] = run.answer.notes;
   return json;

@@ -13,9 +13,10 @@
 
 #include "answers/predicted_meta.h"
 #include "prices/passes/cost_prices.h"
-#include "rounds/known_rounds.h"
+#include "rounds/drafts/recorded_statistics.h"
 #include "rounds/priced_scenario.h"
-#include "rounds/replay/round_times.h"
+#include "rounds/replay/known_round.h"
+#include "rounds/round_sources.h"
 
 namespace draftscope::simulator {
 
@@ -24,13 +25,7 @@ namespace {
 using traces::Phase;
 
 traces::LayerSet exit_mask(std::int32_t exit, std::int32_t n_layers, std::string origin) {
-  traces::LayerSet set{.n_layers = n_layers, .exit_layer = exit, .skipped = {}, .origin = std::move(origin)};
-  set.skipped.assign((2 * static_cast<std::size_t>(n_layers) + 7) / 8, 0);
-  for (std::int32_t bit = 2 * exit; bit < 2 * n_layers; ++bit) {
-    std::uint8_t& byte = set.skipped[static_cast<std::size_t>(bit) / 8];
-    byte = static_cast<std::uint8_t>(byte | (1U << (static_cast<unsigned>(bit) % 8)));
-  }
-  return set;
+  return set_without(exit, n_layers, n_layers, exit, std::move(origin));
 }
 
 /// Sublayers that drafts of predicted rounds run, as rows of the trace.

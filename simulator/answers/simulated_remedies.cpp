@@ -9,14 +9,14 @@ namespace draftscope::simulator {
 namespace {
 
 Result<SimulatedRemedy> ask_about(const WhatIf& what_if, const std::string& strategy,
-                                  const SweepOptions& draws) {
+                                  const PredictionOptions& draws) {
   DRAFTSCOPE_TRY_ASSIGN(const StrategyRounds rounds, what_if.rounds(strategy));
   const Machine machine{"as recorded", what_if.recorded_scenario(), nullptr, {}};
   DRAFTSCOPE_TRY_ASSIGN(const Answer answer, ask(what_if.costs().model, rounds, machine, draws));
   return SimulatedRemedy{.strategy = strategy,
                          .status = answer.status,
-                         .speedup = slower_bound(answer.speedup),
-                         .interval_95 = outermost_interval_95(answer.speedup)};
+                         .speedup = answer.speedup.lower(),
+                         .interval_95 = answer.speedup.interval_95()};
 }
 
 }  // namespace
@@ -32,8 +32,8 @@ Result<WhatIf> train_to_explain(traces::Reader& reader, const traces::Recording&
   return WhatIf::train(reader, recording);
 }
 
-std::function<Result<SimulatedRemedy>(const std::string& strategy)> simulated_remedies(WhatIf what_if,
-                                                                                       SweepOptions draws) {
+std::function<Result<SimulatedRemedy>(const std::string& strategy)> simulated_remedies(
+    WhatIf what_if, PredictionOptions draws) {
   return [what_if = std::move(what_if), draws](const std::string& strategy) {
     return ask_about(what_if, strategy, draws);
   };

@@ -102,43 +102,20 @@ Result<double> time_true_speedup(const RoundStatistics& statistics, double vanil
 }
 
 std::string_view rung_name(Rung rung) {
-  switch (rung) {
-    case Rung::layer_count:
-      return "layer count";
-    case Rung::layer_time:
-      return "layer time";
-    case Rung::head:
-      return "head";
-    case Rung::choice:
-      return "choice";
-    case Rung::width:
-      return "width";
-    case Rung::context:
-      return "context";
-    case Rung::overhead:
-      return "overhead";
-  }
-  return "";
+  constexpr std::array<std::string_view, rung_count> names{"layer count", "layer time", "head",    "choice",
+                                                           "width",       "context",    "overhead"};
+  return names[static_cast<std::size_t>(rung)];
 }
 
 std::string_view rung_meaning(Rung rung) {
-  switch (rung) {
-    case Rung::layer_count:
-      return "time is loaded layers";
-    case Rung::layer_time:
-      return "layers take their own time";
-    case Rung::head:
-      return "every pass reads the head";
-    case Rung::choice:
-      return "and chooses a token";
-    case Rung::width:
-      return "verification is wider than a step";
-    case Rung::context:
-      return "passes read the context";
-    case Rung::overhead:
-      return "rounds take time beside their passes";
-  }
-  return "";
+  constexpr std::array<std::string_view, rung_count> meanings{"time is loaded layers",
+                                                              "layers take their own time",
+                                                              "every pass reads the head",
+                                                              "and chooses a token",
+                                                              "verification is wider than a step",
+                                                              "passes read the context",
+                                                              "rounds take time beside their passes"};
+  return meanings[static_cast<std::size_t>(rung)];
 }
 
 Result<Ladder> correction_ladder(const LadderInput& input) {

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "rounds/accepted_otherwise.h"
-
 #include <draftscope/simulator/prices/closed_forms.h>
 #include <fmt/format.h>
 
@@ -10,7 +8,7 @@
 #include <optional>
 
 #include "analysis/run_specification.h"
-#include "rounds/drafts/draft_tokens.h"
+#include "rounds/drafts/drafted_positions.h"
 #include "rounds/replay/policy_choice.h"
 #include "rounds/round_sources.h"
 
@@ -56,25 +54,6 @@ void add_tokens(std::int64_t tokens, RoundStatistics& statistics, PassCount& van
 }
 
 }  // namespace
-
-Result<TargetProbabilities> target_probabilities(traces::Reader& reader) {
-  TargetProbabilities found;
-  DRAFTSCOPE_TRY_ASSIGN(const auto strings, reader.strings());
-  const auto kind =
-      std::ranges::find_if(strings, [](const auto& known) { return known.second == "target probabilities"; });
-  if (kind == strings.end()) return found;
-  DRAFTSCOPE_TRY(reader.decisions([&](const traces::Decision& decision) {
-    if (decision.kind_id != kind->first) return true;
-    const auto detail = nlohmann::json::parse(decision.detail, nullptr, false);
-    if (!detail.is_object() || !detail.contains("probabilities")) return true;
-    std::vector<double> probabilities;
-    for (const nlohmann::json& probability : detail["probabilities"])
-      if (probability.is_number()) probabilities.push_back(probability.get<double>());
-    found.emplace(decision.round_id, std::move(probabilities));
-    return true;
-  }));
-  return found;
-}
 
 const RunRows* accepted_otherwise(const TrainedRecording& trained,
                                   const speculation::StrategySpecification& strategy) {

@@ -13,17 +13,15 @@
 #include <tuple>
 #include <utility>
 
-#include "analysis/next_token_layer.h"
 #include "analysis/run_specification.h"
-#include "rounds/drafts/drafted_places.h"
+#include "rounds/drafts/drafted_table.h"
 #include "rounds/drafts/same_draft.h"
 #include "rounds/redraft.h"
 #include "rounds/replay/policy_choice.h"
 #include "rounds/round_sources.h"
+#include "rounds/searches/redrafted_run.h"
 #include "rounds/searches/replayed_search.h"
-#include "rounds/searches/searched_run.h"
 #include "rounds/searches/set_agreement.h"
-#include "rounds/searches/shifted_positions.h"
 #include "rounds/trained_recording.h"
 #include "strategies/parts/rule.h"
 #include "strategies/predict.h"

@@ -36,6 +36,6 @@ struct DeviceCheck {
 [[nodiscard]] Prices at_longer_context(Prices prices, std::int32_t rows);
 
 /// Rows of the widest verification, at least 2.
-[[nodiscard]] std::int32_t widest_verification(const SweepSetting& setting);
+[[nodiscard]] std::int32_t widest_verification(const SettingRounds& setting);
 
 }  // namespace draftscope::simulator

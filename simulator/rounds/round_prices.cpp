@@ -129,7 +129,7 @@ Prices at_longer_context(Prices prices, std::int32_t rows) {
   return prices;
 }
 
-std::int32_t widest_verification(const SweepSetting& setting) {
+std::int32_t widest_verification(const SettingRounds& setting) {
   std::size_t rows = 2;
   for (const auto* side : {&setting.min_drafted, &setting.max_drafted})
     for (const RoundStatistics& request : *side)

@@ -4,6 +4,7 @@
 #include <draftscope/speculation/catalogue/strategy_specification.h>
 #include <draftscope/speculation/strategy_text.h>
 #include <draftscope/traces/missing_data.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <set>
@@ -18,17 +19,6 @@
 namespace draftscope::simulator {
 
 namespace {
-
-/// Name and parameters, in any order.
-std::multiset<std::string_view> pieces(std::string_view specification) {
-  std::multiset<std::string_view> all;
-  while (!specification.empty()) {
-    const std::size_t end = std::min(specification.find_first_of(":,"), specification.size());
-    all.insert(specification.substr(0, end));
-    specification.remove_prefix(std::min(end + 1, specification.size()));
-  }
-  return all;
-}
 
 Result<StrategyRounds> chosen_by_times(const TrainedRecording& trained, std::string_view strategy,
                                        const Machine* machine) {
@@ -61,13 +51,13 @@ Result<StrategyRounds> recorded_elsewhere(const TrainedRecording& trained, const
 }  // namespace
 
 std::string specification_key(std::string_view specification) {
-  std::string key;
-  for (const std::string_view piece : pieces(specification)) key.append(piece).append(",");
-  return key;
-}
-
-bool has_piece(std::string_view specification, std::string_view piece) {
-  return pieces(specification).contains(piece);
+  std::multiset<std::string_view> pieces;
+  while (!specification.empty()) {
+    const std::size_t end = std::min(specification.find_first_of(":,"), specification.size());
+    pieces.insert(specification.substr(0, end));
+    specification.remove_prefix(std::min(end + 1, specification.size()));
+  }
+  return fmt::format("{}", fmt::join(pieces, ","));
 }
 
 VerifiedLayers verified_layers(const traces::Run& run) {
@@ -75,8 +65,9 @@ VerifiedLayers verified_layers(const traces::Run& run) {
 }
 
 VerifiedLayers specified_verified_layers(std::string_view specification) {
-  if (has_piece(specification, "verify=above-exit")) return VerifiedLayers::above_exit;
-  if (has_piece(specification, "verify=all-layers")) return VerifiedLayers::all;
+  const auto verify = speculation::parameter_of(specification, "verify");
+  if (verify == "above-exit") return VerifiedLayers::above_exit;
+  if (verify == "all-layers") return VerifiedLayers::all;
   return speculation::verifies_above_exit_by_default(speculation::strategy_name(specification))
              ? VerifiedLayers::above_exit
              : VerifiedLayers::all;

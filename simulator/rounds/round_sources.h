@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "rounds/replay/known_round.h"
 #include "rounds/replay/policy.h"
 #include "rounds/replay/replay_lookup.h"
 #include "rounds/trained_recording.h"
@@ -87,9 +88,6 @@ void fit_acceptance(const TrainedRecording& trained);
 /// Key that is equal for all specifications of the same name and parameters, in any order.
 [[nodiscard]] std::string specification_key(std::string_view specification);
 
-/// Whether the specification has this name or "key=value".
-[[nodiscard]] bool has_piece(std::string_view specification, std::string_view piece);
-
 /// Layers that the verifications of a recorded run's drafts ran (verifies_above_exit()).
 [[nodiscard]] VerifiedLayers verified_layers(const traces::Run& run);
 
@@ -101,5 +99,32 @@ void fit_acceptance(const TrainedRecording& trained);
 
 /// Tokens that the request's rounds emitted.
 [[nodiscard]] std::int64_t emitted_tokens(const RequestRows& rows);
+
+struct KnownRequest {
+  const traces::Request* request = nullptr;  ///< Request whose text it is.
+  const traces::Prompt* prompt = nullptr;
+  std::vector<KnownRound> rounds;
+};
+
+/// Rounds one by one, per request as in `rounds`. The caller must apply other contexts and shapes. Errors:
+/// rounds that are modelled, an imported recording.
+[[nodiscard]] Result<std::vector<KnownRequest>> known_rounds(const TrainedRecording& trained,
+                                                             const StrategyRounds& rounds);
+
+// Alternative acceptance of a recorded run at a temperature: token by token instead of as a block, or the
+// reverse. The other law (prices/closed_forms.h) judges the recorded drafts, from the target and draft
+// probabilities of their tokens.
+
+/// Finds the run whose strategy differs only in its acceptance, in a recording where that changes the draws;
+/// null if there is none.
+[[nodiscard]] const RunRows* accepted_otherwise(const TrainedRecording& trained,
+                                                const speculation::StrategySpecification& strategy);
+
+/// The run's rounds with the number of tokens that the strategy's acceptance is expected to accept of its
+/// drafts. Approximate, since the texts are other draws of the same law. Without target probabilities the
+/// rounds are unchanged, and a note says so. Errors: those of recorded_rounds().
+[[nodiscard]] Result<StrategyRounds> rounds_accepted_otherwise(
+    const TrainedRecording& trained, const RunRows& run, const speculation::StrategySpecification& strategy,
+    std::string_view text);
 
 }  // namespace draftscope::simulator

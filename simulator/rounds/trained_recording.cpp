@@ -9,7 +9,6 @@
 #include "prices/fit/engine_law.h"
 #include "prices/passes/cost_prices.h"
 #include "rounds/drafts/decode_times.h"
-#include "rounds/drafts/drift.h"
 #include "rounds/drafts/recorded_statistics.h"
 #include "rounds/searches/set_agreement.h"
 

@@ -15,12 +15,10 @@
 #include <vector>
 
 #include "prices/fit/cost_observations.h"
-#include "rounds/accepted_otherwise.h"
 #include "rounds/drafts/auxiliary_times.h"
-#include "rounds/drafts/fitted_acceptance.h"
 #include "rounds/drafts/recorded_statistics.h"
-#include "rounds/drafts/staged_passes.h"
-#include "rounds/noted_tokens.h"
+#include "rounds/drafts/round_notes.h"
+#include "rounds/replay/acceptance_models.h"
 #include "rounds/replay/replay.h"
 #include "rounds/searches/tried_sets.h"
 

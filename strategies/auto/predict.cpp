@@ -18,11 +18,10 @@
 #include <vector>
 
 #include "prices/passes/cost_prices.h"
-#include "rounds/replay/clocked_cases.h"
-#include "rounds/replay/draft_walk.h"
-#include "rounds/replay/policies.h"
+#include "rounds/replay/known_round.h"
+#include "rounds/replay/policy.h"
+#include "rounds/replay/priced_guard.h"
 #include "rounds/replay/replay.h"
-#include "rounds/replay/round_times.h"
 #include "rounds/round_sources.h"
 #include "strategies/auto/predict_texts.h"
 #include "strategies/auto/rule.h"

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "analysis/run_specification.h"
-#include "rounds/drafts/draft_tokens.h"
+#include "rounds/drafts/drafted_positions.h"
 #include "rounds/replay/replay.h"
 #include "strategies/auto/predict_texts.h"
 

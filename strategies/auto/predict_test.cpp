@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-#include "rounds/speedup_of.h"
+#include "answers/advice/learnt.h"
 
 namespace draftscope::simulator {
 namespace {

@@ -10,9 +10,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "analysis/next_token_layer.h"
 #include "analysis/run_specification.h"
-#include "rounds/drafts/draft_tokens.h"
 #include "rounds/drafts/drafted_positions.h"
 #include "rounds/drafts/drafted_table.h"
 #include "rounds/drafts/same_draft.h"

@@ -14,7 +14,6 @@
 
 #include "prices/passes/cost_prices.h"
 #include "rounds/priced_scenario.h"
-#include "rounds/replay/clocked_cases.h"
 #include "rounds/replay/priced_guard.h"
 #include "rounds/round_sources.h"
 

@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "rounds/speedup_of.h"
+#include "answers/advice/learnt.h"
 
 namespace draftscope::simulator {
 namespace {
@@ -59,14 +59,14 @@ TEST(GuardedRounds, HaveAnIntervalThatEnclosesThatOfEachCase) {
   ASSERT_TRUE(both) << both.error().message;
   EXPECT_EQ(both->status, AnswerStatus::approximate);
   EXPECT_EQ(both->speedup.min_drafted.status, AnswerStatus::approximate);
-  const Interval of_both = outermost_interval_95(both->speedup).value();
+  const Interval of_both = both->speedup.interval_95().value();
   for (const auto& side : {rounds->setting.min_drafted, rounds->setting.max_drafted}) {
     StrategyRounds alone = *rounds;
     alone.setting.min_drafted = side;
     alone.setting.max_drafted.clear();
     const auto answer = ask(costs, alone, machine);
     ASSERT_TRUE(answer) << answer.error().message;
-    const Interval of_one = outermost_interval_95(answer->speedup).value();
+    const Interval of_one = answer->speedup.interval_95().value();
     EXPECT_LE(of_both.low, of_one.low * (1 + 1e-9));
     EXPECT_GE(of_both.high, of_one.high * (1 - 1e-9));
   }

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "prices/passes/cost_prices.h"
-#include "rounds/drafts/staged_passes.h"
+#include "rounds/drafts/round_notes.h"
 #include "tests/cli/trace_files.h"
 
 namespace draftscope::simulator {

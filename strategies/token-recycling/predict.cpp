@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "rounds/drafts/draft_tokens.h"
+#include "rounds/drafts/drafted_positions.h"
 #include "rounds/round_sources.h"
 #include "strategies/predict.h"
 #include "strategies/token-recycling/rule.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <memory>
 
-#include "rounds/replay/policies.h"
+#include "rounds/replay/policy.h"
 #include "strategies/predict.h"
 
 namespace draftscope::simulator {

@@ -2,8 +2,8 @@
 // Compares the catalogues of figures with their outputs: JSON, CSV and cli/OUTPUT.md.
 
 #include <draftscope/simulator/analysis/decisions.h>
+#include <draftscope/simulator/analysis/figure.h>
 #include <draftscope/simulator/analysis/figure_json.h>
-#include <draftscope/simulator/analysis/figure_tables.h>
 #include <draftscope/simulator/analysis/round_columns.h>
 #include <draftscope/simulator/answers/answer_figures.h>
 #include <fmt/format.h>

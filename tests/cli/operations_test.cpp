@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // `draftscope report --by operation`, on a recording of an H200, and times by kind of operation.
-#include <draftscope/simulator/analysis/operation_times.h>
+#include <draftscope/simulator/analysis/operations.h>
 #include <draftscope/traces/reader.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -2,7 +2,7 @@
 // The rows of `draftscope reproduce`: all of them as data, and one made whole with a demo model.
 
 #include <draftscope/base/text_file.h>
-#include <draftscope/simulator/analysis/figure_tables.h>
+#include <draftscope/simulator/analysis/figure.h>
 #include <draftscope/speculation/catalogue/strategy_specification.h>
 #include <draftscope/speculation/model_shape.h>
 #include <draftscope/speculation/policy_file.h>

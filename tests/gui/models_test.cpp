@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Tests models without a window: Qt's model tester checks every change, and the values are those that
 // `draftscope report` prints.
-#include <draftscope/simulator/analysis/figure_tables.h>
+#include <draftscope/simulator/analysis/figure.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <QAbstractItemModelTester>

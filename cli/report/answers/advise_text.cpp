@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "report/answers/advise_text.h"
 
+#include <draftscope/simulator/analysis/figure.h>
 #include <draftscope/simulator/analysis/figure_json.h>
-#include <draftscope/simulator/analysis/figure_tables.h>
 #include <draftscope/simulator/answers/advice_text.h>
 #include <draftscope/simulator/answers/answer_figures.h>
 
@@ -108,7 +108,7 @@ Json machine_json(const Advice& advice) {
             {"reason", advice.reason},
             {"among", considered_name(advice.among)},
             {"considered", advice.considered},
-            {"prompts", advice.answer.speedup.min_drafted.total.clusters}};
+            {"prompts", advice.answer.speedup.min_drafted.clusters}};
   json["fastest"] = fastest_json(advice);
   json["held_out"] = estimate_json(advice.held_out.speedup);
   json["held_out"]["folds"] = advice.held_out.folds;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "report/answers/simulate_text.h"
 
-#include <draftscope/simulator/analysis/category_name.h>
+#include <draftscope/simulator/analysis/figure.h>
 #include <draftscope/simulator/analysis/figure_json.h>
-#include <draftscope/simulator/analysis/figure_tables.h>
+#include <draftscope/simulator/analysis/question_names.h>
+#include <draftscope/simulator/answers/advice_text.h>
 #include <draftscope/simulator/answers/answer_figures.h>
-#include <draftscope/simulator/answers/answer_text.h>
 
 #include <fmt/format.h>
 #include <algorithm>
@@ -26,9 +26,9 @@ using simulator::Answer;
 
 /// Cell with the speedup; a bounded answer shows both bounds. Intervals elsewhere have the outermost ends.
 std::string speedup_cell(const Answer& answer, const Glyphs& glyphs) {
-  const double value = answer.speedup.min_drafted.total.value;
+  const double value = answer.speedup.min_drafted.value;
   if (!answer.speedup.max_drafted) return factor(value, glyphs);
-  return speedups_text(value, answer.speedup.max_drafted->total.value, glyphs.characters());
+  return speedups_text(value, answer.speedup.max_drafted->value, glyphs.characters());
 }
 
 /// Keys of the figures to show; those of price or power only if an answer has one.
@@ -70,7 +70,7 @@ std::string fastest_text(const Simulation& simulation, const Glyphs& glyphs) {
     bool has_rival = false;
   };
   std::vector<Fastest> all;
-  const auto speedup_of = [](const Answer& answer) { return answer.speedup.min_drafted.total.value; };
+  const auto speedup_of = [](const Answer& answer) { return answer.speedup.min_drafted.value; };
   for (const std::vector<AnswerPart>& parts : simulation.parts)
     for (const AnswerPart& part : parts) {
       const auto had = std::find_if(all.begin(), all.end(), [&](const Fastest& fastest) {
@@ -135,8 +135,8 @@ std::string notes_text(const Simulation& simulation) {
   Lines lines;
   for (const Answer& answer : simulation.answers) {
     for (const std::string& note : answer.notes) lines.add_once(answer.strategy + ": " + note);
-    if (!answer.speedup.min_drafted.total.no_interval_reason.empty())
-      lines.add_once("no interval: " + answer.speedup.min_drafted.total.no_interval_reason);
+    if (!answer.speedup.min_drafted.no_interval_reason.empty())
+      lines.add_once("no interval: " + answer.speedup.min_drafted.no_interval_reason);
     for (const std::string& note : cost_note_lines(answer)) lines.add_once(answer.machine + ": " + note);
   }
   for (const Refusal& refusal : simulation.refusals) {

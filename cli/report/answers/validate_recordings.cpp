@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "report/answers/validate_recordings.h"
 
+#include <draftscope/simulator/analysis/figure.h>
 #include <draftscope/simulator/analysis/figure_json.h>
-#include <draftscope/simulator/analysis/figure_tables.h>
 #include <draftscope/simulator/answers/answer_figures.h>
 #include <draftscope/simulator/answers/checked_answer.h>
 #include <draftscope/traces/reader.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "exit_grid.h"
 
-#include <draftscope/simulator/analysis/category_name.h>
+#include <draftscope/simulator/analysis/question_names.h>
 #include <draftscope/traces/text_share.h>
 #include <fmt/format.h>
 

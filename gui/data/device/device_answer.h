@@ -5,7 +5,7 @@
 // of another, gaps and use over time; and the durations of one name. A worker computes it from immutable
 // timelines.
 
-#include <draftscope/simulator/analysis/device_comparison.h>
+#include <draftscope/simulator/analysis/device_table.h>
 #include <memory>
 #include <optional>
 #include <vector>

@@ -4,7 +4,7 @@
 #include <draftscope/simulator/analysis/gpu.h>
 #include <draftscope/simulator/analysis/measured_recording.h>
 #include <draftscope/simulator/answers/advice.h>
-#include <draftscope/simulator/answers/usable_recording.h>
+#include <draftscope/simulator/answers/what_if.h>
 #include <draftscope/speculation/catalogue/strategy_specification.h>
 #include <draftscope/speculation/published_models.h>
 #include <draftscope/traces/missing_data.h>

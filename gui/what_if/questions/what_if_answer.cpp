@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "what_if_answer.h"
 
+#include <draftscope/simulator/answers/advice_text.h>
 #include <draftscope/simulator/answers/answer.h>
-#include <draftscope/simulator/answers/answer_text.h>
 #include <draftscope/simulator/rounds/strategy_rounds.h>
 #include <fmt/format.h>
 
@@ -23,7 +23,7 @@ bool is_elsewhere(const Question& question) {
          question.tensor_parallel != 1 || !question.host.empty() || !question.draft_cost.empty();
 }
 
-Result<void> fill(const TrainedRecording& trained, const simulator::SweepOptions& options,
+Result<void> fill(const TrainedRecording& trained, const simulator::PredictionOptions& options,
                   simulator::CachedPrices* kept, WhatIfAnswer& answer) {
   const Question& question = answer.question;
   DRAFTSCOPE_TRY_ASSIGN(answer.what_if, trained.what_if(question));
@@ -64,7 +64,7 @@ bool is_as_recorded(const Question& question) {
 }
 
 WhatIfAnswer answer_of(const TrainedRecording& trained, const Question& question,
-                       const simulator::SweepOptions& options, simulator::CachedPrices* kept) {
+                       const simulator::PredictionOptions& options, simulator::CachedPrices* kept) {
   WhatIfAnswer answer{.question = question};
   if (const Result<void> filled = fill(trained, options, kept, answer); !filled)
     answer.refusal = filled.error().message;
@@ -81,7 +81,7 @@ std::string standing(const WhatIfAnswer& answer) {
 
 std::vector<std::string> notes_of(const WhatIfAnswer& answer) {
   std::vector<std::string> lines = answer.prediction.notes;
-  const std::string& reason = answer.prediction.speedup.min_drafted.total.no_interval_reason;
+  const std::string& reason = answer.prediction.speedup.min_drafted.no_interval_reason;
   if (!reason.empty()) lines.push_back("no interval: " + reason);
   const std::vector<std::string> costs = simulator::cost_note_lines(answer.prediction);
   lines.insert(lines.end(), costs.begin(), costs.end());

@@ -30,7 +30,7 @@ struct WhatIfAnswer {
   simulator::StrategyRounds rounds;
   simulator::Machine machine;
   simulator::Answer prediction;
-  simulator::PredictedRate rate;
+  simulator::PredictedRatio rate;
   std::optional<simulator::BreakEven> break_even;  ///< Absent if no draft step is taken.
   /// True if some prices rest on values beyond the measured range.
   bool is_extrapolated = false;
@@ -42,7 +42,7 @@ struct WhatIfAnswer {
 /// Answers a question. `kept` caches prices of the question before and does not change the result; null
 /// caches nothing.
 [[nodiscard]] WhatIfAnswer answer_of(const TrainedRecording& trained, const Question& question,
-                                     const simulator::SweepOptions& options = {},
+                                     const simulator::PredictionOptions& options = {},
                                      simulator::CachedPrices* kept = nullptr);
 
 /// Whether rounds are "exact", "bounded" or "approximate", and whether times are of the recorded

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/analysis/device_comparison.h>
+#include <draftscope/simulator/analysis/device_table.h>
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/base/number.h>
+#include <draftscope/simulator/analysis/device_timeline.h>
 #include <draftscope/simulator/analysis/gpu.h>
-#include <draftscope/simulator/analysis/step_bound.h>
 
 #include <fmt/format.h>
 

@@ -6,8 +6,6 @@
 #include <cmath>
 
 #include "analysis/explain/evidence.h"
-#include "analysis/explain/phrases.h"
-#include "analysis/explain/settings.h"
 #include "analysis/explain/thresholds.h"
 
 namespace draftscope::simulator {

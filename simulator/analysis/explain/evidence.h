@@ -3,10 +3,14 @@
 
 // Input and output of the checks.
 
+#include <draftscope/base/number_text.h>
 #include <draftscope/simulator/analysis/explain.h>
 #include <draftscope/simulator/analysis/figures.h>
 #include <draftscope/simulator/analysis/operations.h>
 #include <draftscope/simulator/analysis/run_rows.h>
+#include <draftscope/traces/records.h>
+#include <draftscope/traces/writer.h>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <utility>
@@ -69,5 +73,55 @@ struct Judgement {
 [[nodiscard]] Judgement judge_batch_too_large(const Evidence& of);
 /// Never judges a finding; explain() adds this row.
 [[nodiscard]] Judgement judge_nothing_wrong(const Evidence& of);
+
+// Settings close to a run's, as specifications; none where the strategy has no parameter for the change. The
+// functions of Evidence are conditions of remedies (RemedyRow::can_take).
+
+/// The run with drafts of at most `length` tokens.
+[[nodiscard]] std::vector<std::string> with_length(const traces::Run& run, std::size_t length);
+
+/// An early exit whose verification leaves out the layers that its draft has run; none if it already does so.
+[[nodiscard]] std::vector<std::string> verified_above_exit(const traces::Run& run);
+
+/// Whether the run guesses from earlier text, without a model.
+[[nodiscard]] bool guesses_from_text(const traces::Run& run);
+
+/// Whether this program decoded the run, so that its commands and strategies are at hand.
+[[nodiscard]] bool is_own_run(const Evidence& of);
+/// Whether the run used the threads of a processor.
+[[nodiscard]] bool has_threads(const Evidence& of);
+/// Whether halving the rows of verifications beyond the first would leave a row less.
+[[nodiscard]] bool has_rows_to_spare(const Evidence& of);
+/// Whether the run is an early exit that verifies all layers.
+[[nodiscard]] bool can_verify_above_exit(const Evidence& of);
+/// Whether a model drafts and no confidence ends the drafts; an own run must also be a mix of parts.
+[[nodiscard]] bool can_stop_by_confidence(const Evidence& of);
+/// Whether layers of the target draft, so that `draftscope tune` can search others.
+[[nodiscard]] bool can_be_tuned(const Evidence& of);
+/// Whether a search took time in any round.
+[[nodiscard]] bool searches(const Evidence& of);
+/// Whether times within phases were recorded.
+[[nodiscard]] bool records_within_phases(const Evidence& of);
+
+// Numbers inside sentences, in ASCII; other numbers are in number_text.h.
+
+/// "22 %", and "3.1 %" below ten.
+[[nodiscard]] std::string share_text(double share);
+/// "1.21", "31.4", "743".
+[[nodiscard]] std::string amount_text(double amount);
+/// "1.21 vanilla steps", "1.00 of its own verifications".
+[[nodiscard]] std::string steps_text(double steps, RoundUnit unit);
+/// "1 round", "12 rounds".
+[[nodiscard]] std::string count_text(std::int64_t count, const std::string& noun);
+
+/// The figures must be those of the rows, without data that `meta` declares missing. A vanilla step is the
+/// time per token of vanilla decoding that the measured decode speedup implies, so that yields / takes is
+/// that speedup.
+[[nodiscard]] RoundAccount round_account(const Figures& figures, const RunRows& rows,
+                                         const traces::Meta& meta);
+
+/// The opening sentences of a diagnosis, without its findings.
+[[nodiscard]] std::string summary_of(const Diagnosis& diagnosis, const Figures& figures,
+                                     const traces::Meta& meta);
 
 }  // namespace draftscope::simulator

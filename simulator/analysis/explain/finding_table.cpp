@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include "analysis/explain/evidence.h"
-#include "analysis/explain/settings.h"
 
 namespace draftscope::simulator {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "analysis/explain/round_account.h"
+#include "analysis/explain/evidence.h"
 
 #include <draftscope/traces/missing_data.h>
 #include <fmt/format.h>
@@ -8,8 +8,6 @@
 #include <array>
 #include <cmath>
 #include <initializer_list>
-
-#include "analysis/explain/phrases.h"
 
 namespace draftscope::simulator {
 

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "analysis/explain/settings.h"
-
 #include <draftscope/simulator/analysis/measured_recording.h>
 #include <draftscope/speculation/catalogue/strategy_catalogue.h>
 #include <draftscope/speculation/catalogue/strategy_specification.h>
+#include <draftscope/speculation/strategy_text.h>
 #include <draftscope/traces/missing_data.h>
-
+#include <fmt/format.h>
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <string_view>
 
+#include "analysis/explain/evidence.h"
 #include "analysis/run_specification.h"
 
 namespace draftscope::simulator {
@@ -25,20 +26,14 @@ std::string_view length_parameter(std::string_view strategy) {
   return {};
 }
 
-/// The specification with one parameter set to another value.
-std::string with_parameter(const std::string& specification, std::string_view key, const std::string& value) {
-  std::string text(speculation::strategy_name(specification));
-  std::string_view rest = std::string_view(specification).substr(text.size());
-  char before = ':';
-  while (!rest.empty()) {
-    rest.remove_prefix(1);  // Skips the colon or comma.
-    const std::string_view piece = rest.substr(0, rest.find(','));
-    rest.remove_prefix(piece.size());
-    if (piece.empty() || piece.substr(0, piece.find('=')) == key) continue;
-    text.append(1, before).append(piece);
-    before = ',';
+/// The specification with the parameter set to the value and moved to the end.
+std::string with_last(std::string specification, std::string_view key, std::string_view value) {
+  if (const auto given = speculation::parameter_of(specification, key)) {
+    auto start = static_cast<std::size_t>(given->data() - specification.data()) - key.size() - 1;
+    if (start + key.size() + 1 + given->size() == specification.size()) --start;
+    specification.erase(start, key.size() + 2 + given->size());  // With the comma or colon beside it.
   }
-  return text.append(1, before).append(key).append("=").append(value);
+  return speculation::with_parameter(std::move(specification), key, value);
 }
 
 /// Whether any round of the run fulfils the condition.
@@ -54,14 +49,14 @@ bool has_round(const RunRows& run, const Condition& condition) {
 std::vector<std::string> with_length(const traces::Run& run, std::size_t length) {
   const std::string_view parameter = length_parameter(run.strategy);
   if (parameter.empty()) return {};
-  return {with_parameter(run.specification, parameter, std::to_string(length))};
+  return {with_last(run.specification, parameter, std::to_string(length))};
 }
 
 std::vector<std::string> verified_above_exit(const traces::Run& run) {
   const bool can =
       speculation::strategy_catalogue().can_verify_above_exit(speculation::strategy_row(run.strategy).parts);
   if (!can || verifies_above_exit(run)) return {};
-  return {with_parameter(run.specification, "verify", "above-exit")};
+  return {with_last(run.specification, "verify", "above-exit")};
 }
 
 bool guesses_from_text(const traces::Run& run) {
@@ -110,6 +105,27 @@ bool searches(const Evidence& of) {
 bool records_within_phases(const Evidence& of) {
   const std::string level = meta_value(of.meta, "level");
   return level == "layers" || level == "ops";
+}
+
+std::string share_text(double share) {
+  const double percent = 100.0 * share;
+  const bool is_small = percent > 0.0 && percent < 9.95;
+  return percent_text(share, is_small ? 1 : 0);
+}
+
+std::string amount_text(double amount) {
+  const double size = std::abs(amount);
+  if (size < 9.995) return fmt::format("{:.2f}", amount);
+  return size < 99.95 ? fmt::format("{:.1f}", amount) : fmt::format("{:.0f}", amount);
+}
+
+std::string steps_text(double steps, RoundUnit unit) {
+  const bool is_vanilla = unit == RoundUnit::vanilla_step;
+  return amount_text(steps) + (is_vanilla ? " vanilla steps" : " of its own verifications");
+}
+
+std::string count_text(std::int64_t count, const std::string& noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
 }  // namespace draftscope::simulator

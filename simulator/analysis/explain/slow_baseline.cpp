@@ -15,7 +15,6 @@
 #include <vector>
 
 #include "analysis/explain/evidence.h"
-#include "analysis/explain/phrases.h"
 #include "analysis/explain/thresholds.h"
 #include "analysis/run_specification.h"
 

@@ -8,8 +8,6 @@
 
 #include "analysis/explain/evidence.h"
 #include "analysis/explain/interruptions.h"
-#include "analysis/explain/phrases.h"
-#include "analysis/explain/settings.h"
 #include "analysis/explain/thresholds.h"
 
 namespace draftscope::simulator {

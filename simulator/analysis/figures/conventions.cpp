@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/simulator/analysis/conventions.h>
-#include <draftscope/simulator/analysis/figure_tables.h>
+#include <draftscope/simulator/analysis/figure.h>
 #include <draftscope/simulator/analysis/figures.h>
 #include <draftscope/simulator/analysis/measured_recording.h>
 #include <draftscope/traces/missing_data.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/analysis/known_texts.h>
+#include <draftscope/simulator/analysis/measured_recording.h>
 #include <fmt/format.h>
 
 #include <algorithm>

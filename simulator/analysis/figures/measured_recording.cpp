@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/base/number.h>
-#include <draftscope/simulator/analysis/figure_tables.h>
-#include <draftscope/simulator/analysis/known_texts.h>
+#include <draftscope/simulator/analysis/figure.h>
 #include <draftscope/simulator/analysis/measured_recording.h>
 #include <draftscope/traces/missing_data.h>
 #include <fmt/format.h>

@@ -2,10 +2,14 @@
 #include <draftscope/simulator/analysis/speedup.h>
 
 #include <draftscope/base/statistics.h>
-
+#include <draftscope/simulator/analysis/comparison.h>
+#include <draftscope/simulator/analysis/run_rows.h>
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
+#include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -114,6 +118,39 @@ void add_repeats(Speedup& result, std::span<const RequestPair* const> pairs) {
   result.repeat_maximum = maximum;
 }
 
+/// Text, and index among the prompts with this text (0 except for repeated texts).
+using PromptKey = std::pair<std::string_view, std::size_t>;
+
+std::map<std::pair<PromptKey, std::int32_t>, const traces::Request*> requests_by_key(const RunRows& run) {
+  std::map<std::string_view, std::set<traces::PromptId>> ids_of_text;
+  for (const RequestRows& rows : run.requests) ids_of_text[rows.prompt->text].insert(rows.prompt->id);
+  std::map<std::pair<PromptKey, std::int32_t>, const traces::Request*> requests;
+  for (const RequestRows& rows : run.requests) {
+    const std::set<traces::PromptId>& ids = ids_of_text[rows.prompt->text];
+    const auto occurrence = static_cast<std::size_t>(std::distance(ids.begin(), ids.find(rows.prompt->id)));
+    requests.emplace(std::pair{PromptKey{rows.prompt->text, occurrence}, rows.request->repeat}, rows.request);
+  }
+  return requests;
+}
+
+/// The fastest of runs that are restricted to one category; `baseline` is one of them.
+std::optional<Winner> winner_of(const std::vector<RunRows>& runs, std::size_t baseline) {
+  std::vector<std::pair<double, std::size_t>> fastest{{1.0, baseline}};
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    if (i == baseline) continue;
+    const auto over_vanilla = speedup(pair_requests(Baseline(runs[baseline]), Comparison(runs[i])));
+    if (over_vanilla) fastest.emplace_back(over_vanilla->value, i);
+  }
+  if (fastest.size() < 2) return std::nullopt;
+  std::stable_sort(fastest.begin(), fastest.end(),
+                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  const RunRows& first = runs[fastest[0].second];
+  const RunRows& second = runs[fastest[1].second];
+  return Winner{.run = first.run,
+                .runner_up = second.run,
+                .lead = speedup(pair_requests(Baseline(second), Comparison(first)))};
+}
+
 }  // namespace
 
 std::optional<Speedup> speedup(const Pairing& pairing) {
@@ -142,6 +179,62 @@ std::optional<Speedup> speedup(const Pairing& pairing) {
     result.decode_interval = interval_of(decode, result.estimator);
   }
   return result;
+}
+
+Pairing pair_requests(Baseline<RunRows> baseline, Comparison<RunRows> comparison) {
+  const auto baseline_requests = requests_by_key(baseline.value);
+  const auto comparison_requests = requests_by_key(comparison.value);
+  Pairing pairing;
+  const PromptKey* last = nullptr;
+  for (const auto& [key, request] : baseline_requests) {
+    const auto partner = comparison_requests.find(key);
+    if (partner == comparison_requests.end()) continue;
+    if (last == nullptr || *last != key.first) ++pairing.prompts;
+    last = &key.first;
+    pairing.pairs.push_back({request, partner->second, pairing.prompts - 1});
+  }
+  pairing.unpaired =
+      baseline.value.requests.size() + comparison.value.requests.size() - 2 * pairing.pairs.size();
+  return pairing;
+}
+
+OutputIdentity output_identity(const Pairing& pairing) {
+  OutputIdentity identity;
+  identity.compared_requests = pairing.pairs.size();
+  identity.compared_prompts = pairing.prompts;
+  std::set<std::size_t> differing;
+  for (std::size_t i = 0; i < pairing.pairs.size(); ++i) {
+    const auto& expected = pairing.pairs[i].baseline->tokens;
+    const auto& found = pairing.pairs[i].comparison->tokens;
+    if (expected == found) continue;
+    const auto [position, other] =
+        std::mismatch(expected.begin(), expected.end(), found.begin(), found.end());
+    identity.differences.push_back({i, static_cast<std::size_t>(position - expected.begin())});
+    differing.insert(pairing.pairs[i].prompt_index);
+  }
+  identity.differing_prompts = differing.size();
+  return identity;
+}
+
+std::vector<Winner> winners(const traces::Recording& recording) {
+  const std::vector<RunRows> runs = rows_by_run(recording);
+  const RunRows* baseline = baseline_of(runs);
+  if (baseline == nullptr) return {};
+  const auto place = static_cast<std::size_t>(baseline - runs.data());
+  std::vector<Winner> all;
+  if (auto winner = winner_of(runs, place)) all.push_back(std::move(*winner));
+  const std::vector<std::string> names = categories(*baseline);
+  if (names.size() < 2) return all;
+  for (const std::string& category : names) {
+    std::vector<RunRows> parts;
+    parts.reserve(runs.size());
+    for (const RunRows& run : runs) parts.push_back(only_category(run, category));
+    if (auto winner = winner_of(parts, place)) {
+      winner->category = category;
+      all.push_back(std::move(*winner));
+    }
+  }
+  return all;
 }
 
 }  // namespace draftscope::simulator

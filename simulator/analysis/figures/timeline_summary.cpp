@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/analysis/timeline_summary.h>
+#include <draftscope/simulator/analysis/measured_recording.h>
 #include <draftscope/traces/reader.h>
 
 #include <algorithm>

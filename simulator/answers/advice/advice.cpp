@@ -2,7 +2,7 @@
 #include <draftscope/simulator/answers/advice.h>
 #include <draftscope/simulator/answers/answer.h>
 #include <draftscope/simulator/answers/measured_beside.h>
-#include <draftscope/simulator/answers/usable_recording.h>
+#include <draftscope/simulator/answers/what_if.h>
 #include <draftscope/simulator/rounds/round_prices.h>
 #include <draftscope/simulator/rounds/strategy_rounds.h>
 
@@ -15,10 +15,8 @@
 #include <vector>
 
 #include "answers/advice/choice.h"
-#include "answers/advice/doubts.h"
-#include "answers/advice/limits.h"
 #include "answers/advice/objections.h"
-#include "answers/oracle/cross_fit.h"
+#include "answers/oracle/price_of_time.h"
 #include "rounds/round_sources.h"
 
 namespace draftscope::simulator {
@@ -51,9 +49,9 @@ class Adviser {
     advice_.among = candidates_.considered;
     DRAFTSCOPE_TRY_ASSIGN(JoinedPrices joined, joined_prices(what_if_.costs().model, placed_.groups, machine_,
                                                              options_.longer_context, options_.draws.seed));
-    target_ = std::move(joined.target);
+    priced_ = std::move(joined.machine);
     has_own_ratios_ = joined.has_own_ratios;
-    competition_ = compete(placed_, vanilla_, target_.prices, has_own_ratios_);
+    competition_ = compete(placed_, vanilla_, priced_.prices, has_own_ratios_);
     fastest_ = competition_.fastest();
     advice_.fastest = candidates_.all[fastest_].rounds.strategy;
     advice_.setting = candidates_.all[fastest_].setting;
@@ -92,7 +90,7 @@ class Adviser {
       const std::vector<std::size_t>& places = of_category;
       const auto total_ns = [&](const std::vector<RoundStatistics>& rounds) {
         double total = 0.0;
-        for (const std::size_t place : places) total += time_ns(rounds[place], target_.prices);
+        for (const std::size_t place : places) total += time_ns(rounds[place], priced_.prices);
         return total;
       };
       const double vanilla_ns = total_ns(candidates_.vanilla);
@@ -120,9 +118,8 @@ class Adviser {
       advice_.exit_there = rounds.drafts[static_cast<std::size_t>(advice_.setting->exit) - 1].attention;
     DRAFTSCOPE_TRY_ASSIGN(advice_.answer,
                           simulator::ask(what_if_.costs().model, rounds, machine_, options_.draws, true));
-    const PredictedSpeedup& speedup = advice_.answer.speedup;
-    advice_.speedup = slower_bound(speedup);
-    advice_.interval_95 = outermost_interval_95(speedup);
+    advice_.speedup = advice_.answer.speedup.lower();
+    advice_.interval_95 = advice_.answer.speedup.interval_95();
     return {};
   }
 
@@ -156,16 +153,16 @@ class Adviser {
     const std::size_t folds = fold_count(candidates_.vanilla.size(), options_.folds);
     advice_.held_out.folds = static_cast<std::int32_t>(folds);
     const HeldOutRounds chosen =
-        folds > 1 ? cross_fitted(placed_, competition_, candidates_.vanilla, target_.prices, folds)
+        folds > 1 ? cross_fitted(placed_, competition_, candidates_.vanilla, priced_.prices, folds)
                   : HeldOutRounds{.setting = {placed_.rounds[fastest_].setting.status,
                                               slower(placed_, competition_, fastest_),
                                               {}},
                                   .own_ratio = competition_.own_ratio[fastest_]};
-    SweepOptions draws = options_.draws;
+    PredictionOptions draws = options_.draws;
     draws.other_texts = advice_.answer.text_spread;
-    DRAFTSCOPE_TRY_ASSIGN(const PredictedSpeedup gain,
-                          predict_speedup(vanilla, chosen.setting, target_, draws));
-    advice_.held_out.speedup = gain.min_drafted.total;
+    DRAFTSCOPE_TRY_ASSIGN(const PredictedRatio gain,
+                          predict_speedup(vanilla, chosen.setting, priced_, draws));
+    advice_.held_out.speedup = gain.min_drafted;
     slow_down(advice_.held_out.speedup, chosen.own_ratio);
     return {};
   }
@@ -186,8 +183,8 @@ class Adviser {
     std::vector<ClusterSums> clusters;
     for (std::size_t i = 0; i < first.size(); ++i)
       if (first[i].rounds > 0)
-        clusters.push_back({competition_.own_ratio[*second] * time_ns(other[i], target_.prices),
-                            competition_.own_ratio[fastest_] * time_ns(first[i], target_.prices)});
+        clusters.push_back({competition_.own_ratio[*second] * time_ns(other[i], priced_.prices),
+                            competition_.own_ratio[fastest_] * time_ns(first[i], priced_.prices)});
     DRAFTSCOPE_TRY_ASSIGN(runner_up.lead, cluster_bootstrap(clusters, {.draws = options_.draws.draws,
                                                                        .seed = options_.draws.seed}));
     advice_.runner_up = std::move(runner_up);
@@ -235,7 +232,7 @@ class Adviser {
     const AdvisedMachine advised{what_if_.costs().model, machine_, placed_, vanilla_, options_};
     DRAFTSCOPE_TRY_ASSIGN(advice_.batch, batch_limit(advised));
     const bool drafts = competition_.speedup(fastest_) > 1.0;
-    advice_.context = context_limit(advised, drafts ? std::optional(fastest_) : std::nullopt, target_.prices,
+    advice_.context = context_limit(advised, drafts ? std::optional(fastest_) : std::nullopt, priced_.prices,
                                     has_own_ratios_);
     if (what_if_.trained().shadowed.tables.empty()) return {};
     DRAFTSCOPE_TRY_ASSIGN(StrategyRounds rounds, what_if_.rounds(advice_.fastest, machine_));
@@ -254,7 +251,7 @@ class Adviser {
   const AdviceOptions& options_;
   PlacedCandidates placed_;
   RoundStatistics vanilla_;
-  SweepTarget target_;
+  PricedMachine priced_;
   bool has_own_ratios_ = false;
   Competition competition_;
   std::size_t fastest_ = 0;

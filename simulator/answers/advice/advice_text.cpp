@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/analysis/category_name.h>
+#include <draftscope/base/number_text.h>
+#include <draftscope/simulator/analysis/question_names.h>
 #include <draftscope/simulator/answers/advice_text.h>
-#include <draftscope/simulator/answers/answer_text.h>
 #include <fmt/format.h>
-
 #include <algorithm>
 #include <functional>
 
@@ -52,7 +51,7 @@ AdviceLine gain_line(const Advice& advice, Characters characters) {
 }
 
 std::string sure_words(const Advice& advice, Characters characters) {
-  const auto prompts = advice.answer.speedup.min_drafted.total.clusters;
+  const auto prompts = advice.answer.speedup.min_drafted.clusters;
   std::string words = fmt::format(
       "rounds {} and {}, times modelled; {} candidates, {} prompt{}", round_source_name(advice.answer.source),
       answer_status_name(advice.answer.status), advice.considered, prompts, prompts == 1 ? "" : "s");
@@ -154,6 +153,30 @@ std::vector<AdviceLine> advice_lines(const Advice& advice, Characters characters
                                 {"record", record.empty() ? "nothing that would tell more" : record}};
   if (!advice.by_category.empty())
     lines.insert(lines.begin() + 3, {"by category", category_words(advice, characters)});
+  return lines;
+}
+
+std::string break_even_text(const std::optional<BreakEven>& even, const Answer& answer) {
+  if (!even) return "none, no draft step is taken";
+  if (even->acceptance_rate > 1.0) return "never, whatever is accepted";
+  return fmt::format("pays from M {:.2f} on (here {:.2f}), {} of the draft tokens accepted (here {})",
+                     even->mean_accepted_length, answer.mean_accepted_length,
+                     percent_text(even->acceptance_rate), percent_text(answer.acceptance_rate));
+}
+
+std::vector<std::string> cost_note_lines(const Answer& answer) {
+  std::vector<std::string> lines;
+  int undetermined = 0;
+  for (const CostNote& note : answer.cost_notes) {
+    if (note.provenance == Provenance::undetermined)
+      ++undetermined;
+    else
+      lines.push_back((note.provenance == Provenance::extrapolated ? "extrapolated: " : "") + note.text);
+  }
+  if (undetermined > 0)
+    lines.push_back(fmt::format(
+        "{} cost parameters are not determined by the recording (draftscope simulate --json names them)",
+        undetermined));
   return lines;
 }
 

@@ -23,17 +23,6 @@ namespace draftscope::simulator {
 
 namespace {
 
-/// The specification with its parameters in a fixed order, so that one setting has one name.
-std::string normalized(std::string_view specification) {
-  std::multiset<std::string> pieces;
-  while (!specification.empty()) {
-    const std::size_t end = std::min(specification.find_first_of(":,"), specification.size());
-    pieces.emplace(specification.substr(0, end));
-    specification.remove_prefix(std::min(end + 1, specification.size()));
-  }
-  return fmt::format("{}", fmt::join(pieces, ","));
-}
-
 constexpr std::size_t nowhere = static_cast<std::size_t>(-1);
 
 bool drafts_anything(const StrategyRounds& rounds) {
@@ -193,7 +182,7 @@ class CandidateCollector {
 
   void add(const std::optional<EarlyExitSetting>& setting, StrategyRounds rounds) {
     if (!drafts_anything(rounds)) return;
-    const auto [known, is_new] = places_.try_emplace(normalized(rounds.strategy), found_.all.size());
+    const auto [known, is_new] = places_.try_emplace(specification_key(rounds.strategy), found_.all.size());
     if (!is_new) {
       if (known->second < found_.all.size()) found_.all[known->second].setting = setting;
       return;

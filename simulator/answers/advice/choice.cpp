@@ -3,7 +3,6 @@
 
 #include <draftscope/simulator/answers/answer.h>
 #include <draftscope/simulator/rounds/strategy_rounds.h>
-
 #include <algorithm>
 #include <numeric>
 #include <utility>
@@ -42,6 +41,37 @@ void join(Prices prices, Prices& into) {
   into.auxiliary.insert(into.auxiliary.end(), prices.auxiliary.begin(), prices.auxiliary.end());
 }
 
+Result<bool> pays_at(const AdvisedMachine& advised, std::int32_t batch) {
+  Machine machine = advised.machine;
+  machine.scenario.batch = batch;
+  DRAFTSCOPE_TRY_ASSIGN(const JoinedPrices joined,
+                        joined_prices(advised.model, advised.placed.groups, machine,
+                                      advised.options.longer_context, advised.options.draws.seed));
+  const Competition competition =
+      compete(advised.placed, advised.vanilla, joined.machine.prices, joined.has_own_ratios);
+  return competition.speedup(competition.fastest()) > 1.0;
+}
+
+/// The fastest candidate with a given number of additional rows, and its lead.
+struct Best {
+  std::string strategy;
+  double gain = 0.0;  ///< Gain over the chosen one.
+};
+
+Best best_at(const AdvisedMachine& advised, std::optional<std::size_t> chosen, const Prices& prices,
+             bool has_own_ratios, std::int32_t more_rows) {
+  const Competition competition =
+      compete(advised.placed, advised.vanilla, at_longer_context(prices, more_rows), has_own_ratios);
+  const std::size_t fastest = competition.fastest();
+  const bool drafts = competition.speedup(fastest) > 1.0;
+  const double best_ns = drafts ? competition.total_ns[fastest] : competition.vanilla_ns;
+  const double chosen_ns = chosen ? competition.total_ns[*chosen] : competition.vanilla_ns;
+  return {drafts ? advised.placed.rounds[fastest].strategy : "vanilla", chosen_ns / best_ns - 1.0};
+}
+
+/// Minimum rows of a pass that verifies.
+constexpr std::int32_t min_verified = 2;
+
 }  // namespace
 
 PriceGroups::PriceGroups(std::span<const StrategyRounds> strategies, std::int32_t n_layers) {
@@ -77,8 +107,8 @@ RoundStatistics PriceGroups::placed(std::size_t strategy, RoundStatistics statis
 Result<JoinedPrices> joined_prices(const CostModel& model, const PriceGroups& groups, const Machine& machine,
                                    std::int32_t longer_context, std::uint64_t seed) {
   std::vector<PriceMap> maps;
-  JoinedPrices joined{.target = {.name = machine.name, .prices = {}, .draws = {}}};
-  SweepTarget& target = joined.target;
+  JoinedPrices joined{.machine = {.name = machine.name, .prices = {}, .draws = {}}};
+  PricedMachine& priced = joined.machine;
   for (const PriceGroup& group : groups.groups()) {
     Scenario scenario = machine.scenario;
     scenario.drafts = group.drafts;
@@ -88,12 +118,12 @@ Result<JoinedPrices> joined_prices(const CostModel& model, const PriceGroups& gr
     scenario.widths = group.widths;
     scenario.context += longer_context;
     DRAFTSCOPE_TRY_ASSIGN(PriceMap map, PriceMap::make(machine.costs_or(model), scenario));
-    join(map.mean(), target.prices);
+    join(map.mean(), priced.prices);
     joined.has_own_ratios = map.has_own_ratios();
     maps.push_back(std::move(map));
   }
-  target.prices = at_longer_context(std::move(target.prices), longer_context);
-  target.draws = [maps = std::move(maps), longer_context, seed](std::uint64_t draw, PriceSources vary) {
+  priced.prices = at_longer_context(std::move(priced.prices), longer_context);
+  priced.draws = [maps = std::move(maps), longer_context, seed](std::uint64_t draw, PriceSources vary) {
     Prices all;
     for (const PriceMap& map : maps) {
       Prices prices;
@@ -110,7 +140,7 @@ PlacedCandidates place(const Candidates& candidates, const ModelShape& recorded,
   PriceGroups groups(rounds, asked.n_layers);
   PlacedCandidates placed{std::move(rounds), {}, {}, std::move(groups)};
   for (std::size_t i = 0; i < placed.rounds.size(); ++i) {
-    SweepSetting& setting = placed.rounds[i].setting;
+    SettingRounds& setting = placed.rounds[i].setting;
     for (auto* side : {&setting.min_drafted, &setting.max_drafted})
       for (RoundStatistics& request : *side) request = placed.groups.placed(i, std::move(request));
     placed.least.push_back(sum_of(setting.min_drafted));
@@ -139,7 +169,7 @@ Competition compete(const PlacedCandidates& placed, const RoundStatistics& vanil
 
 const std::vector<RoundStatistics>& slower(const PlacedCandidates& placed, const Competition& competition,
                                            std::size_t candidate) {
-  const SweepSetting& setting = placed.rounds[candidate].setting;
+  const SettingRounds& setting = placed.rounds[candidate].setting;
   return competition.is_most[candidate] ? setting.max_drafted : setting.min_drafted;
 }
 
@@ -180,6 +210,51 @@ HeldOutRounds cross_fitted(const PlacedCandidates& placed, const Competition& co
   if (priced_ns > 0.0) chosen.own_ratio = ns / priced_ns;
   chosen.setting.status = *std::max_element(status.begin(), status.end());
   return chosen;
+}
+
+Result<BatchLimit> batch_limit(const AdvisedMachine& advised) {
+  BatchLimit limit{.last = 0, .searched = advised.options.max_batch};
+  std::int32_t above = 1;  // Speculation does not pay here, once the search below has ended.
+  while (above <= limit.searched) {
+    DRAFTSCOPE_TRY_ASSIGN(const bool pays, pays_at(advised, above));
+    if (!pays) break;
+    limit.last = above;
+    above = above < limit.searched ? std::min(2 * above, limit.searched) : limit.searched + 1;
+  }
+  while (above - limit.last > 1 && limit.last > 0 && limit.last < limit.searched) {
+    const std::int32_t middle = limit.last + (above - limit.last) / 2;
+    DRAFTSCOPE_TRY_ASSIGN(const bool pays, pays_at(advised, middle));
+    (pays ? limit.last : above) = middle;
+  }
+  limit.is_extrapolated = min_verified * std::max(limit.last, 1) > advised.model.largest_rows;
+  return limit;
+}
+
+ContextLimit context_limit(const AdvisedMachine& advised, std::optional<std::size_t> chosen,
+                           const Prices& prices, bool has_own_ratios) {
+  constexpr std::int32_t first = 256;
+  constexpr std::int32_t steps = 16;
+  ContextLimit limit{.more_rows = {}, .strategy = {}, .gain = 0.0, .searched = advised.options.max_context};
+  const auto changes = [&](std::int32_t rows) {
+    return best_at(advised, chosen, prices, has_own_ratios, rows).gain > context_tolerance;
+  };
+  std::int32_t below = 0;
+  std::int32_t above = std::min(first, limit.searched);
+  while (!changes(above)) {
+    if (above == limit.searched) return limit;
+    below = above;
+    above = std::min(2 * above, limit.searched);
+  }
+  while (above - below > std::max(above / steps, 1)) {
+    const std::int32_t middle = below + (above - below) / 2;
+    (changes(middle) ? above : below) = middle;
+  }
+  const Best there = best_at(advised, chosen, prices, has_own_ratios, above);
+  limit.more_rows = above;
+  limit.strategy = there.strategy;
+  limit.gain = there.gain;
+  limit.is_extrapolated = above > advised.model.largest_context;
+  return limit;
 }
 
 }  // namespace draftscope::simulator

@@ -40,7 +40,7 @@ class PriceGroups {
 };
 
 struct JoinedPrices {
-  SweepTarget target;
+  PricedMachine machine;
   bool has_own_ratios = false;  ///< PriceMap::has_own_ratios().
 };
 
@@ -83,7 +83,7 @@ struct Competition {
 
 /// Rounds of each prompt with a candidate that was chosen on other prompts.
 struct HeldOutRounds {
-  SweepSetting setting;
+  SettingRounds setting;
   double own_ratio = 1.0;  ///< Time of all its rounds / their priced time.
 };
 
@@ -92,5 +92,25 @@ struct HeldOutRounds {
 [[nodiscard]] HeldOutRounds cross_fitted(const PlacedCandidates& placed, const Competition& competition,
                                          const std::vector<RoundStatistics>& vanilla, const Prices& prices,
                                          std::size_t folds);
+
+// Limits of an advice: up to which batch and to which context it applies.
+
+/// A machine's candidates, with vanilla decoding of the same texts.
+struct AdvisedMachine {
+  const CostModel& model;
+  const Machine& machine;
+  const PlacedCandidates& placed;
+  const RoundStatistics& vanilla;  ///< Statistics of all requests.
+  const AdviceOptions& options;
+};
+
+/// Doubles the batch and then halves the interval, assuming that speculation which does not pay at some batch
+/// does not pay at a larger one. O(log batch · price maps).
+[[nodiscard]] Result<BatchLimit> batch_limit(const AdvisedMachine& advised);
+
+/// Searches the context in the same way, in steps of 1/16. `chosen` is the advised candidate, none for
+/// vanilla decoding; `prices` and `has_own_ratios` are those of JoinedPrices at the machine's own context.
+[[nodiscard]] ContextLimit context_limit(const AdvisedMachine& advised, std::optional<std::size_t> chosen,
+                                         const Prices& prices, bool has_own_ratios);
 
 }  // namespace draftscope::simulator

@@ -29,7 +29,7 @@ Facts prompt_facts(const Answer& answer, const traces::Recording& recording) {
   std::size_t tokens = 0;
   for (const traces::Prompt& prompt : recording.prompts) tokens += prompt.tokens.size();
   return {{"file", meta_value(recording.meta, "prompts_file")},
-          {"questions", std::to_string(answer.speedup.min_drafted.total.clusters)},
+          {"questions", std::to_string(answer.speedup.min_drafted.clusters)},
           {"tokens", std::to_string(tokens)}};
 }
 
@@ -96,13 +96,13 @@ Result<PolicyFile> asked_policy(const Answer& answer, const Machine& machine,
                 answer.strategy, machine.scenario.shape.name, recorded.name);
   DRAFTSCOPE_TRY_ASSIGN(PolicyFile policy,
                         policy_for(answer.strategy, machine.name, answer, recording, origin));
-  set_prediction(policy, {.score = slower_bound(answer.speedup),
+  set_prediction(policy, {.score = answer.speedup.lower(),
                           .acceptance_rate = answer.acceptance_rate,
                           .tokens_per_round = answer.mean_accepted_length});
   policy.settings.insert({{"search", "what-if"},
                           {"rounds_source", std::string(round_source_name(answer.source))},
                           {"status", std::string(answer_status_name(answer.status))},
-                          {"interval_95", range(outermost_interval_95(answer.speedup))}});
+                          {"interval_95", range(answer.speedup.interval_95())}});
   return policy;
 }
 

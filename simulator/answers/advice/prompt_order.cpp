@@ -5,7 +5,7 @@
 #include <map>
 #include <utility>
 
-#include "rounds/replay/policies.h"
+#include "rounds/replay/policy.h"
 #include "rounds/replay/policy_choice.h"
 #include "rounds/replay/replay.h"
 #include "rounds/trained_recording.h"

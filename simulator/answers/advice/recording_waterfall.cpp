@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/base/number_text.h>
-#include <draftscope/simulator/analysis/category_name.h>
+#include <draftscope/simulator/analysis/question_names.h>
 #include <draftscope/simulator/answers/answer.h>
 #include <draftscope/simulator/answers/recording_waterfall.h>
 #include <draftscope/simulator/rounds/strategy_rounds.h>

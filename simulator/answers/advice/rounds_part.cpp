@@ -12,8 +12,8 @@
 #include <utility>
 
 #include "answers/advice/prompt_order.h"
-#include "rounds/known_rounds.h"
 #include "rounds/replay/replay.h"
+#include "rounds/round_sources.h"
 #include "rounds/trained_recording.h"
 
 namespace draftscope::simulator {

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "answers/oracle/round_costs.h"
+#include "answers/oracle/oracle.h"
 
 namespace draftscope::simulator {
 

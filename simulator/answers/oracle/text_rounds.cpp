@@ -2,16 +2,39 @@
 #include "answers/oracle/text_rounds.h"
 
 #include <algorithm>
+#include <array>
+
+#include "rounds/replay/replay.h"
 
 namespace draftscope::simulator {
 
 namespace {
 
-DraftStatistics& of_exit(RoundStatistics& statistics, std::int32_t exit) {
-  for (DraftStatistics& draft : statistics.drafts)
-    if (draft.exit == exit) return draft;
-  statistics.drafts.push_back({.exit = exit, .steps = {}, .verify = {}});
-  return statistics.drafts.back();
+Result<void> check(const ShadowTable& table, FixedSetting setting) {
+  if (setting.length < 0) return fail("speculation length: found {}, expected 0 or more", setting.length);
+  if (setting.length > 0 && (setting.exit < 1 || setting.exit >= table.n_layers))
+    return fail("exit layer: found {}, expected 1 to {}", setting.exit, table.n_layers - 1);
+  return {};
+}
+
+RoundStatistics walk(const ShadowTable& table, const RunTable& runs, FixedSetting setting) {
+  RoundStatistics statistics;
+  for (std::int32_t position = table.first; position < finish(table);) {
+    const std::int32_t drafted = drafts_allowed(table, position, setting.length);
+    const std::int32_t accepted = drafted > 0 ? std::min(drafted, runs.at(position)[0]) : 0;
+    count_round(statistics, table, position, setting.exit, drafted, accepted);
+    position += accepted + 1;
+  }
+  return statistics;
+}
+
+std::size_t least(const std::vector<double>& times) {
+  return static_cast<std::size_t>(std::min_element(times.begin(), times.end()) - times.begin());
+}
+
+void add_to(std::vector<double>& sums, const std::vector<double>& times) {
+  sums.resize(times.size());
+  for (std::size_t i = 0; i < times.size(); ++i) sums[i] += times[i];
 }
 
 }  // namespace
@@ -59,25 +82,74 @@ RunTable run_table(const ShadowTable& table, std::span<const std::int32_t> exits
 
 void count_round(RoundStatistics& statistics, const ShadowTable& table, std::int32_t position,
                  std::int32_t exit, std::int32_t drafted, std::int32_t accepted, std::int32_t planned_rows) {
-  const std::int64_t root = position - 1;
-  statistics.tokens += std::min(position + accepted + 1, table.end()) - position;
-  ++statistics.rounds;
-  if (drafted == 0) {
-    ++statistics.target_steps.passes;
-    statistics.target_steps.context += root;
-    return;
+  add_round(statistics, exit, position - 1, {.drafted = drafted, .accepted = accepted},
+            emitted_tokens(table, position - 1, accepted), planned_rows);
+}
+
+Result<RoundStatistics> fixed_setting(const ShadowTable& table, FixedSetting setting) {
+  DRAFTSCOPE_TRY(check(table));
+  DRAFTSCOPE_TRY(check(table, setting));
+  // Without a draft run lengths are not read, so those of any exit will do.
+  const std::array<std::int32_t, 1> exits{setting.length > 0 ? setting.exit : 1};
+  return walk(table, run_table(table, exits), setting);
+}
+
+Result<SettingMatrix> setting_matrix(std::span<const ShadowTable* const> tables,
+                                     std::span<const std::int32_t> exits,
+                                     std::span<const std::int32_t> lengths,
+                                     const std::function<bool()>& go_on) {
+  SettingMatrix matrix;
+  matrix.settings.push_back({});
+  for (const std::int32_t exit : exits)
+    for (const std::int32_t length : lengths) matrix.settings.push_back({exit, length});
+  for (const ShadowTable* table : tables) {
+    DRAFTSCOPE_TRY(check(*table));
+    for (const FixedSetting& setting : matrix.settings) DRAFTSCOPE_TRY(check(*table, setting));
+    std::vector<RoundStatistics>& row = matrix.statistics.emplace_back();
+    const std::array<std::int32_t, 1> any{1};
+    row.push_back(walk(*table, run_table(*table, any), {}));
+    for (const std::int32_t exit : exits) {
+      const std::array<std::int32_t, 1> one{exit};
+      const RunTable runs = run_table(*table, one);
+      for (const std::int32_t length : lengths) row.push_back(walk(*table, runs, {exit, length}));
+    }
+    if (go_on && !go_on()) return fail("settings: stopped");
   }
-  statistics.drafted += drafted;
-  statistics.accepted += accepted;
-  DraftStatistics& draft = of_exit(statistics, exit);
-  const std::int64_t steps = drafted;
-  draft.steps.passes += steps;
-  draft.steps.context += steps * root + steps * (steps - 1) / 2;
-  const auto rows = static_cast<std::size_t>(drafted) + 1;
-  if (draft.verify.size() <= rows) draft.verify.resize(rows + 1);
-  ++draft.verify[rows].passes;
-  draft.verify[rows].context += root;
-  count_planned(draft, drafted + 1, planned_rows);
+  return matrix;
+}
+
+Result<BestSettings> best_settings(const SettingMatrix& matrix, std::span<const std::string> categories,
+                                   const Prices& prices) {
+  if (matrix.settings.empty()) return fail("best settings: found none, expected at least 1");
+  if (categories.size() != matrix.statistics.size())
+    return fail("best settings: found {} categories, expected one for each of {} requests", categories.size(),
+                matrix.statistics.size());
+  BestSettings best;
+  std::vector<double> all(matrix.settings.size());
+  std::map<std::string, std::vector<double>> by_category;
+  for (std::size_t request = 0; request < matrix.statistics.size(); ++request) {
+    const std::vector<RoundStatistics>& row = matrix.statistics[request];
+    if (row.size() != matrix.settings.size())
+      return fail("best settings: request {} has {} entries, expected one for each of {} settings", request,
+                  row.size(), matrix.settings.size());
+    std::vector<double> times;
+    times.reserve(row.size());
+    for (const RoundStatistics& statistics : row) {
+      DRAFTSCOPE_TRY_ASSIGN(const double time, checked_time_ns(statistics, prices));
+      times.push_back(time);
+    }
+    best.by_request.push_back(least(times));
+    add_to(all, times);
+    add_to(by_category[categories[request]], times);
+  }
+  best.global = least(all);
+  for (const auto& [category, sums] : by_category) best.by_category[category] = least(sums);
+  return best;
+}
+
+Result<double> checked_time_ns(const RoundStatistics& statistics, const Prices& prices) {
+  DRAFTSCOPE_TRY(check_covered(statistics, prices));
+  return time_ns(statistics, prices);
 }
 
 }  // namespace draftscope::simulator

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/simulator/analysis/speedup.h>
-#include <draftscope/simulator/answers/oracle.h>
 #include <draftscope/simulator/answers/waterfall.h>
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 #include <utility>
 
 #include "analysis/figures/resampling.h"
-#include "answers/oracle/cross_fit.h"
-#include "answers/oracle/round_costs.h"
-#include "answers/oracle/waterfall_settings.h"
+#include "answers/oracle/oracle.h"
+#include "answers/oracle/price_of_time.h"
+#include "answers/oracle/text_rounds.h"
 
 namespace draftscope::simulator {
 
@@ -382,33 +382,19 @@ class WaterfallMaker {
 }  // namespace
 
 std::string_view waterfall_level_name(WaterfallLevel level) {
-  switch (level) {
-    case WaterfallLevel::vanilla:
-      return "no speculation";
-    case WaterfallLevel::best_global:
-      return "best global setting";
-    case WaterfallLevel::best_by_category:
-      return "best setting by category";
-    case WaterfallLevel::best_by_request:
-      return "best setting by request";
-    case WaterfallLevel::policy:
-      return "policy";
-    case WaterfallLevel::single_threshold:
-      return "best threshold";
-    case WaterfallLevel::causal_rule:
-      return "best causal rule";
-    case WaterfallLevel::oracle_length:
-      return "oracle length";
-    case WaterfallLevel::oracle_exit:
-      return "oracle exit";
-    case WaterfallLevel::oracle:
-      return "oracle";
-    case WaterfallLevel::free_drafts:
-      return "free drafts";
-    case WaterfallLevel::perfect_drafts:
-      return "perfect drafts";
-  }
-  return "";
+  constexpr std::array<std::string_view, steps> names{"no speculation",
+                                                      "best global setting",
+                                                      "best setting by category",
+                                                      "best setting by request",
+                                                      "policy",
+                                                      "best threshold",
+                                                      "best causal rule",
+                                                      "oracle length",
+                                                      "oracle exit",
+                                                      "oracle",
+                                                      "free drafts",
+                                                      "perfect drafts"};
+  return names[static_cast<std::size_t>(level)];
 }
 
 Result<Waterfall> waterfall(std::span<const WaterfallRequest> requests, const Prices& prices,

@@ -165,8 +165,8 @@ Eigen::MatrixXd count_matrix(std::uint64_t seed, std::size_t draws, std::size_t 
   return matrix;
 }
 
-Result<void> check_setting(std::span<const PassCount> vanilla, const SweepSetting& setting,
-                           const SweepOptions& options) {
+Result<void> check_setting(std::span<const PassCount> vanilla, const SettingRounds& setting,
+                           const PredictionOptions& options) {
   if (setting.status == AnswerStatus::invalid)
     return fail("setting: found status invalid, expected one whose text is the recorded one");
   if (options.draws < min_draws || options.draws > max_draws)
@@ -178,9 +178,9 @@ Result<void> check_setting(std::span<const PassCount> vanilla, const SweepSettin
   return check_requests(vanilla, setting.max_drafted, "most", setting.status);
 }
 
-Result<void> check_cover(const SweepTarget& target, std::span<const PassKind> kinds) {
-  DRAFTSCOPE_TRY(check_prices(target.prices, target.name, kinds));
-  return target.draws ? check_prices(target.draws(0, {}), target.name, kinds) : Result<void>();
+Result<void> check_cover(const PricedMachine& machine, std::span<const PassKind> kinds) {
+  DRAFTSCOPE_TRY(check_prices(machine.prices, machine.name, kinds));
+  return machine.draws ? check_prices(machine.draws(0, {}), machine.name, kinds) : Result<void>();
 }
 
 std::vector<std::size_t> requests_with_tokens(std::span<const PassCount> vanilla) {

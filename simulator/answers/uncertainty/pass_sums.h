@@ -46,11 +46,11 @@ struct PassSums {
 [[nodiscard]] Eigen::MatrixXd count_matrix(std::uint64_t seed, std::size_t draws, std::size_t requests);
 
 /// Checks what predict_speedup() is given, but for the prices.
-[[nodiscard]] Result<void> check_setting(std::span<const PassCount> vanilla, const SweepSetting& setting,
-                                         const SweepOptions& options);
+[[nodiscard]] Result<void> check_setting(std::span<const PassCount> vanilla, const SettingRounds& setting,
+                                         const PredictionOptions& options);
 
 /// Checks that the prices, and the first draw of them, cover the kinds.
-[[nodiscard]] Result<void> check_cover(const SweepTarget& target, std::span<const PassKind> kinds);
+[[nodiscard]] Result<void> check_cover(const PricedMachine& machine, std::span<const PassKind> kinds);
 
 /// Indices of the requests that emitted a token in a round.
 [[nodiscard]] std::vector<std::size_t> requests_with_tokens(std::span<const PassCount> vanilla);

@@ -5,8 +5,8 @@
 
 #include <draftscope/base/parallel.h>
 
+#include "answers/uncertainty/confidence_draws.h"
 #include "answers/uncertainty/pass_sums.h"
-#include "answers/uncertainty/text_spread.h"
 
 namespace draftscope::simulator {
 
@@ -41,7 +41,7 @@ constexpr PriceSources width_alone{.fit = false, .width = true, .transfer = fals
 constexpr PriceSources transfer_alone{.fit = false, .width = false, .transfer = true};
 
 /// Variance of ln(speedup) that another kind of text adds.
-double text_variance(const SweepOptions& options) {
+double text_variance(const PredictionOptions& options) {
   if (!options.other_texts) return 0.0;
   const std::vector<double> deviations =
       kind_deviations(*options.other_texts, {.draws = options.draws, .seed = options.seed});
@@ -54,8 +54,8 @@ constexpr double min_variance = 1e-26;
 
 }  // namespace
 
-Result<VarianceBudget> variance_budget(std::span<const PassCount> vanilla, const SweepSetting& setting,
-                                       const SweepTarget& target, const SweepOptions& options) {
+Result<VarianceBudget> variance_budget(std::span<const PassCount> vanilla, const SettingRounds& setting,
+                                       const PricedMachine& machine, const PredictionOptions& options) {
   DRAFTSCOPE_TRY(check_setting(vanilla, setting, options));
   const std::vector<std::size_t> requests = requests_with_tokens(vanilla);
   if (requests.size() < min_clusters_for_interval)
@@ -63,7 +63,7 @@ Result<VarianceBudget> variance_budget(std::span<const PassCount> vanilla, const
                 min_clusters_for_interval);
   const PassSums baseline = pass_sums(vanilla, requests);
   const PassSums passes = pass_sums(setting.min_drafted, requests);
-  DRAFTSCOPE_TRY(check_cover(target, passes.kinds));
+  DRAFTSCOPE_TRY(check_cover(machine, passes.kinds));
 
   const auto draws = static_cast<std::size_t>(options.draws);
   const auto rows = static_cast<Index>(draws);
@@ -72,8 +72,8 @@ Result<VarianceBudget> variance_budget(std::span<const PassCount> vanilla, const
   const std::size_t threads = thread_count(options.threads);
   const auto drawn = [&](PriceSources vary) -> Eigen::MatrixXd {
     const bool varies = vary.fit || vary.width || vary.transfer;
-    if (varies && target.draws) return price_matrix(target.draws, vary, draws, kinds, threads);
-    return price_vector(target.prices, kinds).transpose().replicate(rows, 1);
+    if (varies && machine.draws) return price_matrix(machine.draws, vary, draws, kinds, threads);
+    return price_vector(machine.prices, kinds).transpose().replicate(rows, 1);
   };
   const DrawnSums resampled =
       drawn_sums(count_matrix(options.seed, draws, requests.size()), baseline, passes);

@@ -3,8 +3,16 @@
 
 // One question to a trained simulator, compared with the measured answer.
 
+#include <draftscope/simulator/analysis/run_rows.h>
 #include <draftscope/simulator/answers/checked_answer.h>
+#include <draftscope/simulator/answers/what_if.h>
+#include <draftscope/traces/reader.h>
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <iterator>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -35,6 +43,36 @@ struct Elsewhere {
 [[nodiscard]] std::optional<CheckedAnswer> ask_question(const Result<WhatIf>& what_if,
                                                         const traces::Recording& learnt,
                                                         const AskedRun& question, const Elsewhere& elsewhere,
-                                                        const SweepOptions& draws);
+                                                        const PredictionOptions& draws);
+
+// Comparison of predicted rounds with recorded ones, per request, by their counts.
+
+/// Requests with other texts than the predicted ones are left out. The result is not_compared without
+/// predicted ones.
+[[nodiscard]] RoundAgreement compare_rounds(std::span<const PredictedRequest> predicted,
+                                            const RunRows& measured);
+
+// A recording restricted to some of its requests, for training without the data that the prediction is
+// checked against.
+
+/// Selects requests, each with its run and prompt.
+using RequestFilter = std::function<bool(const traces::Run&, const traces::Prompt&, const traces::Request&)>;
+
+/// A copy with the requests that `keep` accepts, their rounds and draft tokens, and the runs that still have
+/// a request; everything else is unchanged. Requests that refer to no run or prompt are left out. Readers of
+/// spans, kernels or shadow tokens by this recording's requests leave out the others' too. O(rows).
+[[nodiscard]] traces::Recording only_requests(const traces::Recording& recording, const RequestFilter& keep);
+
+template <typename Keep>
+[[nodiscard]] RunRows requests_where(const RunRows& run, const Keep& keep) {
+  RunRows subset{run.run, {}, 0};
+  std::copy_if(run.requests.begin(), run.requests.end(), std::back_inserter(subset.requests),
+               [&](const RequestRows& rows) { return keep(*rows.request); });
+  return subset;
+}
+
+[[nodiscard]] inline RunRows only_repeat(const RunRows& run, std::int32_t repeat) {
+  return requests_where(run, [repeat](const traces::Request& request) { return request.repeat == repeat; });
+}
 
 }  // namespace draftscope::simulator

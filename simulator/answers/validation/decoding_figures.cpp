@@ -4,7 +4,7 @@
 
 #include <set>
 
-#include "answers/validation/hold_out.h"
+#include "answers/validation/ask_question.h"
 
 namespace draftscope::simulator {
 
@@ -61,16 +61,16 @@ void fill_times(MeasuredDecoding& figures, const RunRows& baseline, const RunRow
 }  // namespace
 
 PredictedDecoding predicted_decoding(const Answer& answer) {
-  const SpeedupPrediction& least = answer.speedup.min_drafted;
-  const SpeedupPrediction& most = answer.speedup.max_drafted ? *answer.speedup.max_drafted : least;
+  const RatioEstimate& least = answer.speedup.min_drafted;
+  const RatioEstimate& most = answer.speedup.max_drafted ? *answer.speedup.max_drafted : least;
   return {.status = answer.status,
           .source = answer.source,
-          .speedup = 0.5 * (least.total.value + most.total.value),
-          .speedup_min_drafted = least.total.value,
-          .speedup_max_drafted = most.total.value,
-          .interval_80 = outermost_interval_80(answer.speedup),
-          .interval_95 = outermost_interval_95(answer.speedup),
-          .no_interval_reason = least.total.no_interval_reason,
+          .speedup = 0.5 * (least.value + most.value),
+          .speedup_min_drafted = least.value,
+          .speedup_max_drafted = most.value,
+          .interval_80 = answer.speedup.interval_80(),
+          .interval_95 = answer.speedup.interval_95(),
+          .no_interval_reason = least.no_interval_reason,
           .vanilla_step_ns = answer.target_step_ns,
           .draft_step_ns = answer.c * answer.target_step_ns,
           .verify_ns = answer.v * answer.target_step_ns,

@@ -5,9 +5,8 @@
 #include <set>
 
 #include "answers/validation/ask_question.h"
-#include "answers/validation/hold_out.h"
 #include "rounds/replay/policy_choice.h"
-#include "rounds/replay/replay_check.h"
+#include "rounds/replay/replay.h"
 #include "rounds/replay/shadow_table.h"
 #include "strategies/auto/predict_replay.h"
 

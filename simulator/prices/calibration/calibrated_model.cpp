@@ -7,7 +7,6 @@
 #include "prices/fit/cost_observations.h"
 #include "prices/fit/cost_parameters.h"
 #include "prices/fit/cost_priors.h"
-#include "prices/fit/cost_work.h"
 #include "prices/fit/pass_corrections.h"
 
 namespace draftscope::simulator {

@@ -6,7 +6,6 @@
 #include <functional>
 
 #include "prices/fit/cost_parameters.h"
-#include "prices/fit/cost_work.h"
 
 namespace draftscope::simulator {
 

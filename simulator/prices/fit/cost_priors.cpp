@@ -8,7 +8,6 @@
 #include <array>
 
 #include "prices/fit/cost_parameters.h"
-#include "prices/fit/cost_work.h"
 
 namespace draftscope::simulator {
 
@@ -29,15 +28,8 @@ struct SmallCosts {
 };
 
 SmallCosts small_costs(MemoryFamily family) {
-  switch (family) {
-    case MemoryFamily::hbm:
-      return {11.7e3, 2.2e3};
-    case MemoryFamily::gddr:
-      return {9.0e3, 1.8e3};
-    case MemoryFamily::lpddr:
-      break;
-  }
-  return {15.0e3, 3.0e3};
+  constexpr std::array<SmallCosts, 3> costs{{{11.7e3, 2.2e3}, {9.0e3, 1.8e3}, {15.0e3, 3.0e3}}};
+  return costs[static_cast<std::size_t>(family)];
 }
 
 // Rests of rounds with and without a draft.

@@ -10,7 +10,7 @@
 #include <functional>
 #include <unordered_map>
 
-#include "prices/fit/cost_work.h"
+#include "prices/fit/cost_parameters.h"
 
 namespace draftscope::simulator {
 

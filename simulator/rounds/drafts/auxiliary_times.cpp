@@ -13,7 +13,6 @@
 #include <numeric>
 #include <unordered_set>
 
-#include "analysis/next_token_layer.h"
 #include "analysis/run_specification.h"
 #include "prices/passes/cost_prices.h"
 

@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "rounds/drafts/auxiliary_work.h"
-#include "rounds/drafts/staged_passes.h"
+#include "rounds/drafts/round_notes.h"
 
 namespace draftscope::simulator {
 

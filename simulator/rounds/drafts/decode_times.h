@@ -2,6 +2,10 @@
 #pragma once
 
 #include <draftscope/simulator/analysis/run_rows.h>
+#include <draftscope/simulator/prices/cost_model.h>
+#include <span>
+
+#include "prices/fit/pass_times.h"
 
 namespace draftscope::simulator {
 
@@ -14,5 +18,13 @@ struct DecodeTimes {
 
 /// Requests without rounds or a first token are left out. O(rounds).
 [[nodiscard]] DecodeTimes decode_times(const RunRows& run);
+
+/// Drift of decode times between repeats on the same prompts, pooled over runs. An effect that only one
+/// repeat shows belongs to the time of that repeat. Unknown without a vanilla run or with a single repeat.
+[[nodiscard]] Drift drift_between_repeats(std::span<const RunRows> runs);
+
+/// Drift by the differences between requests of a single repeat: standard errors of the times of a run and of
+/// vanilla decoding, pooled over runs. Unknown where vanilla decoding had one request, or no other run.
+[[nodiscard]] Drift drift_within_repeat(std::span<const MeasuredRun> runs, traces::RunId vanilla);
 
 }  // namespace draftscope::simulator

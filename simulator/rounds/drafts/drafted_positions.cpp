@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <span>
 
-#include "rounds/drafts/draft_tokens.h"
-
 namespace draftscope::simulator {
 
 namespace {
@@ -105,6 +103,17 @@ void fill_unseen(const DraftedPositions& other, DraftedPositions& positions) {
   const std::size_t both = std::min(other.size(), positions.size());
   for (std::size_t i = 0; i < both; ++i)
     if (positions[i].bit == AcceptanceBit::unseen) positions[i] = other[i];
+}
+
+std::span<const traces::DraftToken> draft_tokens_of(const traces::Recording& recording,
+                                                    traces::RoundId round_id) {
+  struct ByRound {
+    bool operator()(const traces::DraftToken& token, traces::RoundId id) const { return token.round_id < id; }
+    bool operator()(traces::RoundId id, const traces::DraftToken& token) const { return id < token.round_id; }
+  };
+  const auto [begin, end] =
+      std::equal_range(recording.draft_tokens.begin(), recording.draft_tokens.end(), round_id, ByRound{});
+  return {begin, end};
 }
 
 }  // namespace draftscope::simulator

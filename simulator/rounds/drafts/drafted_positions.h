@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "rounds/replay/acceptance_models.h"
@@ -44,5 +45,10 @@ using DraftedPositions = std::vector<DraftedPosition>;
 
 /// Fills positions that `positions` has not seen from `other`, of the same text.
 void fill_unseen(const DraftedPositions& other, DraftedPositions& positions);
+
+/// Draft tokens of the round, in the order of their indices; empty if the recording has none.
+/// O(log(draft tokens)).
+[[nodiscard]] std::span<const traces::DraftToken> draft_tokens_of(const traces::Recording& recording,
+                                                                  traces::RoundId round_id);
 
 }  // namespace draftscope::simulator

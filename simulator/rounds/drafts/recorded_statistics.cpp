@@ -9,8 +9,8 @@
 #include <set>
 #include <string_view>
 #include <tuple>
+#include <utility>
 
-#include "analysis/next_token_layer.h"
 #include "analysis/run_specification.h"
 #include "rounds/drafts/auxiliary_times.h"
 
@@ -142,6 +142,15 @@ void add_round(const traces::Round& round, traces::RequestStop stop, std::int32_
 bool is_skipped(const traces::LayerSet& set, std::int32_t sublayer) {
   const auto byte = static_cast<std::size_t>(sublayer) / 8;
   return byte < set.skipped.size() && ((set.skipped[byte] >> (sublayer % 8)) & 1) != 0;
+}
+
+traces::LayerSet set_without(std::int32_t first, std::int32_t end, std::int32_t n_layers,
+                             std::int32_t exit_layer, std::string origin) {
+  traces::LayerSet set{.n_layers = n_layers, .exit_layer = exit_layer, .origin = std::move(origin)};
+  set.skipped.resize((2 * static_cast<std::size_t>(n_layers) + 7) / 8);
+  for (auto bit = static_cast<std::size_t>(2 * first); bit < static_cast<std::size_t>(2 * end); ++bit)
+    set.skipped[bit / 8] |= static_cast<std::uint8_t>(1U << (bit % 8));
+  return set;
 }
 
 bool is_exit(const traces::LayerSet& set) {

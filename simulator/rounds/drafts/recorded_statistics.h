@@ -10,6 +10,7 @@
 #include <draftscope/traces/reader.h>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -41,6 +42,10 @@ using LayerSetsById = std::unordered_map<traces::LayerSetId, const traces::Layer
 
 /// Whether the set leaves out a sublayer: 2 · layer is its attention, 2 · layer + 1 its MLP.
 [[nodiscard]] bool is_skipped(const traces::LayerSet& set, std::int32_t sublayer);
+
+/// A set of all layers but those from `first` to `end` − 1.
+[[nodiscard]] traces::LayerSet set_without(std::int32_t first, std::int32_t end, std::int32_t n_layers,
+                                           std::int32_t exit_layer, std::string origin);
 
 /// Whether the set consists of the complete layers 0 to its exit − 1.
 [[nodiscard]] bool is_exit(const traces::LayerSet& set);

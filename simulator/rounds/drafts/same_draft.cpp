@@ -5,7 +5,6 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
-#include "analysis/next_token_layer.h"
 #include "analysis/run_specification.h"
 
 namespace draftscope::simulator {

@@ -14,8 +14,11 @@
 // position as a Markov chain. If both are equal, it is the iid model of Leviathan et al. 2023, eq. 1.
 
 #include <draftscope/simulator/analysis/run_rows.h>
+#include <draftscope/traces/ids.h>
 #include <array>
 #include <cstdint>
+#include <map>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <vector>
@@ -67,5 +70,33 @@ struct ExpectedSetting {
 /// shorter drafts at the end of the budget are ignored.
 [[nodiscard]] RoundStatistics expected_statistics(const AcceptanceModel& model,
                                                   const ExpectedSetting& setting);
+
+// Models of acceptance by run, each fitted when the first question needs it, since a fit takes longer than
+// the rest of an answer. Thread-safe; a thread waits only for the model that it needs.
+
+class FittedAcceptance {
+ public:
+  /// Result of `fit()` from the first question about the run; it must depend on the run only.
+  template <typename Fit>
+  [[nodiscard]] const std::optional<AcceptanceModel>& of(traces::RunId run_id, const Fit& fit) {
+    Entry& entry = entry_of(run_id);
+    std::call_once(entry.once, [&] { entry.model = fit(); });
+    return entry.model;
+  }
+
+ private:
+  struct Entry {
+    std::once_flag once;
+    std::optional<AcceptanceModel> model;
+  };
+
+  Entry& entry_of(traces::RunId run_id) {
+    const std::scoped_lock lock(mutex_);
+    return entries_[run_id];
+  }
+
+  std::mutex mutex_;
+  std::map<traces::RunId, Entry> entries_;  ///< The map's nodes have stable addresses.
+};
 
 }  // namespace draftscope::simulator

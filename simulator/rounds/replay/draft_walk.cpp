@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "rounds/replay/draft_walk.h"
+#include "rounds/replay/replay.h"
 
 #include <draftscope/base/counter_random.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "rounds/replay/policies.h"
+#include "rounds/replay/policy.h"
 
 #include <algorithm>
 

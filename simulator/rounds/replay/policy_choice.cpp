@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "analysis/run_specification.h"
-#include "rounds/replay/policies.h"
+#include "rounds/replay/policy.h"
 #include "strategies/parts/rule.h"
 #include "strategies/predict.h"
 

@@ -4,13 +4,21 @@
 // Applies `guard=` (strategies/guard/rule.h) to replayed rounds with times from prices and a clock's noise.
 // As in the engine, it observes a round when the next one is planned.
 
+#include <draftscope/base/result.h>
+#include <draftscope/simulator/analysis/run_rows.h>
 #include <draftscope/simulator/prices/prices.h>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <span>
+#include <string>
 #include <utility>
+#include <vector>
 
+#include "prices/passes/cost_prices.h"
+#include "rounds/replay/known_round.h"
 #include "rounds/replay/policy.h"
-#include "rounds/replay/round_times.h"
 #include "strategies/guard/rule.h"
 
 namespace draftscope::simulator {
@@ -58,5 +66,25 @@ class GuardedPolicy final : public Policy {
   PricedGuard guard_;
   bool is_inners_ = true;
 };
+
+// The two cases of a strategy that decides by times, whose rounds follow its prices and its clock. The first
+// is decided by the mean prices, without noise. Then it is replayed with drawn prices and clocks.
+
+/// Number of replays with drawn prices. With a probability of 20 / 21 a further one is no farther from the
+/// first case, to either side, than the farthest of them.
+inline constexpr std::size_t clocked_replays = 20;
+
+/// [request]: rounds as the strategy decides them by these prices on this clock
+using ClockedReplay = std::function<Result<std::vector<RoundStatistics>>(const Prices&, NoisyClock)>;
+
+/// The replay whose time for a token differs most from that of `first`, both at the mean prices; empty if all
+/// replays take the same time. `noise` is recorded_noise(). Errors: those of `replay`.
+[[nodiscard]] Result<std::vector<RoundStatistics>> farthest_case(const PriceMap& prices,
+                                                                 std::span<const double> noise,
+                                                                 std::span<const RoundStatistics> first,
+                                                                 const ClockedReplay& replay);
+
+/// Note on the second case.
+[[nodiscard]] std::string clocked_note(std::span<const double> noise);
 
 }  // namespace draftscope::simulator

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "rounds/replay/replay_check.h"
+#include "rounds/replay/replay.h"
 
 #include <draftscope/traces/text_share.h>
 
@@ -8,8 +8,6 @@
 #include <map>
 #include <unordered_map>
 #include <vector>
-
-#include "rounds/replay/draft_walk.h"
 
 namespace draftscope::simulator {
 

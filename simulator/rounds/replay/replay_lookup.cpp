@@ -7,8 +7,8 @@
 #include <unordered_set>
 #include <utility>
 
-#include "rounds/replay/draft_walk.h"
 #include "rounds/replay/priced_guard.h"
+#include "rounds/replay/replay.h"
 
 namespace draftscope::simulator {
 

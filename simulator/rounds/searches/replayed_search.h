@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "rounds/drafts/recorded_statistics.h"
-#include "rounds/searches/shifted_positions.h"
 #include "rounds/searches/tried_sets.h"
 
 namespace draftscope::simulator {

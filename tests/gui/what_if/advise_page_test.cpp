@@ -64,9 +64,9 @@ TEST_F(AdviceReports, ListEachSettingOnceWithItsOwnAnswerAndTheFastestOnTop) {
     const WhatIfAnswer answer = answer_of(*trained, question_about(*report, listed));
     ASSERT_EQ(answer.refusal, "") << listed.asked.strategy;
     EXPECT_EQ(answer.prediction.strategy, listed.asked.strategy);
-    double slower = answer.prediction.speedup.min_drafted.total.value;
+    double slower = answer.prediction.speedup.min_drafted.value;
     if (answer.prediction.speedup.max_drafted)
-      slower = std::min(slower, answer.prediction.speedup.max_drafted->total.value);
+      slower = std::min(slower, answer.prediction.speedup.max_drafted->value);
     EXPECT_EQ(slower, listed.asked.speedup) << listed.asked.strategy;
   }
   EXPECT_TRUE(names.contains(report->advice.fastest));

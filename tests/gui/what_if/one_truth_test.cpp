@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Walks through all pages of four recordings and compares each number of a run that stands twice under a
 // name: in tables, in the explanation, in predictions, and in `report --json`.
-#include <draftscope/simulator/analysis/figure_tables.h>
+#include <draftscope/simulator/analysis/figure.h>
 #include <fmt/format.h>
 
 #include <QAbstractItemView>
@@ -163,9 +163,9 @@ class OneTruth : public WhatIfWindow<AdviseView> {
           QTest::qWaitFor([&] { return what_if.is_settled() && what_if.answer() != nullptr; }, patience_ms));
       const auto& answer = *what_if.answer();
       if (!answer.refusal.empty() || answer.prediction.strategy != strategy) continue;
-      double slower = answer.prediction.speedup.min_drafted.total.value;
+      double slower = answer.prediction.speedup.min_drafted.value;
       if (answer.prediction.speedup.max_drafted)
-        slower = std::min(slower, answer.prediction.speedup.max_drafted->total.value);
+        slower = std::min(slower, answer.prediction.speedup.max_drafted->value);
       ledger_.add(strategy, "predicted speedup", Printed{slower, 0.0, "what if"});
       if (answer.beside)
         ledger_.add(strategy, "speedup.decode_value",

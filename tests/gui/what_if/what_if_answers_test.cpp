@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Compares the what-if page's answers and pictures, without a window, with the command line and with plain
 // computations.
-#include <draftscope/simulator/analysis/figure_tables.h>
+#include <draftscope/simulator/analysis/figure.h>
 #include <draftscope/simulator/answers/advice.h>
 #include <draftscope/simulator/answers/answer_figures.h>
 #include <draftscope/simulator/prices/closed_forms.h>
@@ -95,14 +95,14 @@ void expect_answer_of_command(const TrainedRecording& trained, const Question& q
   EXPECT_EQ(there["machine"], answer.machine.name);
   EXPECT_EQ(there["status"], answer_status_name(answer.prediction.status));
   EXPECT_EQ(there["rounds_source"], round_source_name(answer.prediction.source));
-  EXPECT_DOUBLE_EQ(there["speedup"], answer.prediction.speedup.min_drafted.total.value) << line;
+  EXPECT_DOUBLE_EQ(there["speedup"], answer.prediction.speedup.min_drafted.value) << line;
   EXPECT_DOUBLE_EQ(there["decode_tokens_per_second"], answer.prediction.tokens_per_second) << line;
   EXPECT_DOUBLE_EQ(there["vanilla_decode_tokens_per_second"], answer.prediction.vanilla_tokens_per_second)
       << line;
   EXPECT_DOUBLE_EQ(there["draft_cost"], answer.prediction.c);
   EXPECT_DOUBLE_EQ(there["verify_cost"], answer.prediction.v);
-  const auto of_80 = outermost_interval_80(answer.prediction.speedup);
-  const auto of_95 = outermost_interval_95(answer.prediction.speedup);
+  const auto of_80 = answer.prediction.speedup.interval_80();
+  const auto of_95 = answer.prediction.speedup.interval_95();
   ASSERT_TRUE(of_80 && of_95);
   EXPECT_DOUBLE_EQ(there["interval_80"][0], of_80->low) << line;
   EXPECT_DOUBLE_EQ(there["interval_80"][1], of_80->high) << line;
@@ -137,9 +137,9 @@ std::string shown(const WhatIfAnswer& answer) {
   };
   add(answer.rate.min_drafted);
   if (answer.rate.max_drafted) add(*answer.rate.max_drafted);
-  add(prediction.speedup.min_drafted.total);
-  all += fmt::format(" {}", prediction.speedup.min_drafted.request_mean);
-  if (prediction.speedup.max_drafted) add(prediction.speedup.max_drafted->total);
+  add(prediction.speedup.min_drafted);
+  all += fmt::format(" {}", prediction.speedup.min_drafted.cluster_mean);
+  if (prediction.speedup.max_drafted) add(*prediction.speedup.max_drafted);
   for (const std::string& note : notes_of(answer)) all += "\n" + note;
   return all;
 }
@@ -165,9 +165,9 @@ TEST_F(WhatIfAnswers, AreTheSameBitsBehindOneAnother) {
         << command_line_of(question, "run.dstrace");
   }
   // Vary the number of draws and the seed.
-  for (const simulator::SweepOptions& options :
-       {simulator::SweepOptions{.draws = 300}, simulator::SweepOptions{.draws = 500},
-        simulator::SweepOptions{.draws = 500, .seed = 9}, simulator::SweepOptions{.draws = 5000}})
+  for (const simulator::PredictionOptions& options :
+       {simulator::PredictionOptions{.draws = 300}, simulator::PredictionOptions{.draws = 500},
+        simulator::PredictionOptions{.draws = 500, .seed = 9}, simulator::PredictionOptions{.draws = 5000}})
     EXPECT_EQ(shown(answer_of(*trained, fixed(3, 6), options, &kept)),
               shown(answer_of(*trained, fixed(3, 6), options)))
         << options.draws;
@@ -264,9 +264,8 @@ TEST_F(WhatIfAnswers, OfImportedAnswersHaveAMapOfTheChosenModelsExits) {
     const auto map = rounds.map(question);
     ASSERT_TRUE(map) << map.error().message;
     EXPECT_EQ(map->exits, layers - 1);
-    EXPECT_NEAR(
-        map->at(4, 3).speedup / answer_of(*trained, question).prediction.speedup.min_drafted.total.value, 1.0,
-        1e-4);
+    EXPECT_NEAR(map->at(4, 3).speedup / answer_of(*trained, question).prediction.speedup.min_drafted.value,
+                1.0, 1e-4);
   }
 }
 
@@ -374,9 +373,9 @@ TEST_F(WhatIfAnswers, KnowWhereRecordedRunsAreInTheMap) {
 }
 
 double slower(const WhatIfAnswer& answer) {
-  const simulator::PredictedSpeedup& speedup = answer.prediction.speedup;
-  const double least = speedup.min_drafted.total.value;
-  return speedup.max_drafted ? std::min(least, speedup.max_drafted->total.value) : least;
+  const simulator::PredictedRatio& speedup = answer.prediction.speedup;
+  const double least = speedup.min_drafted.value;
+  return speedup.max_drafted ? std::min(least, speedup.max_drafted->value) : least;
 }
 
 TEST_F(WhatIfAnswers, HeatMapHasTheAnswerOfEachOfItsCells) {
@@ -434,7 +433,7 @@ TEST_F(WhatIfAnswers, LadderEndsAtTheAnswer) {
   const WhatIfAnswer answer = answer_of(*trained, fixed(3, 4));
   const auto ladder = ladder_of(answer);
   ASSERT_TRUE(ladder) << ladder.error().message;
-  EXPECT_NEAR(ladder->back().speedup, answer.prediction.speedup.min_drafted.total.value, 1e-9);
+  EXPECT_NEAR(ladder->back().speedup, answer.prediction.speedup.min_drafted.value, 1e-9);
 }
 
 TEST_F(WhatIfAnswers, WaterfallHasTheStrategyBelowTheOracle) {
@@ -443,7 +442,7 @@ TEST_F(WhatIfAnswers, WaterfallHasTheStrategyBelowTheOracle) {
   const auto levels = waterfall_of(*trained, answer);
   ASSERT_TRUE(levels) << levels.error().message;
   ASSERT_EQ(levels->found.strategies.size(), 1U);
-  EXPECT_NEAR(levels->found.strategies[0].speedup, answer.prediction.speedup.min_drafted.total.value, 1e-4);
+  EXPECT_NEAR(levels->found.strategies[0].speedup, answer.prediction.speedup.min_drafted.value, 1e-4);
   const auto& oracle = simulator::step_at(levels->found.waterfall, simulator::WaterfallLevel::oracle);
   EXPECT_LE(levels->found.strategies[0].speedup, oracle.speedup.value + 1e-9);
 }

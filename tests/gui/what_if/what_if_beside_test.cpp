@@ -128,7 +128,7 @@ TEST_F(BesidePage, ScenariosStandSideBySideAndLeadBack) {
   auto* table = scenarios.findChild<QTableView*>();
   ASSERT_EQ(table->model()->rowCount(), 3) << "A, B and what is asked now";
   EXPECT_EQ(table->model()->index(0, 3).data(Qt::UserRole).toDouble(),
-            scenarios.pinned()[0].answer->prediction.speedup.min_drafted.total.value);
+            scenarios.pinned()[0].answer->prediction.speedup.min_drafted.value);
   window_.show_view(scenarios);
   table->selectRow(0);
   table->setFocus();

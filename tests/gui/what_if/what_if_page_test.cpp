@@ -39,7 +39,7 @@ class WhatIfPage : public WhatIfWindow<WhatIfView> {
       if (named.pane->objectName() == QStringLiteral("what-if-") + name) return *named.pane;
     throw std::runtime_error(name.toStdString());
   }
-  [[nodiscard]] double speedup() { return page().answer()->prediction.speedup.min_drafted.total.value; }
+  [[nodiscard]] double speedup() { return page().answer()->prediction.speedup.min_drafted.value; }
 };
 
 TEST_F(WhatIfPage, LearnsWhenItIsSeenAndNotBefore) {

@@ -73,7 +73,7 @@ TEST(WhatIfPictures, NumbersBesideTheGaugesAreWhole) {
   answer->rate.min_drafted.value = 25180.0;
   answer->rate.max_drafted.emplace();
   answer->rate.max_drafted->value = 25320.0;
-  answer->prediction.speedup.min_drafted.total.value = 1.26;
+  answer->prediction.speedup.min_drafted.value = 1.26;
   AnswerBars bars;
   bars.set_answer(answer);
   bars.resize(std::max(900, bars.minimumSizeHint().width()), 128);

@@ -93,8 +93,8 @@ TEST(AuxiliaryPasses, OfRoundsThatDraftNothingAreNotFree) {
   const Learnt learnt(with_del(0.05));
   const Answer answer = must_ask(learnt, resting_del, learnt.machine());
   EXPECT_GT(answer.auxiliary, 0.1);
-  EXPECT_LT(answer.speedup.min_drafted.total.value, 0.9);
-  EXPECT_GT(answer.speedup_without_auxiliary, answer.speedup.min_drafted.total.value + 0.05);
+  EXPECT_LT(answer.speedup.min_drafted.value, 0.9);
+  EXPECT_GT(answer.speedup_without_auxiliary, answer.speedup.min_drafted.value + 0.05);
 }
 
 /// The model with every time divided by `k`.
@@ -136,7 +136,7 @@ TEST(AuxiliaryPasses, AreTheSameWhetherTheStrategyWasRecordedOrNot) {
     const Answer b = must_ask(unrecorded, strategy, on_gpu(unrecorded, "A100-SXM4-80GB", "Llama-2-13B"));
     EXPECT_NEAR(a.o, b.o, 0.02 * a.o) << strategy;
     // The file's confidences are rounded, which occasionally moves a threshold.
-    EXPECT_NEAR(a.speedup.min_drafted.total.value, b.speedup.min_drafted.total.value, 0.02) << strategy;
+    EXPECT_NEAR(a.speedup.min_drafted.value, b.speedup.min_drafted.value, 0.02) << strategy;
   }
 }
 

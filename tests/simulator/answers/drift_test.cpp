@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "rounds/drafts/drift.h"
+#include "rounds/drafts/decode_times.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "rounds/drafts/fitted_acceptance.h"
+#include "rounds/replay/acceptance_models.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

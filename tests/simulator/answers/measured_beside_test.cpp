@@ -73,7 +73,7 @@ TEST(MeasuredBeside, SaysByHowMuchThePredictionIsOffAndWhatThatMayComeFrom) {
   const Answer answer = answer_of(learnt, recorded);
   const std::vector<MeasuredSetting> runs = measured_settings(learnt.recording());
   MeasuredSetting run = *measured_setting_of(answer, runs);
-  const double predicted = answer.speedup.min_drafted.total.value;
+  const double predicted = answer.speedup.min_drafted.value;
   run.speedup = predicted;
   const MeasuredBeside same = compared(learnt, answer, run);
   EXPECT_FALSE(same.differs);
@@ -96,11 +96,11 @@ TEST(MeasuredBeside, SaysByHowMuchThePredictionIsOffAndWhatThatMayComeFrom) {
 TEST(MeasuredBeside, IsFivePercentOffWithoutAnInterval) {
   const Learnt learnt({});
   Answer answer = answer_of(learnt, recorded);
-  answer.speedup.min_drafted.total.interval_95.reset();
+  answer.speedup.min_drafted.interval_95.reset();
   answer.speedup.max_drafted.reset();
   MeasuredSetting run{.strategy = recorded};
   for (const auto& [factor, differs] : {std::pair(1.04, false), {0.96, false}, {1.06, true}, {0.94, true}}) {
-    run.speedup = factor * answer.speedup.min_drafted.total.value;
+    run.speedup = factor * answer.speedup.min_drafted.value;
     EXPECT_EQ(compared(learnt, answer, run).differs, differs) << factor;
   }
 }

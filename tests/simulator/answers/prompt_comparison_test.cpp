@@ -124,9 +124,9 @@ TEST(OtherTexts, WidenTheAnswerAndAreNoted) {
   EXPECT_EQ(other.status, AnswerStatus::approximate);
   EXPECT_FALSE(same.text_spread);
   ASSERT_TRUE(other.text_spread);
-  EXPECT_EQ(other.speedup.min_drafted.total.value, same.speedup.min_drafted.total.value);
+  EXPECT_EQ(other.speedup.min_drafted.value, same.speedup.min_drafted.value);
   const auto width = [](const Answer& answer) {
-    const auto interval = outermost_interval_95(answer.speedup);
+    const auto interval = answer.speedup.interval_95();
     return interval->high - interval->low;
   };
   EXPECT_GT(width(other), 1.2 * width(same));

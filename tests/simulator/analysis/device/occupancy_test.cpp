@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // occupancy_golden.csv comes from CUDA's own occupancy calculator, by occupancy_golden.py.
-#include <draftscope/simulator/analysis/occupancy.h>
+#include <draftscope/simulator/analysis/device_timeline.h>
 #include <gtest/gtest.h>
 
 #include <array>

@@ -552,7 +552,7 @@ TEST(Explain, GivesTheSimulatorsOwnAnswerToWhatItSaysToTry) {
   const StrategyRounds rounds = what_if.rounds(finding->simulated->strategy).value();
   const Answer answer =
       ask(what_if.costs().model, rounds, {"as recorded", what_if.recorded_scenario(), nullptr, {}}).value();
-  EXPECT_DOUBLE_EQ(finding->simulated->speedup, answer.speedup.min_drafted.total.value);
+  EXPECT_DOUBLE_EQ(finding->simulated->speedup, answer.speedup.min_drafted.value);
   EXPECT_GT(finding->simulated->speedup, *diagnosis.round.speedup) << "shorter drafts are faster here";
   expect_sentence(finding->simulation);
 }

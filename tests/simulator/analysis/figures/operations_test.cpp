@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Breakdown of a device's time by operation: nothing is lost, and nothing is counted twice.
-#include <draftscope/simulator/analysis/operation_times.h>
 #include <draftscope/simulator/analysis/operations.h>
 #include <draftscope/traces/writer.h>
 #include <gmock/gmock.h>

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/simulator/analysis/comparison.h>
+#include <draftscope/simulator/analysis/figures.h>
 #include <draftscope/simulator/analysis/speedup.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
 #include <algorithm>
 #include <type_traits>
 
 #include "random_recording.h"
 
 namespace draftscope::simulator {
+
 namespace {
 
 static_assert(!std::is_invocable_v<decltype(pair_requests), Comparison<RunRows>, Baseline<RunRows>>,
@@ -110,5 +113,99 @@ TEST(Speedup, OfARunThatIsTwiceAsFastEverywhereIsTwoWithoutSpread) {
   EXPECT_NEAR(*found.p_value, 2.0 / 128, 1e-12);  // seven prompts, all on one side
 }
 
+const Figures* figures_of(const RunFigures& run, const std::string& category) {
+  if (category.empty()) return &run.all;
+  for (const Figures& figures : run.by_category)
+    if (figures.category == category) return &figures;
+  return nullptr;
+}
+
+TEST(Winners, AreTheLargestSpeedupsOfTheReport) {
+  for (unsigned seed = 0; seed < 20; ++seed) {
+    const RandomRecording random = random_recording(seed, {.prompts = 8, .drafting_runs = 4});
+    const RecordingFigures measured = measure(random.recording);
+    const std::vector<Winner> found = winners(random.recording);
+    ASSERT_FALSE(found.empty());
+    EXPECT_EQ(found.front().category, "");
+    for (const Winner& winner : found) {
+      double best = 1.0;
+      const traces::Run* fastest = measured.baseline;
+      for (const RunFigures& run : measured.runs) {
+        const Figures* figures = figures_of(run, winner.category);
+        if (figures == nullptr || !figures->speedup || figures->speedup->value <= best) continue;
+        best = figures->speedup->value;
+        fastest = run.all.run;
+      }
+      EXPECT_EQ(winner.run, fastest) << "seed " << seed << ' ' << winner.category;
+      EXPECT_NE(winner.runner_up, fastest);
+      ASSERT_TRUE(winner.lead);
+      EXPECT_GE(winner.lead->value, 1.0);
+    }
+  }
+}
+
+TEST(Winners, NeedABaselineAndAnotherRun) {
+  EXPECT_TRUE(winners(random_recording(1, {.drafting_runs = 0}).recording).empty());
+  RandomRecording random = random_recording(1);
+  for (traces::Run& run : random.recording.runs) run.is_baseline = false;
+  EXPECT_TRUE(winners(random.recording).empty());
+}
+
+using ::testing::DoubleEq;
+using ::testing::ElementsAre;
+
+TEST(MetaDifferences, FlagWhatChangesTheExperimentAndLeaveOutTheClocks) {
+  const traces::Meta first{{"threads", "2"}, {"clock_start_ns", "1"}, {"prompts_file", "a"}, {"model", "m"}};
+  const traces::Meta second{
+      {"threads", "4"}, {"clock_start_ns", "9"}, {"prompts_file", "b"}, {"model", "m"}, {"seed", "1"}};
+  const auto found = meta_differences(Baseline(first), Comparison(second));
+  ASSERT_EQ(found.size(), 3U);
+  EXPECT_EQ(found[0].key, "prompts_file");
+  EXPECT_FALSE(found[0].changes_experiment);
+  EXPECT_EQ(found[1].key, "seed");
+  EXPECT_EQ(found[1].baseline, "");
+  EXPECT_EQ(found[2].key, "threads");
+  EXPECT_EQ(found[2].comparison, "4");
+  EXPECT_TRUE(found[2].changes_experiment);
+}
+
+TEST(Holm, MultipliesTheSmallestMostAndNeverFallsAlongTheOrder) {
+  const std::vector<double> p_values{0.04, 0.01, 0.03, 0.9};
+  EXPECT_THAT(holm_adjusted(p_values),
+              ElementsAre(DoubleEq(0.09), DoubleEq(0.04), DoubleEq(0.09), DoubleEq(0.9)));
+  EXPECT_TRUE(holm_adjusted({}).empty());
+}
+
+TEST(CompareRuns, FindsARunThatWasSlowedDownAndNoDifferenceElsewhere) {
+  RandomOptions options;
+  options.prompts = 12;
+  const RandomRecording first = random_recording(1, options);
+  RandomRecording second = first;
+  for (traces::Request& request : second.recording.requests)
+    if (request.run_id == 2) request.end_ns += (request.end_ns - request.start_ns) / 4;
+  const std::vector<RunRows> first_runs = rows_by_run(first.recording);
+  const std::vector<RunRows> second_runs = rows_by_run(second.recording);
+  const auto found = compare_runs(Baseline(first_runs), Comparison(second_runs));
+  ASSERT_EQ(found.size(), 3U);
+  EXPECT_EQ(found[0].ratio->value, 1.0);
+  EXPECT_EQ(*found[0].adjusted_p_value, 1.0);
+  EXPECT_NEAR(found[1].ratio->value, 0.8, 1e-3);
+  EXPECT_LT(*found[1].adjusted_p_value, 0.05);
+  EXPECT_NEAR(*found[1].adjusted_p_value, 3 * 2.0 / 4096, 1e-12);
+  EXPECT_EQ(found[2].identity.differing_prompts, 0U);
+}
+
+TEST(CompareRuns, ComparesTheOnlyRunsOfBothWhateverTheyAreCalled) {
+  RandomOptions options;
+  options.drafting_runs = 0;
+  const RandomRecording first = random_recording(1, options);
+  RandomRecording second = first;
+  second.recording.runs[0].specification = "another";
+  const std::vector<RunRows> first_runs = rows_by_run(first.recording);
+  const std::vector<RunRows> second_runs = rows_by_run(second.recording);
+  EXPECT_EQ(compare_runs(Baseline(first_runs), Comparison(second_runs)).size(), 1U);
+}
+
 }  // namespace
+
 }  // namespace draftscope::simulator

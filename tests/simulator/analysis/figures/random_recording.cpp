@@ -7,6 +7,8 @@
 #include <array>
 #include <random>
 
+#include "rounds/drafts/recorded_statistics.h"
+
 namespace draftscope::simulator {
 
 namespace {
@@ -34,7 +36,9 @@ class Generator {
       run.specification = i == 0 ? "vanilla" : fmt::format("layerskip:exit={}", i + 1);
       run.is_baseline = i == 0;
       recording_.runs.push_back(run);
-      if (i > 0) recording_.layer_sets.push_back(exit_at(traces::LayerSetId::from(i), i + 1));
+      if (i == 0) continue;
+      recording_.layer_sets.push_back(set_without(i + 1, n_layers, n_layers, i + 1, "fixed"));
+      recording_.layer_sets.back().id = traces::LayerSetId::from(i);
     }
     for (int repeat = 0; repeat < options_.repeats; ++repeat)
       for (const traces::Prompt& prompt : recording_.prompts)
@@ -44,13 +48,6 @@ class Generator {
 
  private:
   int up_to(int most) { return static_cast<int>(random_() % static_cast<unsigned>(most + 1)); }
-
-  static traces::LayerSet exit_at(traces::LayerSetId id, std::int32_t exit_layer) {
-    traces::LayerSet set{id, n_layers, exit_layer, std::vector<std::uint8_t>(2 * n_layers / 8, 0), "fixed"};
-    for (std::int32_t bit = 2 * exit_layer; bit < 2 * n_layers; ++bit)
-      set.skipped[static_cast<std::size_t>(bit / 8)] |= static_cast<std::uint8_t>(1U << (bit % 8));
-    return set;
-  }
 
   /// Adds an interval of some phase that starts now; returns its length.
   std::int64_t spend(traces::Phase phase, int max_ns) {

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/simulator/answers/answer.h>
+#include <draftscope/simulator/prices/closed_forms.h>
 #include <draftscope/simulator/rounds/strategy_rounds.h>
 #include <draftscope/speculation/published_models.h>
 #include <gtest/gtest.h>
+#include <random>
 
 #include "learnt.h"
 
 namespace draftscope::simulator {
+
 namespace {
 
 std::vector<Machine> machines(const Learnt& learnt) {
@@ -29,7 +32,7 @@ TEST(AnswerLadder, EndsAtTheAnswersSpeedup) {
       const auto ladder = answer_ladder(learnt.what_if().costs().model, rounds, machine);
       ASSERT_TRUE(ladder) << strategy << ": " << ladder.error().message;
       const Answer answer = ask(learnt.what_if().costs().model, rounds, machine, {.draws = 200}).value();
-      EXPECT_NEAR(ladder->back().speedup, answer.speedup.min_drafted.total.value, 1e-9) << strategy;
+      EXPECT_NEAR(ladder->back().speedup, answer.speedup.min_drafted.value, 1e-9) << strategy;
     }
 }
 
@@ -63,5 +66,53 @@ TEST(PassParts, FindTheHeadAndWhatElseAPassTakes) {
   EXPECT_NEAR(parts->head_ns + parts->choice_ns, fixed, 0.05 * fixed);
 }
 
+RoundCost random_cost(std::mt19937& random, double steps) {
+  std::uniform_real_distribution<double> unit(0.0, 1.0);
+  return {steps, unit(random), 0.5 + unit(random), 0.2 * unit(random)};
+}
+
+TEST(BreakEven, GivesASpeedupOfOneInTheClosedForms) {
+  std::mt19937 random(11);
+  int with_alpha = 0;
+  for (int trial = 0; trial < 500; ++trial) {
+    const std::int32_t gamma = 1 + static_cast<std::int32_t>(random() % 12);
+    const RoundCost cost = random_cost(random, gamma);
+    const auto found = break_even(cost, gamma);
+    ASSERT_TRUE(found) << found.error().message;
+    EXPECT_NEAR(round_speedup(found->mean_accepted_length, cost).value(), 1.0, 1e-12);
+    if (found->mean_accepted_length > 1.0) {
+      EXPECT_NEAR(1.0 + found->acceptance_rate * gamma, found->mean_accepted_length, 1e-12);
+    }
+    if (!found->alpha) {
+      EXPECT_LT(round_speedup(gamma + 1.0, cost).value(), 1.0) << "not even all accepted would pay";
+      continue;
+    }
+    const double speedup = round_speedup(expected_tokens(*found->alpha, gamma).value(), cost).value();
+    if (*found->alpha > 0.0) {
+      ++with_alpha;
+      EXPECT_NEAR(speedup, 1.0, 1e-9);
+    } else {
+      EXPECT_GE(speedup, 1.0) << "the bonus token alone pays";
+    }
+  }
+  EXPECT_GT(with_alpha, 100);
+}
+
+TEST(BreakEven, IsThePapersWithoutOtherCosts) {
+  const auto found = break_even({.steps_per_round = 4.0, .c = 0.2, .v = 1.0, .o = 0.0}, 4);
+  ASSERT_TRUE(found);
+  EXPECT_NEAR(leviathan_speedup(found->alpha.value(), 4, 0.2).value(), 1.0, 1e-9);
+  for (const double c : {0.1, 0.5, 0.9})
+    EXPECT_NEAR(break_even({.steps_per_round = 1.0, .c = c}, 1)->alpha.value(), c, 1e-12)
+        << "Leviathan et al., Corollary 3.9";
+}
+
+TEST(BreakEven, RefusesInOneLine) {
+  EXPECT_FALSE(break_even({.steps_per_round = 0.0, .c = 0.2}));
+  EXPECT_FALSE(break_even({.steps_per_round = 2.0, .c = -0.2}));
+  EXPECT_FALSE(break_even({.steps_per_round = 2.0, .c = 0.2}, 0));
+}
+
 }  // namespace
+
 }  // namespace draftscope::simulator

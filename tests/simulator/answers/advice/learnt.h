@@ -6,8 +6,8 @@
 #include <draftscope/simulator/answers/what_if.h>
 #include <draftscope/traces/reader.h>
 #include <gtest/gtest.h>
-
 #include <memory>
+#include <string>
 
 #include "../../../temporary_folder.h"
 #include "shadowed_recording.h"
@@ -32,5 +32,19 @@ class Learnt {
   std::unique_ptr<traces::Recording> recording_;
   std::unique_ptr<WhatIf> what_if_;
 };
+
+// Predicted speedups of the tests' recordings.
+
+inline double speedup(const Learnt& learnt, const StrategyRounds& rounds, const Machine& machine) {
+  const auto answer = ask(learnt.what_if().costs().model, rounds, machine, {.draws = 200});
+  EXPECT_TRUE(answer) << answer.error().message;
+  return answer ? answer->speedup.min_drafted.value : 0.0;
+}
+
+inline double speedup(const Learnt& learnt, const std::string& strategy) {
+  const auto rounds = learnt.what_if().rounds(strategy);
+  EXPECT_TRUE(rounds) << rounds.error().message;
+  return rounds ? speedup(learnt, *rounds, learnt.machine()) : 0.0;
+}
 
 }  // namespace draftscope::simulator

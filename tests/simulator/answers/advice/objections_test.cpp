@@ -62,7 +62,7 @@ const std::map<std::string_view, Planting>& plantings() {
       {"there_is_no_interval",
        {[](Planted& of) {
           of.advice.interval_95.reset();
-          of.advice.answer.speedup.min_drafted.total.no_interval_reason = "too few prompts";
+          of.advice.answer.speedup.min_drafted.no_interval_reason = "too few prompts";
         },
         "too few prompts"}},
       {"there_is_no_interval_elsewhere",

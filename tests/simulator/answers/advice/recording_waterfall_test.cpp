@@ -48,7 +48,7 @@ TEST(RecordingWaterfall, AgreesWithTheAnswerOnItsPolicy) {
   const Answer answer =
       ask(learnt.what_if().costs().model, strategies[0], learnt.machine(), {.draws = 200}).value();
   // Levels are at the cost model's means; a recorded run's ratio is an additional factor.
-  const double expected = answer.speedup.min_drafted.total.value * strategies[0].own_ratio;
+  const double expected = answer.speedup.min_drafted.value * strategies[0].own_ratio;
   EXPECT_NEAR(step_at(found->waterfall, WaterfallLevel::policy).speedup.value, expected, 1e-9);
   EXPECT_NEAR(found->strategies[0].speedup, expected, 1e-9);
   const auto gaps = named_gaps(found->waterfall.gaps);

@@ -13,6 +13,7 @@
 #include "../../prices/fit/planted_trace.h"
 #include "prices/passes/cost_prices.h"
 #include "rounds/drafts/auxiliary_work.h"
+#include "rounds/drafts/recorded_statistics.h"
 #include "rounds/replay/known_round.h"
 #include "rounds/replay/policy_choice.h"
 #include "rounds/replay/replay.h"
@@ -254,21 +255,15 @@ class Recorder {
     writer_.add(rows);
   }
 
-  traces::LayerSetId layer_set(std::int32_t exit) { return set_without(exit, shadowed_layers, exit); }
+  traces::LayerSetId layer_set(std::int32_t exit) {
+    return writer_.add(set_without(exit, shadowed_layers, shadowed_layers, exit, "fixed"));
+  }
 
   /// All but two layers, which take as long as an exit of so many.
   traces::LayerSetId set_in_the_middle() {
     constexpr std::int32_t first = 2;
-    return set_without(first, first + shadowed_layers - layers_of_set, shadowed_layers);
-  }
-
-  traces::LayerSetId set_without(std::int32_t first, std::int32_t end, std::int32_t exit) {
-    traces::LayerSet set{.n_layers = shadowed_layers, .exit_layer = exit, .origin = "fixed"};
-    set.skipped.resize(shadowed_layers * 2 / 8);
-    for (std::int32_t bit = 2 * first; bit < 2 * end; ++bit)
-      set.skipped[static_cast<std::size_t>(bit) / 8] =
-          static_cast<std::uint8_t>(set.skipped[static_cast<std::size_t>(bit) / 8] | 1U << (bit % 8));
-    return writer_.add(set);
+    return writer_.add(set_without(first, first + shadowed_layers - layers_of_set, shadowed_layers,
+                                   shadowed_layers, "fixed"));
   }
 
   enum class Drafter : std::uint8_t { exits, set, guesses };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/answers/oracle.h>
+#include "answers/oracle/oracle.h"
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "answers/oracle/waterfall_settings.h"
+#include "answers/oracle/text_rounds.h"
 #include "random_text.h"
 
 namespace draftscope::simulator {

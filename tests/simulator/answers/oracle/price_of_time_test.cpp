@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/answers/oracle.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 #include <string>
 
+#include "answers/oracle/oracle.h"
 #include "answers/oracle/price_of_time.h"
-#include "answers/oracle/waterfall_settings.h"
+#include "answers/oracle/text_rounds.h"
 #include "random_text.h"
 
 namespace draftscope::simulator {

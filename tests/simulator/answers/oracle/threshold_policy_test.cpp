@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/answers/oracle.h>
 #include <gtest/gtest.h>
 
 #include <array>
 #include <numeric>
 
+#include "answers/oracle/oracle.h"
+#include "answers/oracle/text_rounds.h"
 #include "answers/oracle/threshold_policy.h"
-#include "answers/oracle/waterfall_settings.h"
 #include "random_text.h"
 
 namespace draftscope::simulator {

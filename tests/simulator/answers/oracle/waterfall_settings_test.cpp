@@ -5,7 +5,7 @@
 #include <limits>
 #include <numeric>
 
-#include "answers/oracle/waterfall_settings.h"
+#include "answers/oracle/text_rounds.h"
 #include "random_text.h"
 
 namespace draftscope::simulator {

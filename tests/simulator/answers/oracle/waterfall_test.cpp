@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/answers/oracle.h>
 #include <draftscope/simulator/answers/waterfall.h>
 #include <gtest/gtest.h>
 
@@ -7,7 +6,8 @@
 #include <numeric>
 #include <tuple>
 
-#include "answers/oracle/waterfall_settings.h"
+#include "answers/oracle/oracle.h"
+#include "answers/oracle/text_rounds.h"
 #include "random_text.h"
 
 namespace draftscope::simulator {

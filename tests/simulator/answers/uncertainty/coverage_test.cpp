@@ -123,12 +123,12 @@ TEST(Coverage, OfSpeedupsIsAsPromisedWithUncertainPrices) {
   Coverage predicted;
   for (int trial = 0; trial < trials; ++trial) {
     const SyntheticText text = synthetic_text(40, 1000 + static_cast<std::uint64_t>(trial));
-    SweepTarget target{.name = "given", .prices = given(static_cast<std::uint64_t>(trial), {})};
+    PricedMachine target{.name = "given", .prices = given(static_cast<std::uint64_t>(trial), {})};
     target.draws = spread_prices(target.prices, spread, 5000 + static_cast<std::uint64_t>(trial));
-    const SweepOptions options{.draws = 500, .seed = static_cast<std::uint64_t>(trial), .threads = 1};
+    const PredictionOptions options{.draws = 500, .seed = static_cast<std::uint64_t>(trial), .threads = 1};
     const auto one = predict_speedup(text.vanilla, text.setting, target, options);
     ASSERT_TRUE(one) << one.error().message;
-    predicted.count(one->min_drafted.total, true_speedup);
+    predicted.count(one->min_drafted, true_speedup);
   }
   EXPECT_TRUE(is_calibrated(predicted, trials)) << "prediction: " << shares(predicted, trials);
 }

@@ -21,7 +21,7 @@ double width(const RatioEstimate& estimate) {
 
 TEST(PredictSpeedup, IsTheClusterBootstrapOfTimesWherePricesAreCertain) {
   const SyntheticText text = synthetic_text(35, 1);
-  const SweepTarget target{.name = "this machine", .prices = synthetic_prices()};
+  const PricedMachine target{.name = "this machine", .prices = synthetic_prices()};
   const auto predicted = predict_speedup(text.vanilla, text.setting, target, {.draws = 700, .seed = 5});
   ASSERT_TRUE(predicted) << predicted.error().message;
   std::vector<ClusterSums> times;
@@ -29,12 +29,12 @@ TEST(PredictSpeedup, IsTheClusterBootstrapOfTimesWherePricesAreCertain) {
     times.push_back(
         {vanilla_time_ns(request.tokens, synthetic_prompt, target.prices), time_ns(request, target.prices)});
   const auto expected = cluster_bootstrap(times, {.draws = 700, .seed = 5});
-  EXPECT_NEAR(predicted->min_drafted.total.value, expected->value, 1e-12);
-  EXPECT_NEAR(predicted->min_drafted.total.interval_95->low, expected->interval_95->low, 1e-9);
-  EXPECT_NEAR(predicted->min_drafted.total.interval_80->high, expected->interval_80->high, 1e-9);
+  EXPECT_NEAR(predicted->min_drafted.value, expected->value, 1e-12);
+  EXPECT_NEAR(predicted->min_drafted.interval_95->low, expected->interval_95->low, 1e-9);
+  EXPECT_NEAR(predicted->min_drafted.interval_80->high, expected->interval_80->high, 1e-9);
   double mean = 0.0;
   for (const ClusterSums& of : times) mean += of.numerator / of.denominator / 35.0;
-  EXPECT_NEAR(predicted->min_drafted.request_mean, mean, 1e-12);
+  EXPECT_NEAR(predicted->min_drafted.cluster_mean, mean, 1e-12);
 }
 
 TEST(NoisyBootstrap, IsTheBootstrapWhereNoiseIsTheSameInAllDraws) {
@@ -63,15 +63,15 @@ TEST(NoisyBootstrap, IsTheBootstrapWhereNoiseIsTheSameInAllDraws) {
 
 TEST(PredictSpeedup, IsWidenedByPriceNoiseUnlessItIsCommonToBothRuns) {
   const SyntheticText text = synthetic_text(60, 2);
-  SweepTarget target{.name = "this machine", .prices = synthetic_prices()};
+  PricedMachine target{.name = "this machine", .prices = synthetic_prices()};
   const auto certain = predict_speedup(text.vanilla, text.setting, target);
   target.draws = spread_prices(target.prices, {.common = 0.5}, 1);
   const auto common = predict_speedup(text.vanilla, text.setting, target);
   target.draws = spread_prices(target.prices, {.fit = 0.1}, 1);
   const auto fit = predict_speedup(text.vanilla, text.setting, target);
   ASSERT_TRUE(certain && common && fit);
-  EXPECT_NEAR(width(common->min_drafted.total), width(certain->min_drafted.total), 1e-9);
-  EXPECT_GT(width(fit->min_drafted.total), 1.2 * width(certain->min_drafted.total));
+  EXPECT_NEAR(width(common->min_drafted), width(certain->min_drafted), 1e-9);
+  EXPECT_GT(width(fit->min_drafted), 1.2 * width(certain->min_drafted));
 }
 
 TEST(IntervalOfCases, AddsTheDistanceOfApproximateCasesToOtherErrorsBySquares) {
@@ -119,31 +119,31 @@ SyntheticText bounded_text() {
 
 TEST(PredictSpeedup, JoinsTheCasesOfApproximateRounds) {
   SyntheticText text = bounded_text();
-  const SweepTarget target{.name = "this machine", .prices = synthetic_prices()};
+  const PricedMachine target{.name = "this machine", .prices = synthetic_prices()};
   const auto bounded = predict_speedup(text.vanilla, text.setting, target);
   text.setting.status = AnswerStatus::approximate;
   const auto joined = predict_speedup(text.vanilla, text.setting, target);
   ASSERT_TRUE(bounded && joined);
-  EXPECT_EQ(joined->min_drafted.total.value, bounded->min_drafted.total.value);
-  EXPECT_EQ(joined->min_drafted.total.interval_95->low, joined->max_drafted->total.interval_95->low);
-  EXPECT_GT(outermost_interval_95(*joined)->low, outermost_interval_95(*bounded)->low);
-  EXPECT_LT(outermost_interval_95(*joined)->high, outermost_interval_95(*bounded)->high);
-  EXPECT_LT(joined->min_drafted.total.interval_95->low, joined->max_drafted->total.value);
-  EXPECT_GT(joined->min_drafted.total.interval_95->high, joined->min_drafted.total.value);
+  EXPECT_EQ(joined->min_drafted.value, bounded->min_drafted.value);
+  EXPECT_EQ(joined->min_drafted.interval_95->low, joined->max_drafted->interval_95->low);
+  EXPECT_GT(joined->interval_95()->low, bounded->interval_95()->low);
+  EXPECT_LT(joined->interval_95()->high, bounded->interval_95()->high);
+  EXPECT_LT(joined->min_drafted.interval_95->low, joined->max_drafted->value);
+  EXPECT_GT(joined->min_drafted.interval_95->high, joined->min_drafted.value);
 }
 
 /// A stated rate has one request and no rounds to resample.
 TEST(PredictSpeedup, OfAStatedRateIsTheNarrowerTheSmallerItsError) {
   const SyntheticText text = synthetic_text(1, 3);
-  const SweepTarget target{.name = "this machine", .prices = synthetic_prices()};
+  const PricedMachine target{.name = "this machine", .prices = synthetic_prices()};
   double narrower = std::numeric_limits<double>::infinity();
   for (const double error : {0.2, 0.1, 0.03, 0.001}) {
-    SweepOptions options;
+    PredictionOptions options;
     options.other_texts = TextSpread{.sigma = 0.06, .freedom = 2.8, .stated_error = error};
-    const auto predicted = predict_speedup_and_rate(text.vanilla, text.setting, target, options);
-    ASSERT_TRUE(predicted) << predicted.error().message;
-    for (const RatioEstimate* const of :
-         {&predicted->speedup.min_drafted.total, &predicted->rate.min_drafted}) {
+    const auto predicted = predict_speedup(text.vanilla, text.setting, target, options);
+    const auto rate = predict_rate(text.vanilla, text.setting, target, options);
+    ASSERT_TRUE(predicted && rate);
+    for (const RatioEstimate* const of : {&predicted->min_drafted, &rate->min_drafted}) {
       ASSERT_TRUE(of->interval_80 && of->interval_95);
       EXPECT_TRUE(of->no_interval_reason.empty());
       EXPECT_LT(of->interval_95->low, of->interval_80->low);
@@ -151,61 +151,64 @@ TEST(PredictSpeedup, OfAStatedRateIsTheNarrowerTheSmallerItsError) {
       EXPECT_LT(of->value, of->interval_80->high);
       EXPECT_LT(of->interval_80->high, of->interval_95->high);
     }
-    const double found =
-        width(predicted->speedup.min_drafted.total) / predicted->speedup.min_drafted.total.value;
+    const double found = width(predicted->min_drafted) / predicted->min_drafted.value;
     EXPECT_LT(found, narrower);
     EXPECT_GT(found, 0.2) << "tasks differ, however many rounds there were";
     narrower = found;
   }
   const auto alone = predict_speedup(text.vanilla, text.setting, target);
   ASSERT_TRUE(alone);
-  EXPECT_FALSE(alone->min_drafted.total.interval_95);
+  EXPECT_FALSE(alone->min_drafted.interval_95);
 }
 
-TEST(PredictSpeedup, GivesBothBoundsAndRefusesInvalidSettings) {
-  SyntheticText text = bounded_text();
-  const SweepTarget target{.name = "this machine", .prices = synthetic_prices()};
-  const auto bounded = predict_speedup(text.vanilla, text.setting, target);
-  ASSERT_TRUE(bounded && bounded->max_drafted);
-  EXPECT_EQ(bounded->min_drafted.status, AnswerStatus::bounded);
-  EXPECT_LT(bounded->max_drafted->total.value, bounded->min_drafted.total.value);
-  text.setting.status = AnswerStatus::invalid;
-  EXPECT_FALSE(predict_speedup(text.vanilla, text.setting, target));
+TEST(Predictions, GiveBothBoundsAndRefuseInvalidSettings) {
+  for (const auto& predict : {predict_speedup, predict_rate}) {
+    SyntheticText text = bounded_text();
+    const PricedMachine target{.name = "this machine", .prices = synthetic_prices()};
+    const auto bounded = predict(text.vanilla, text.setting, target, {});
+    ASSERT_TRUE(bounded && bounded->max_drafted);
+    EXPECT_LT(bounded->max_drafted->value, bounded->min_drafted.value);
+    EXPECT_EQ(bounded->lower(), bounded->max_drafted->value);
+    EXPECT_DOUBLE_EQ(bounded->interval_95()->low, bounded->max_drafted->interval_95->low);
+    EXPECT_DOUBLE_EQ(bounded->interval_95()->high, bounded->min_drafted.interval_95->high);
+    text.setting.status = AnswerStatus::invalid;
+    EXPECT_FALSE(predict(text.vanilla, text.setting, target, {}));
+  }
 }
 
 TEST(PredictSpeedup, HasTheSameBitsOnAnyNumberOfThreads) {
   const SyntheticText text = synthetic_text(25, 6);
-  SweepTarget target{.name = "this machine", .prices = synthetic_prices()};
+  PricedMachine target{.name = "this machine", .prices = synthetic_prices()};
   target.draws = spread_prices(target.prices, {.fit = 0.03, .width = 0.2, .transfer = 0.2}, 2);
   const auto one = predict_speedup(text.vanilla, text.setting, target, {.threads = 1}).value();
   for (std::int32_t threads = 2; threads <= 4; ++threads) {
     const auto more = predict_speedup(text.vanilla, text.setting, target, {.threads = threads}).value();
-    EXPECT_EQ(one.min_drafted.total.interval_95->low, more.min_drafted.total.interval_95->low);
-    EXPECT_EQ(one.min_drafted.total.interval_80->high, more.min_drafted.total.interval_80->high);
+    EXPECT_EQ(one.min_drafted.interval_95->low, more.min_drafted.interval_95->low);
+    EXPECT_EQ(one.min_drafted.interval_80->high, more.min_drafted.interval_80->high);
   }
 }
 
 TEST(PredictSpeedup, LeavesOutRequestsWithoutTokens) {
   SyntheticText text = synthetic_text(12, 6);
-  const SweepTarget target{.name = "this machine", .prices = synthetic_prices()};
+  const PricedMachine target{.name = "this machine", .prices = synthetic_prices()};
   const auto before = predict_speedup(text.vanilla, text.setting, target).value();
   text.vanilla.emplace_back();
   text.setting.min_drafted.emplace_back();
   const auto after = predict_speedup(text.vanilla, text.setting, target).value();
-  EXPECT_EQ(after.min_drafted.total.interval_95->low, before.min_drafted.total.interval_95->low);
+  EXPECT_EQ(after.min_drafted.interval_95->low, before.min_drafted.interval_95->low);
 }
 
 TEST(PredictSpeedup, NamesWhatDoesNotFit) {
   const SyntheticText text = synthetic_text(12, 6);
-  SweepTarget target{.name = "this machine", .prices = synthetic_prices()};
-  const auto refusal = [&](const std::vector<PassCount>& vanilla, const SweepSetting& setting,
-                           const SweepOptions& options = {}) {
+  PricedMachine target{.name = "this machine", .prices = synthetic_prices()};
+  const auto refusal = [&](const std::vector<PassCount>& vanilla, const SettingRounds& setting,
+                           const PredictionOptions& options = {}) {
     const auto found = predict_speedup(vanilla, setting, target, options);
     return found ? std::string("no error") : found.error().message;
   };
   EXPECT_EQ(refusal({}, text.setting), "setting: found no request with tokens, expected at least one");
   EXPECT_EQ(refusal(text.vanilla, text.setting, {.draws = 5}), "draws: found 5, expected 200 to 100000");
-  SweepSetting setting = text.setting;
+  SettingRounds setting = text.setting;
   setting.min_drafted.pop_back();
   EXPECT_EQ(refusal(text.vanilla, setting),
             "setting, fewest draft tokens: found 11 requests, expected 12 as vanilla decoding has");
@@ -230,17 +233,10 @@ TEST(VanillaSteps, AreOneATokenFromTheFirstContextOn) {
   EXPECT_EQ(vanilla_steps(37, 11).context, context);
 }
 
-Result<PredictedRate> rate_of(const SyntheticText& text, const SweepTarget& target,
-                              const SweepOptions& options = {}) {
-  DRAFTSCOPE_TRY_ASSIGN(SpeedupAndRate predicted,
-                        predict_speedup_and_rate(text.vanilla, text.setting, target, options));
-  return std::move(predicted.rate);
-}
-
 TEST(PredictRate, IsTheClusterBootstrapOfTokensOverTimeWherePricesAreCertain) {
   const SyntheticText text = synthetic_text(35, 1);
-  const SweepTarget target{.name = "this machine", .prices = synthetic_prices()};
-  const auto predicted = rate_of(text, target, {.draws = 700, .seed = 5});
+  const PricedMachine target{.name = "this machine", .prices = synthetic_prices()};
+  const auto predicted = predict_rate(text.vanilla, text.setting, target, {.draws = 700, .seed = 5});
   ASSERT_TRUE(predicted) << predicted.error().message;
   std::vector<ClusterSums> rates;
   for (const RoundStatistics& request : text.setting.min_drafted)
@@ -254,27 +250,13 @@ TEST(PredictRate, IsTheClusterBootstrapOfTokensOverTimeWherePricesAreCertain) {
 
 TEST(PredictRate, IsWidenedByNoiseThatCancelsInASpeedup) {
   const SyntheticText text = synthetic_text(60, 2);
-  SweepTarget target{.name = "this machine", .prices = synthetic_prices()};
-  const auto certain = rate_of(text, target);
+  PricedMachine target{.name = "this machine", .prices = synthetic_prices()};
+  const auto certain = predict_rate(text.vanilla, text.setting, target);
   target.draws = spread_prices(target.prices, {.common = 0.3}, 1);
-  const auto common = rate_of(text, target);
+  const auto common = predict_rate(text.vanilla, text.setting, target);
   ASSERT_TRUE(certain && common);
   EXPECT_GT(width(common->min_drafted), 2.0 * width(certain->min_drafted));
   EXPECT_NEAR(common->min_drafted.value, certain->min_drafted.value, 1e-9);
-}
-
-TEST(PredictRate, GivesBothBoundsAndRefusesInvalidSettings) {
-  SyntheticText text = synthetic_text(20, 3);
-  const SweepTarget target{.name = "this machine", .prices = synthetic_prices()};
-  text.setting.max_drafted = text.setting.min_drafted;
-  for (RoundStatistics& request : text.setting.max_drafted) request.drafts[0].steps.passes += 10;
-  const auto bounded = rate_of(text, target);
-  ASSERT_TRUE(bounded && bounded->max_drafted);
-  EXPECT_LT(bounded->max_drafted->value, bounded->min_drafted.value);
-  EXPECT_DOUBLE_EQ(bounded->interval_95()->low, bounded->max_drafted->interval_95->low);
-  EXPECT_DOUBLE_EQ(bounded->interval_95()->high, bounded->min_drafted.interval_95->high);
-  text.setting.status = AnswerStatus::invalid;
-  EXPECT_FALSE(rate_of(text, target));
 }
 
 }  // namespace

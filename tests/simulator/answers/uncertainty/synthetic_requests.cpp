@@ -2,6 +2,7 @@
 #include "synthetic_requests.h"
 
 #include <draftscope/base/counter_random.h>
+#include <fmt/format.h>
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -142,6 +143,86 @@ PriceDraws spread_prices(Prices prices, const PriceSpread& spread, std::uint64_t
     }
     return drawn;
   };
+}
+
+SyntheticRecorder::SyntheticRecorder(std::uint64_t seed, Prices prices, double noise)
+    : random_(seed), prices_(std::move(prices)), noise_(noise) {
+  out_.meta = {
+      {"device", "cpu"},
+      {"dtype", "bf16"},
+      {"model", "synthetic"},
+      {"model_shape", R"({"n_layers":12,"d_model":512,"n_heads":8,"n_kv_heads":4,"head_dim":64,"d_ff":1536,)"
+                      R"("vocab":8192,"eos_tokens":[2]})"},
+      {"max_tokens", "4096"},
+      {"cache_rows", "8192"},
+      {"temperature", "0"}};
+  out_.layer_sets.push_back({1, synthetic_layers, synthetic_exit, {0xC0, 0xFF, 0xFF}, "fixed"});
+}
+
+void SyntheticRecorder::add_runs(std::span<const std::int32_t> lengths) {
+  out_.runs.push_back({1, "vanilla", "vanilla", "{}", true});
+  for (const std::int32_t length : lengths)
+    out_.runs.push_back({traces::RunId::from(out_.runs.size() + 1), "layerskip",
+                         fmt::format("layerskip:exit={},gamma={}", synthetic_exit, length),
+                         fmt::format(R"({{"exit":{},"gamma":{}}})", synthetic_exit, length), false});
+}
+
+void SyntheticRecorder::add_prompt(const std::string& category) {
+  const auto i = static_cast<std::int64_t>(out_.prompts.size());
+  out_.prompts.push_back({traces::PromptId::from(i + 1), 100 + i, category, 0, fmt::format("prompt {}", i),
+                          std::vector<std::int32_t>(synthetic_prompt, 7)});
+}
+
+void SyntheticRecorder::decode(std::size_t run, std::size_t prompt, int repeat,
+                               std::span<const SyntheticRound> rounds, double hour) {
+  traces::Request request{.id = traces::RequestId::from(out_.requests.size() + 1),
+                          .run_id = out_.runs[run].id,
+                          .prompt_id = out_.prompts[prompt].id,
+                          .repeat = repeat,
+                          .start_ns = now_};
+  request.first_token_ns = now_ += 1'000'000;
+  request.tokens.push_back(9);
+  for (const SyntheticRound& round : rounds)
+    request.tokens.insert(request.tokens.end(), static_cast<std::size_t>(round.accepted) + 1, 9);
+  std::int32_t index = 0;
+  for (const SyntheticRound& round : rounds) add(request.id, index++, round, hour);
+  request.end_ns = now_;
+  out_.requests.push_back(std::move(request));
+}
+
+void SyntheticRecorder::add(traces::RequestId request_id, std::int32_t index, const SyntheticRound& made,
+                            double hour) {
+  traces::Round round{.id = traces::RoundId::from(out_.rounds.size() + 1),
+                      .request_id = request_id,
+                      .index = index,
+                      .start_ns = now_,
+                      .root_position = made.root,
+                      .planned = made.drafted,
+                      .drafted = made.drafted,
+                      .tree_depth = made.drafted,
+                      .accepted = made.accepted,
+                      .emitted = made.accepted + 1,
+                      .verify_rows = made.drafted + 1,
+                      .bonus_token = 9};
+  const DraftPrices& draft = prices_.drafts[synthetic_exit];
+  const bool drafts = made.drafted > 0;
+  if (drafts) {
+    round.layer_set_id = 1;
+    round.exit_layer = synthetic_exit;
+    round.draft_stop = traces::DraftStop::length;
+    double ns = 0.0;
+    for (std::int32_t step = 0; step < made.drafted; ++step) ns += draft.step.at(made.root + step);
+    round.draft_ns = noisy(ns * hour);
+  }
+  const AffineTime& verify =
+      drafts ? draft.verify[static_cast<std::size_t>(made.drafted) + 1] : prices_.target_step;
+  round.verify_ns = noisy(verify.at(made.root) * hour);
+  round.control_ns = noisy((drafts ? prices_.round_ns : prices_.step_round_ns) * hour);
+  now_ += round.draft_ns + round.verify_ns + round.control_ns;
+  round.end_ns = now_;
+  for (std::int32_t k = 0; k < made.drafted; ++k)
+    out_.draft_tokens.push_back({round.id, k, k - 1, 9, 0.75, 1.0, k < made.accepted, k <= made.accepted});
+  out_.rounds.push_back(round);
 }
 
 }  // namespace draftscope::simulator

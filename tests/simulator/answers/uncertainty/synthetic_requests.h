@@ -6,8 +6,13 @@
 
 #include <draftscope/simulator/answers/prediction.h>
 #include <draftscope/simulator/prices/prices.h>
+#include <draftscope/traces/reader.h>
+#include <cmath>
 #include <cstdint>
 #include <random>
+#include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace draftscope::simulator {
@@ -28,7 +33,7 @@ inline constexpr std::int64_t synthetic_prompt = 50;  ///< Context of the first 
 /// Vanilla decoding of `count` requests and one setting's statistics of them.
 struct SyntheticText {
   std::vector<PassCount> vanilla;
-  SweepSetting setting;
+  SettingRounds setting;
 };
 [[nodiscard]] SyntheticText synthetic_text(std::size_t count, std::uint64_t seed);
 
@@ -44,5 +49,41 @@ struct PriceSpread {
 
 /// Log-normal draws with `prices` as their medians.
 [[nodiscard]] PriceDraws spread_prices(Prices prices, const PriceSpread& spread, std::uint64_t seed);
+
+/// A round that starts at `root`, the position of the last token known.
+struct SyntheticRound {
+  std::int32_t root = 0;
+  std::int32_t drafted = 0;
+  std::int32_t accepted = 0;
+};
+
+/// Records requests with known rounds, one after the other, at given prices with noise.
+class SyntheticRecorder {
+ public:
+  /// `noise` is the standard deviation of the logarithm of each time.
+  SyntheticRecorder(std::uint64_t seed, Prices prices, double noise);
+
+  /// Adds vanilla and an early exit of synthetic_exit with each of these lengths, as run 1, 2, ….
+  void add_runs(std::span<const std::int32_t> lengths);
+  void add_prompt(const std::string& category);
+  /// Adds a request of a run and a prompt, which are indices; all its times are multiplied by `hour`.
+  void decode(std::size_t run, std::size_t prompt, int repeat, std::span<const SyntheticRound> rounds,
+              double hour = 1.0);
+
+  [[nodiscard]] std::mt19937_64& random() { return random_; }
+  [[nodiscard]] double normal() { return normal_(random_); }
+  [[nodiscard]] traces::Recording take() { return std::move(out_); }
+
+ private:
+  void add(traces::RequestId request_id, std::int32_t index, const SyntheticRound& made, double hour);
+  std::int64_t noisy(double ns) { return std::llround(ns * std::exp(noise_ * normal())); }
+
+  std::mt19937_64 random_;
+  std::normal_distribution<double> normal_;
+  Prices prices_;
+  double noise_;
+  traces::Recording out_;
+  std::int64_t now_ = 1'000'000'000;
+};
 
 }  // namespace draftscope::simulator

@@ -17,7 +17,7 @@ namespace {
 
 constexpr const char* strategy = "layerskip:exit=3,gamma=4";
 
-Result<PredictedSpeedup> ask(traces::Reader& reader, const traces::Recording& recording, std::uint64_t seed) {
+Result<PredictedRatio> ask(traces::Reader& reader, const traces::Recording& recording, std::uint64_t seed) {
   DRAFTSCOPE_TRY_ASSIGN(const WhatIf what_if, WhatIf::train(reader, recording));
   DRAFTSCOPE_TRY_ASSIGN(const StrategyRounds rounds, what_if.rounds(strategy));
   DRAFTSCOPE_TRY_ASSIGN(const Answer answer,
@@ -54,7 +54,7 @@ TEST(AnswerCoverage, IsAsPromisedFromRecordingToInterval) {
     // The file has neither shadow tokens nor spans, and the reader is only asked for these.
     const auto answer = ask(reader, clustered_recording(seed), seed);
     ASSERT_TRUE(answer) << answer.error().message;
-    const RatioEstimate& total = answer->min_drafted.total;
+    const RatioEstimate& total = answer->min_drafted;
     const auto holds = [&](const Interval& interval) {
       return interval.low <= truth && truth <= interval.high ? 1 : 0;
     };
@@ -77,11 +77,11 @@ TEST(AnswerCoverage, RestsOnAnswersThatAWrittenRecordingGivesToo) {
   write_recording(made, folder / "trace.dstrace");
   traces::Reader reader = traces::Reader::open(folder / "trace.dstrace").value();
   const traces::Recording read = reader.recording().value();
-  const PredictedSpeedup from_memory = ask(reader, made, 5).value();
-  const PredictedSpeedup from_file = ask(reader, read, 5).value();
-  EXPECT_EQ(from_memory.min_drafted.total.value, from_file.min_drafted.total.value);
-  EXPECT_EQ(from_memory.min_drafted.total.interval_95->low, from_file.min_drafted.total.interval_95->low);
-  EXPECT_EQ(from_memory.min_drafted.total.interval_95->high, from_file.min_drafted.total.interval_95->high);
+  const PredictedRatio from_memory = ask(reader, made, 5).value();
+  const PredictedRatio from_file = ask(reader, read, 5).value();
+  EXPECT_EQ(from_memory.min_drafted.value, from_file.min_drafted.value);
+  EXPECT_EQ(from_memory.min_drafted.interval_95->low, from_file.min_drafted.interval_95->low);
+  EXPECT_EQ(from_memory.min_drafted.interval_95->high, from_file.min_drafted.interval_95->high);
 }
 
 }  // namespace

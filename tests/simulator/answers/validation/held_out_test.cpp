@@ -11,7 +11,7 @@
 
 #include "../../../temporary_folder.h"
 #include "../../analysis/figures/random_recording.h"
-#include "answers/validation/hold_out.h"
+#include "answers/validation/ask_question.h"
 #include "clustered_recording.h"
 
 namespace draftscope::simulator {

@@ -12,7 +12,6 @@
 #include "planted_calibration.h"
 #include "prices/fit/cost_parameters.h"
 #include "prices/fit/cost_priors.h"
-#include "prices/fit/cost_work.h"
 #include "prices/passes/cost_prices.h"
 #include "prices/passes/cost_transfer.h"
 

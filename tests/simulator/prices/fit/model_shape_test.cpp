@@ -12,7 +12,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "prices/fit/cost_work.h"
+#include "prices/fit/cost_parameters.h"
 
 namespace draftscope::simulator {
 namespace {

@@ -10,6 +10,7 @@
 
 #include "prices/fit/cost_parameters.h"
 #include "prices/passes/cost_prices.h"
+#include "rounds/drafts/recorded_statistics.h"
 
 namespace draftscope::simulator {
 
@@ -62,7 +63,8 @@ class Planter {
     round.emitted = 1;
     double draft_ns = 0.0;
     if (setting.exit > 0) {
-      round.layer_set_id = layer_set(setting.exit);
+      const std::int32_t layers = planted_.truth.shape.n_layers;
+      round.layer_set_id = writer_.add(set_without(setting.exit, layers, layers, setting.exit, "fixed"));
       round.exit_layer = setting.exit;
       round.drafted = round.tree_depth = setting.gamma;
       round.planned = std::max(setting.planned, setting.gamma);
@@ -152,16 +154,6 @@ class Planter {
       writer_.add(std::span(&kernel, 1));
     }
     operation_ns_ = end;
-  }
-
-  traces::LayerSetId layer_set(std::int32_t exit) {
-    const std::int32_t layers = planted_.truth.shape.n_layers;
-    traces::LayerSet set{.n_layers = layers, .exit_layer = exit, .origin = "fixed"};
-    set.skipped.resize(static_cast<std::size_t>(2 * layers + 7) / 8);
-    for (std::int32_t bit = 2 * exit; bit < 2 * layers; ++bit)
-      set.skipped[static_cast<std::size_t>(bit) / 8] =
-          static_cast<std::uint8_t>(set.skipped[static_cast<std::size_t>(bit) / 8] | 1U << (bit % 8));
-    return writer_.add(set);
   }
 
   std::int64_t noisy(double ns) {

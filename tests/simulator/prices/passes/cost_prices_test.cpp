@@ -7,7 +7,6 @@
 
 #include "../../../value_of.h"
 #include "prices/fit/cost_parameters.h"
-#include "prices/fit/cost_work.h"
 #include "prices/passes/cost_prices.h"
 
 namespace draftscope::simulator {

@@ -9,8 +9,8 @@
 #include <cmath>
 
 #include "prices/fit/cost_parameters.h"
-#include "prices/passes/cost_link.h"
 #include "prices/passes/cost_prices.h"
+#include "prices/passes/cost_transfer.h"
 
 namespace draftscope::simulator {
 namespace {

@@ -12,7 +12,7 @@
 
 #include "../../../cli/trace_files.h"
 #include "rounds/replay/policy_choice.h"
-#include "rounds/replay/replay_check.h"
+#include "rounds/replay/replay.h"
 
 namespace draftscope::simulator {
 namespace {

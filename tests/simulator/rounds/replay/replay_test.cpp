@@ -8,9 +8,8 @@
 #include <vector>
 
 #include "rounds/replay/known_round.h"
-#include "rounds/replay/near_ties.h"
-#include "rounds/replay/policies.h"
-#include "rounds/replay/round_times.h"
+#include "rounds/replay/policy.h"
+#include "rounds/replay/shadow_table.h"
 #include "toy_model.h"
 
 namespace draftscope::simulator {

@@ -5,7 +5,7 @@
 #include <numeric>
 #include <utility>
 
-#include "rounds/replay/policies.h"
+#include "rounds/replay/policy.h"
 
 namespace draftscope::simulator {
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -18,7 +20,10 @@ enum class AnswerStatus : std::uint8_t {
 };
 
 /// "exact", "bounded", "approximate", "invalid".
-[[nodiscard]] std::string_view answer_status_name(AnswerStatus status);
+[[nodiscard]] constexpr std::string_view answer_status_name(AnswerStatus status) {
+  constexpr std::array<std::string_view, 4> names{"exact", "bounded", "approximate", "invalid"};
+  return names[static_cast<std::size_t>(status)];
+}
 
 /// Comparison of a replay of the recorded policy with the recorded rounds. If they differ, no other replay of
 /// this recording can be trusted.

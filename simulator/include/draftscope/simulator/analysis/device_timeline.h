@@ -10,10 +10,12 @@
 // Times are nanoseconds of the recording's clock, ranges are half-open. A timeline is immutable once it is
 // read, and free to share between threads.
 
+#include <draftscope/base/number_text.h>
 #include <draftscope/base/result.h>
-#include <draftscope/simulator/analysis/occupancy.h>
-#include <draftscope/simulator/analysis/step_bound.h>
+#include <draftscope/simulator/analysis/measured_recording.h>
 #include <draftscope/traces/reader.h>
+#include <draftscope/traces/records.h>
+#include <draftscope/traces/writer.h>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -23,6 +25,74 @@
 #include <vector>
 
 namespace draftscope::simulator {
+
+// What bounds a vanilla step: the bytes that it must read, in its time, beside the machine's memory. The
+// bytes follow from sizes in meta (weights of a step, K/V rows up to the mean context); the time is the
+// recording's.
+//
+// Pure functions, safe from any thread. O(requests).
+
+/// Memory bandwidth of the recorded GPU. Both rates are 10⁹ bytes per second.
+struct ReadRate {
+  std::string gpu;              ///< Name of its specification: "H200-SXM5-141GB".
+  double specified_gb_s = 0.0;  ///< Bandwidth of the specification.
+  double gb_s = 0.0;            ///< Bandwidth that reading alone reaches (simulator/data/gpus.csv).
+};
+/// Absent for a CPU, and for a GPU without a specification.
+[[nodiscard]] std::optional<ReadRate> read_rate(const traces::Meta& meta);
+
+/// Bytes of keys and values that one row of the cache has, over all layers; absent if meta lacks sizes.
+[[nodiscard]] std::optional<double> cache_row_bytes(const traces::Meta& meta);
+
+struct StepBound {
+  double weight_bytes = 0.0;
+  double cache_bytes = 0.0;   ///< 0 = not known
+  double ns = 0.0;            ///< Mean time of a step.
+  bool is_busy_time = false;  ///< Whether `ns` is the device's busy time; else it is wall time.
+  std::optional<double>
+      busy_share;  ///< Busy time / wall time of these steps; absent without a device's times.
+  std::optional<ReadRate> rate;
+
+  [[nodiscard]] double gb_s() const { return (weight_bytes + cache_bytes) / ns; }
+  /// Share of the specified bandwidth; absent where `rate` is.
+  [[nodiscard]] std::optional<double> share() const;
+};
+/// Absent without a vanilla run with steps, and where meta does not say what a step reads.
+[[nodiscard]] std::optional<StepBound> step_bound(const MeasuredRecording& measured);
+
+/// One sentence, such as "A vanilla step reads 15.0 GB (by sizes) in 6.04 ms busy (measured): 2491 GB/s, 51.9
+/// % of the 4800 that the H200-SXM5-141GB is specified for." Empty where there is no bound.
+[[nodiscard]] std::string step_bound_text(const MeasuredRecording& measured, Characters characters);
+
+// Occupancy: how many blocks of a kernel fit on a multiprocessor at once. Registers are given to warps, and
+// each quarter of the multiprocessor has a quarter of them; shared memory is given to blocks. The rounding is
+// that of CUDA's occupancy calculator for compute capability 5.0 and later. All of the multiprocessor's
+// shared memory counts, so a driver that leaves more to the L1 cache fits fewer blocks.
+
+/// Limits of one multiprocessor.
+struct MultiprocessorLimits {
+  std::int32_t compute_capability = 0;  ///< 10 · major + minor: 90 for 9.0.
+  std::int32_t multiprocessors = 0;     ///< Number of them on the device; 0 = not known.
+  std::int32_t warps = 0;
+  std::int32_t blocks = 0;
+  std::int32_t registers = 0;
+  std::int32_t shared_bytes = 0;
+};
+
+/// Limits in `device_limits` of a recording's meta; absent in recordings without it, or with implausible
+/// ones.
+[[nodiscard]] std::optional<MultiprocessorLimits> multiprocessor_limits(const traces::Meta& meta);
+
+struct Occupancy {
+  std::int32_t blocks = 0;  ///< Blocks that fit on a multiprocessor, at least 1.
+  std::int32_t warps = 0;   ///< Their warps.
+  std::string_view
+      limited_by;  ///< First of "warps", "blocks", "registers", "shared memory" that fits no more.
+};
+
+/// Absent for rows that are no kernels or have no registers, and where no block fits.
+[[nodiscard]] std::optional<Occupancy> occupancy_of(const traces::Kernel& kernel,
+                                                    const MultiprocessorLimits& limits);
 
 inline constexpr std::uint32_t no_run = std::numeric_limits<std::uint32_t>::max();
 
@@ -38,7 +108,7 @@ struct DeviceWork {
   std::uint32_t launch = 0;    ///< As launch_number().
   std::int32_t layer = -1;
   traces::Phase phase = traces::Phase::control;
-  std::uint8_t warps = 0;  ///< Warps of it that fit on a multiprocessor (occupancy.h); 0 = not known.
+  std::uint8_t warps = 0;  ///< Warps of it that fit on a multiprocessor (device_timeline.h); 0 = not known.
 
   [[nodiscard]] std::int64_t open_ns() const { return end_ns - start_ns; }
 };

@@ -2,9 +2,10 @@
 #pragma once
 
 // A figure as data: its name for programs, its title and meaning for people, and how it is computed from
-// measured or predicted results. The catalogues (figure_tables.h) list all of them. Texts, JSON, CSV,
+// measured or predicted results. The catalogues (figure.h) list all of them. Texts, JSON, CSV,
 // cli/OUTPUT.md and the app's tables are made from the catalogues.
 
+#include <draftscope/simulator/analysis/conventions.h>
 #include <draftscope/simulator/analysis/figures.h>
 #include <draftscope/simulator/analysis/speedup.h>
 #include <cstdint>
@@ -85,5 +86,43 @@ template <typename Source>
     if (figure.key == key) return &figure;
   return nullptr;
 }
+
+// Catalogue of all measured figures: those of a run, and those of a run by a publication's convention.
+// (Predicted figures are in answer_figures.h.) To add a figure, add one row: JSON, CSV, the tables of
+// cli/OUTPUT.md and the app's table of runs then have it. A text table shows it if its key is in
+// figure_table(). All functions are thread-safe.
+
+using MeasuredFigure = FigureOf<Figures>;
+
+/// Rows in order of JSON and CSV. Keys are unique, and keys of one object are adjacent.
+[[nodiscard]] std::span<const MeasuredFigure> measured_figures();
+
+/// Figures of a speedup or of a ratio across recordings; measured_figures() lists them below "speedup.".
+[[nodiscard]] std::span<const FigureOf<Speedup>> ratio_figures();
+
+/// Figures of a comparison of outputs; measured_figures() lists them below "identity.".
+[[nodiscard]] std::span<const FigureOf<OutputIdentity>> identity_figures();
+
+/// Row with this key; a row without title or value if there is none.
+[[nodiscard]] const MeasuredFigure& measured_figure(std::string_view key);
+[[nodiscard]] const FigureOf<Speedup>& ratio_figure(std::string_view key);
+[[nodiscard]] const FigureOf<OutputIdentity>& identity_figure(std::string_view key);
+
+/// Tables for people, which show some of the figures.
+enum class FigureTable : std::uint8_t {
+  speed,              ///< `draftscope report`: speed of each run.
+  speed_by_category,  ///< `draftscope report`: speed of each run by category of prompts.
+  drafting,           ///< `draftscope report`: acceptance and cost of drafts.
+  memory,             ///< `draftscope report`: memory that each run used.
+  comparison,         ///< `draftscope compare`: runs of every recording.
+  comparison_csv,     ///< `draftscope compare --csv`
+  app,                ///< The app's table of runs; it can show all other figures, too.
+};
+
+/// Keys of a table's columns, from left to right.
+[[nodiscard]] std::span<const std::string_view> figure_table(FigureTable table);
+
+/// Figures of a run by a publication's convention (analysis/conventions.h).
+[[nodiscard]] std::span<const FigureOf<ConventionFigures>> convention_figures();
 
 }  // namespace draftscope::simulator

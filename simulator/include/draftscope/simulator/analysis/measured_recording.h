@@ -6,7 +6,7 @@
 #include <draftscope/base/result.h>
 #include <draftscope/simulator/analysis/figures.h>
 #include <draftscope/simulator/analysis/operations.h>
-#include <draftscope/simulator/analysis/timeline_summary.h>
+#include <draftscope/simulator/analysis/run_rows.h>
 #include <draftscope/traces/missing_data.h>
 #include <draftscope/traces/overview.h>
 #include <draftscope/traces/reader.h>
@@ -21,6 +21,29 @@
 #include <vector>
 
 namespace draftscope::simulator {
+
+// Where the time of a timeline went that says nothing of runs: its host ranges and device activities by name.
+
+/// All ranges, or all device activities, of one name.
+struct NamedTime {
+  std::string name;
+  std::int64_t count = 0;
+  double ns = 0.0;  ///< Sum over the rows; of ranges without the ranges inside them.
+};
+
+struct TimelineSummary {
+  std::int64_t start_ns = 0;  ///< Start of the first row.
+  std::int64_t end_ns = 0;    ///< End of the last row.
+  std::int64_t ranges = 0;
+  std::int64_t device_activities = 0;
+  std::int64_t device_busy_ns = 0;     ///< Time in which some activity ran; waits do not count.
+  std::vector<NamedTime> by_range;     ///< By falling time, then by name.
+  std::vector<NamedTime> by_activity;  ///< Likewise.
+};
+
+/// Reads all spans and device activities. O(n log n); memory: 16 bytes per device activity. Errors:
+/// unreadable tables.
+[[nodiscard]] Result<TimelineSummary> summarise_timeline(traces::Reader& reader);
 
 struct MeasuredRecording {
   int schema_version = 0;
@@ -128,5 +151,13 @@ struct OtherStated {
 /// Describes a prediction and its certainty: "predicted from run.dstrace, machine: H200; …". Empty for a
 /// recording.
 [[nodiscard]] std::string prediction_note(const traces::Meta& meta);
+
+/// Sentence about requests whose output an earlier request of the run had given, if they yield at least a
+/// quarter more tokens a round than it did: drafts from texts that a run keeps know them. Empty otherwise.
+[[nodiscard]] std::string known_texts_note(const RunRows& run);
+
+/// Sentences about models that draft and have fewer positions than the longest prompt: there they draft
+/// nothing. Sizes are those of the recording's `draft_model_shapes`.
+[[nodiscard]] std::vector<std::string> short_drafts_notes(const traces::Recording& recording);
 
 }  // namespace draftscope::simulator

@@ -23,4 +23,16 @@ class QuestionNames {
   std::map<std::int64_t, std::string> names_;
 };
 
+// A prompt's category as sentences name it. Pure, safe from any thread.
+
+/// The category, or words for prompts without one.
+[[nodiscard]] inline std::string category_name(const std::string& category) {
+  return category.empty() ? "(no category)" : category;
+}
+
+/// Settings in which the requests of a server's recording differ, from meta's `question_settings`, in one
+/// line: "max tokens 4 to 64; temperature 0.7 in 2, 1.2 in 1 of 5 requests". Empty where they agree or the
+/// row is absent. Thread-safe.
+[[nodiscard]] std::string differing_settings(const traces::Meta& meta);
+
 }  // namespace draftscope::simulator

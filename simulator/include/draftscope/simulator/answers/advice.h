@@ -200,7 +200,7 @@ struct AdviceOptions {
   std::int32_t folds = 5;
   std::int32_t max_batch = 1024;
   std::int32_t max_context = 131'072;  ///< Rows more than recorded.
-  SweepOptions draws;
+  PredictionOptions draws;
   WaterfallOptions waterfall;
 };
 

@@ -6,6 +6,9 @@
 
 #include <draftscope/base/number_text.h>
 #include <draftscope/simulator/answers/advice.h>
+#include <draftscope/simulator/answers/answer.h>
+#include <draftscope/simulator/prices/closed_forms.h>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,5 +40,17 @@ struct AdviceLine {
 ///   limits       what the waterfall's gaps cost, the largest first
 ///   record       what to record to be surer
 [[nodiscard]] std::vector<AdviceLine> advice_lines(const Advice& advice, Characters characters);
+
+// Sentences about an answer (answer.h) that the terminal and the app both show. Pure functions, safe from any
+// thread.
+
+/// Break-even as text: "pays from M 2.10 on (here 2.45), 55.0 % of the draft tokens accepted (here 61.3 %)".
+/// It may also say that the setting never pays, or that there is no break-even because no draft step is
+/// taken.
+[[nodiscard]] std::string break_even_text(const std::optional<BreakEven>& even, const Answer& answer);
+
+/// Notes on the basis of the answer's prices, one line each. Parameters that the recording does not determine
+/// are counted in one line, not listed.
+[[nodiscard]] std::vector<std::string> cost_note_lines(const Answer& answer);
 
 }  // namespace draftscope::simulator

@@ -43,8 +43,8 @@ struct Answer {
   double speedup_without_auxiliary = 0.0;
   double vanilla_tokens_per_second = 0.0;
   double tokens_per_second = 0.0;
-  PredictedSpeedup speedup;  ///< Speedup over vanilla decoding on the same machine, without the prefill.
-  PredictedRate rate;        ///< tokens_per_second with intervals
+  PredictedRatio speedup;  ///< Speedup over vanilla decoding on the same machine, without the prefill.
+  PredictedRatio rate;     ///< tokens_per_second with intervals
   std::optional<MemoryNeed> memory;     ///< Memory per GPU; absent where the recording shows that it fits.
   std::optional<double> usable_memory;  ///< Usable bytes per GPU; absent if not known, or without `memory`.
   /// Set if the question is about texts that were not recorded, or of which a file only states a rate.
@@ -60,7 +60,7 @@ struct Answer {
 /// that contradicts itself, a GPU that lacks the number type or the memory (check_memory()), those of
 /// predict_speedup(). Memory is not checked where the recording itself shows that it fits.
 [[nodiscard]] Result<Answer> ask(const CostModel& trained, const StrategyRounds& rounds,
-                                 const Machine& machine, const SweepOptions& options = {},
+                                 const Machine& machine, const PredictionOptions& options = {},
                                  bool with_budget = false);
 
 /// Time of the head and of the choice in a pass, as in the cost model. The head is the time that another
@@ -90,7 +90,7 @@ class CachedPrices {
  private:
   struct Last;
   friend Result<Answer> ask(const std::shared_ptr<const CostModel>& trained, const StrategyRounds& rounds,
-                            const Machine& machine, const SweepOptions& options, CachedPrices& cached);
+                            const Machine& machine, const PredictionOptions& options, CachedPrices& cached);
   std::unique_ptr<Last> last_;
 };
 
@@ -98,6 +98,6 @@ class CachedPrices {
 /// machine's costs alive and compares their addresses.
 [[nodiscard]] Result<Answer> ask(const std::shared_ptr<const CostModel>& trained,
                                  const StrategyRounds& rounds, const Machine& machine,
-                                 const SweepOptions& options, CachedPrices& cached);
+                                 const PredictionOptions& options, CachedPrices& cached);
 
 }  // namespace draftscope::simulator

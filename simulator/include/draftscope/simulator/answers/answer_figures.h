@@ -2,7 +2,7 @@
 #pragma once
 
 // Predicted figures: those of an answer, and those of a prediction that is compared with a measurement. A
-// figure that is also measured has its key, title and meaning from measured_figures() (figure_tables.h). All
+// figure that is also measured has its key, title and meaning from measured_figures() (figure.h). All
 // functions are thread-safe.
 
 #include <draftscope/simulator/analysis/figure.h>

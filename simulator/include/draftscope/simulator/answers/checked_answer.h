@@ -187,7 +187,7 @@ struct KindErrors {
 // they are the runs of one recording, trained on another.
 
 struct ValidationOptions {
-  SweepOptions draws;
+  PredictionOptions draws;
   std::optional<GpuSpecification> recorded_on;  ///< The GPU of the recording, as in WhatIfOptions.
   /// Called after each held-out part. May be empty.
   std::function<void(std::int64_t done, std::int64_t all)> progress;

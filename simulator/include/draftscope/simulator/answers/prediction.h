@@ -41,6 +41,8 @@ struct BootstrapOptions {
 
 struct RatioEstimate {
   double value = 0.0;
+  /// Mean of the clusters' own ratios, which a few runaway requests can make differ from `value`.
+  double cluster_mean = 0.0;
   std::size_t clusters = 0;
   std::optional<Interval> interval_80, interval_95;
   std::string no_interval_reason;  ///< One line; empty if there are intervals.
@@ -51,7 +53,7 @@ struct RatioEstimate {
 [[nodiscard]] Result<RatioEstimate> cluster_bootstrap(std::span<const ClusterSums> clusters,
                                                       const BootstrapOptions& options = {});
 
-/// Divides a speedup and its intervals by `ratio`.
+/// Divides the values and their intervals by `ratio`.
 void slow_down(RatioEstimate& estimate, double ratio);
 
 /// Spread between kinds of texts, which widens an answer about a kind that was not recorded, or about a run
@@ -65,7 +67,7 @@ struct TextSpread {
   double stated_error = 0.0;
 };
 
-struct SweepOptions {
+struct PredictionOptions {
   std::int32_t draws = 1000;
   std::uint64_t seed = 20240301;
   std::int32_t threads = 0;  ///< 0 = as many as the machine runs at once.
@@ -73,60 +75,35 @@ struct SweepOptions {
   std::optional<TextSpread> other_texts;
 };
 
-// The most reliable intervals for one what-if question: the studentized bootstrap over requests
-// (cluster_bootstrap), with the prices' noise added to every draw.
-
-struct SpeedupPrediction {
-  AnswerStatus status = AnswerStatus::exact;  ///< Status of the rounds.
-  RatioEstimate total;                        ///< Sum of vanilla times / sum of times.
-  /// Mean over requests of their speedups, which a few runaway requests can make differ from the total's.
-  double request_mean = 0.0;
-};
-
-/// Speedup with the fewest draft tokens, and if the setting is bounded also with the most. Two cases of
-/// approximate rounds have the same interval, in which their distance is one source of errors among others.
-struct PredictedSpeedup {
-  SpeedupPrediction min_drafted;
-  std::optional<SpeedupPrediction> max_drafted;
-};
-
-/// Outermost interval of both bounds; absent without one.
-[[nodiscard]] std::optional<Interval> outermost_interval_80(const PredictedSpeedup& speedup);
-[[nodiscard]] std::optional<Interval> outermost_interval_95(const PredictedSpeedup& speedup);
-
-/// The lower of both bounds of the speedup.
-[[nodiscard]] double slower_bound(const PredictedSpeedup& speedup);
-
-/// `vanilla` is [request], in the order of the setting's statistics. Errors: an invalid setting, statistics
-/// that differ in their requests, prices that don't cover the setting's exits and widths, a time that is not
-/// positive, draws outside [200, 100,000]. The bits do not depend on the threads. O(draws · requests · pass
-/// kinds).
-[[nodiscard]] Result<PredictedSpeedup> predict_speedup(std::span<const PassCount> vanilla,
-                                                       const SweepSetting& setting, const SweepTarget& target,
-                                                       const SweepOptions& options = {});
-
-/// Tokens per second, total over total, with the fewest draft tokens and if the setting is bounded also with
-/// the most. Noise that the draws of prices share does not cancel here as it does in a speedup.
-struct PredictedRate {
+/// A ratio in one case of a setting's rounds, or in two: with the fewest draft tokens and with the most. Two
+/// cases of approximate rounds have the same interval, in which their distance is one source of errors.
+struct PredictedRatio {
   RatioEstimate min_drafted;
   std::optional<RatioEstimate> max_drafted;
 
-  /// Outermost interval of both bounds; absent without one.
+  /// Outermost interval of both cases; absent without one.
   [[nodiscard]] std::optional<Interval> interval_80() const;
   [[nodiscard]] std::optional<Interval> interval_95() const;
+  [[nodiscard]] double lower() const;  ///< The lower of both values.
 };
 
-/// One strategy's speedup and rate, from the same draws of requests and prices.
-struct SpeedupAndRate {
-  PredictedSpeedup speedup;
-  PredictedRate rate;
-};
+// The most reliable intervals for one what-if question: the studentized bootstrap over requests
+// (cluster_bootstrap), with the prices' noise added to every draw.
 
-/// Errors and time are those of predict_speedup().
-[[nodiscard]] Result<SpeedupAndRate> predict_speedup_and_rate(std::span<const PassCount> vanilla,
-                                                              const SweepSetting& setting,
-                                                              const SweepTarget& target,
-                                                              const SweepOptions& options = {});
+/// Sum of vanilla times / sum of times. `vanilla` is [request], in the order of the setting's statistics.
+/// Errors: an invalid setting, statistics that differ in their requests, prices that don't cover the
+/// setting's exits and widths, a time that is not positive, draws outside [200, 100,000]. The bits do not
+/// depend on the threads. O(draws · requests · pass kinds).
+[[nodiscard]] Result<PredictedRatio> predict_speedup(std::span<const PassCount> vanilla,
+                                                     const SettingRounds& setting,
+                                                     const PricedMachine& machine,
+                                                     const PredictionOptions& options = {});
+
+/// Tokens per second, total over total, from the same draws of requests and prices. Noise that the draws of
+/// prices share does not cancel here as it does in a speedup. Errors and time are those of predict_speedup().
+[[nodiscard]] Result<PredictedRatio> predict_rate(std::span<const PassCount> vanilla,
+                                                  const SettingRounds& setting, const PricedMachine& machine,
+                                                  const PredictionOptions& options = {});
 
 // Variance budget of a prediction: the share of the variance of ln(speedup) that each source causes
 // separately, with all others at their means, and the remainder for their interaction. Measuring the source
@@ -149,7 +126,8 @@ struct VarianceBudget {
 /// predict_speedup(), and too few requests for an interval. O(draws · requests), and four times `draws` price
 /// draws.
 [[nodiscard]] Result<VarianceBudget> variance_budget(std::span<const PassCount> vanilla,
-                                                     const SweepSetting& setting, const SweepTarget& target,
-                                                     const SweepOptions& options = {});
+                                                     const SettingRounds& setting,
+                                                     const PricedMachine& machine,
+                                                     const PredictionOptions& options = {});
 
 }  // namespace draftscope::simulator

@@ -20,6 +20,6 @@ namespace draftscope::simulator {
 /// A function for ExplainOptions::simulate. It answers for the recorded machine, with the slower of both
 /// bounds.
 [[nodiscard]] std::function<Result<SimulatedRemedy>(const std::string& strategy)> simulated_remedies(
-    WhatIf what_if, SweepOptions draws = {.draws = 400});
+    WhatIf what_if, PredictionOptions draws = {.draws = 400});
 
 }  // namespace draftscope::simulator

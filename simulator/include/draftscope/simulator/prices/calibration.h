@@ -6,9 +6,9 @@
 // follows the specification of the GPU, or the scale of the measured kernels.
 //
 // A kernel is an operation inside a pass, or a whole pass of some sublayers and the head, with a number of
-// rows and context rows. Its bytes follow from the model's shape (cost_work.h); they are stored for readers
-// only. A file may contain several shapes. Weights that stay in the last-level cache follow another law than
-// weights streamed from memory, and a shape is priced by the kernels on its side of that limit.
+// rows and context rows. Its bytes follow from the model's shape (cost_parameters.h); they are stored for
+// readers only. A file may contain several shapes. Weights that stay in the last-level cache follow another
+// law than weights streamed from memory, and a shape is priced by the kernels on its side of that limit.
 //
 // All types are values; all functions are thread-safe. Times are in nanoseconds.
 

@@ -88,7 +88,7 @@ struct PriceSources {
 using PriceDraws = std::function<Prices(std::uint64_t draw, PriceSources vary)>;
 
 /// One machine (and model, dtype, regime).
-struct SweepTarget {
+struct PricedMachine {
   std::string name;
   Prices prices;     ///< Prices at the means of their parameters.
   PriceDraws draws;  ///< Empty = prices are certain.

@@ -30,7 +30,7 @@ enum class RoundSource : std::uint8_t {
 [[nodiscard]] std::string_view round_source_name(RoundSource source);
 
 /// Rounds of one strategy with all its parameters.
-struct SweepSetting {
+struct SettingRounds {
   AnswerStatus status = AnswerStatus::exact;
   std::vector<RoundStatistics> min_drafted;  ///< [request]; the first of two cases, or the only one
   /// [request]; the other case, or the one with the most draft tokens; empty = none.
@@ -41,7 +41,7 @@ struct SweepSetting {
 struct StrategyRounds {
   std::string strategy;  ///< The strategy as on the command line.
   RoundSource source = RoundSource::recorded;
-  SweepSetting setting;                             ///< Status and statistics per request.
+  SettingRounds setting;                            ///< Status and statistics per request.
   std::vector<PassCount> vanilla;                   ///< [request]: target steps of the same texts
   std::vector<speculation::DraftSublayers> drafts;  ///< Drafts, as in Scenario::drafts; empty = exits.
   VerifiedLayers verified_layers = VerifiedLayers::all;

@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Passes of drafts that several drafters made in turn, or a next-token layer. No layer set of a round
-// describes them, so they come from the run's decisions.
+// What strategies noted of their rounds as decisions (traces/SCHEMA.md): what the target said about guesses
+// of `jacobi`, n-grams of `lookahead`, and the target's probabilities of drawn drafts.
 
 #include <draftscope/base/result.h>
 #include <draftscope/simulator/analysis/run_rows.h>
 #include <draftscope/simulator/prices/scenario.h>
 #include <draftscope/traces/reader.h>
+#include <cstdint>
 #include <functional>
+#include <map>
+#include <nlohmann/json_fwd.hpp>
 #include <span>
+#include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -17,6 +22,28 @@
 #include "rounds/drafts/recorded_statistics.h"
 
 namespace draftscope::simulator {
+
+/// Visits the decisions of these kinds whose detail is a JSON object; others are left out. Errors: those of
+/// the reader.
+[[nodiscard]] Result<void> visit_details(
+    traces::Reader& reader, std::span<const std::string_view> kinds,
+    const std::function<void(traces::RoundId, std::string_view kind, const nlohmann::json& detail)>& visit);
+
+/// Token lists by round and name.
+using NotedTokens =
+    std::unordered_map<traces::RoundId, std::map<std::string, std::vector<std::int32_t>, std::less<>>>;
+
+/// Token lists of kind `guesses` and `n-grams`. Errors: those of the reader.
+[[nodiscard]] Result<NotedTokens> noted_tokens(traces::Reader& reader);
+
+/// Target probabilities of the tokens of drawn drafts, in order, as `record --shadow` stores them.
+using TargetProbabilities = std::unordered_map<traces::RoundId, std::vector<double>>;
+
+/// Errors: those of the reader.
+[[nodiscard]] Result<TargetProbabilities> target_probabilities(traces::Reader& reader);
+
+// Passes of drafts that several drafters made in turn, or a next-token layer. No layer set of a round
+// describes them, so they come from the run's decisions.
 
 /// [round]: its passes. A round whose draft is the next-token layer's has `next_token_step` alone, once.
 using StagedPasses = std::unordered_map<traces::RoundId, std::vector<AuxiliaryPass>>;

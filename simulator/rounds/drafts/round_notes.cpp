@@ -1,31 +1,21 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "rounds/drafts/staged_passes.h"
+#include "rounds/drafts/round_notes.h"
 
 #include <draftscope/speculation/next_token_name.h>
-
 #include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
 #include <string_view>
+#include <utility>
 
 namespace draftscope::simulator {
 
 namespace {
 
-constexpr std::string_view staged_decision = "cascade";       // The kind of decision that lists them.
-constexpr std::string_view choice_decision = "draft choice";  // The kind that names the drafter of a round.
-
-/// Whether a choice of a draft takes the next-token layer.
-bool is_next_token(const std::string& text) {
-  const auto detail = nlohmann::json::parse(text, nullptr, false);
-  return detail.is_object() &&
-         detail.value("drafter", nlohmann::json()) == speculation::next_token_layer_name;
-}
-
 /// Passes of a list of [drafter, attentions, MLPs, rows]; invalid entries are left out.
-std::vector<AuxiliaryPass> passes_of(const std::string& text) {
+std::vector<AuxiliaryPass> passes_of(const nlohmann::json& detail) {
   std::vector<AuxiliaryPass> passes;
-  const auto detail = nlohmann::json::parse(text, nullptr, false);
-  if (!detail.is_object() || !detail.contains("passes") || !detail["passes"].is_array()) return passes;
+  if (!detail.contains("passes") || !detail["passes"].is_array()) return passes;
   for (const nlohmann::json& pass : detail["passes"]) {
     constexpr std::size_t fields = 4;
     const bool is_pass =
@@ -39,6 +29,53 @@ std::vector<AuxiliaryPass> passes_of(const std::string& text) {
 }
 
 }  // namespace
+
+Result<void> visit_details(
+    traces::Reader& reader, std::span<const std::string_view> kinds,
+    const std::function<void(traces::RoundId, std::string_view kind, const nlohmann::json& detail)>& visit) {
+  DRAFTSCOPE_TRY_ASSIGN(auto strings, reader.strings());
+  std::erase_if(strings, [&](const auto& known) {
+    return std::ranges::find(kinds, std::string_view(known.second)) == kinds.end();
+  });
+  if (strings.empty()) return {};
+  return reader.decisions([&](const traces::Decision& decision) {
+    const auto kind = strings.find(decision.kind_id);
+    if (kind == strings.end()) return true;
+    const auto detail = nlohmann::json::parse(decision.detail, nullptr, false);
+    if (detail.is_object()) visit(decision.round_id, kind->second, detail);
+    return true;
+  });
+}
+
+Result<NotedTokens> noted_tokens(traces::Reader& reader) {
+  constexpr std::array<std::string_view, 2> kinds{"guesses", "n-grams"};
+  NotedTokens noted;
+  DRAFTSCOPE_TRY(visit_details(
+      reader, kinds, [&](traces::RoundId round_id, std::string_view /*kind*/, const nlohmann::json& detail) {
+        for (const auto& [name, list] : detail.items()) {
+          if (!list.is_array()) continue;
+          std::vector<std::int32_t>& tokens = noted[round_id][name];
+          for (const nlohmann::json& token : list)
+            tokens.push_back(token.is_number_integer() ? token.get<std::int32_t>() : -1);
+        }
+      }));
+  return noted;
+}
+
+Result<TargetProbabilities> target_probabilities(traces::Reader& reader) {
+  constexpr std::array<std::string_view, 1> kinds{"target probabilities"};
+  TargetProbabilities found;
+  DRAFTSCOPE_TRY(visit_details(
+      reader, kinds, [&](traces::RoundId round_id, std::string_view /*kind*/, const nlohmann::json& detail) {
+        const auto list = detail.find("probabilities");
+        if (list == detail.end()) return;
+        std::vector<double> probabilities;
+        for (const nlohmann::json& probability : *list)
+          if (probability.is_number()) probabilities.push_back(probability.get<double>());
+        found.emplace(round_id, std::move(probabilities));
+      }));
+  return found;
+}
 
 bool is_of_next_token_layer(const StagedPasses& staged, traces::RoundId round) {
   const auto found = staged.find(round);
@@ -66,21 +103,16 @@ void count_next_token_layer(const RequestRows& request,
 }
 
 Result<StagedPasses> staged_passes(traces::Reader& reader) {
+  // The kind of decision that lists the passes, and the kind that names the drafter of a round.
+  constexpr std::array<std::string_view, 2> kinds{"cascade", "draft choice"};
   StagedPasses staged;
-  DRAFTSCOPE_TRY_ASSIGN(const auto strings, reader.strings());
-  const auto with_text = [&](std::string_view text) {
-    return std::ranges::find_if(strings, [text](const auto& known) { return known.second == text; });
-  };
-  const auto stages = with_text(staged_decision);
-  const auto choices = with_text(choice_decision);
-  if (stages == strings.end() && choices == strings.end()) return staged;
-  DRAFTSCOPE_TRY(reader.decisions([&](const traces::Decision& decision) {
-    if (stages != strings.end() && decision.kind_id == stages->first)
-      staged.emplace(decision.round_id, passes_of(decision.detail));
-    if (choices != strings.end() && decision.kind_id == choices->first && is_next_token(decision.detail))
-      staged.emplace(decision.round_id, std::vector{next_token_step});
-    return true;
-  }));
+  DRAFTSCOPE_TRY(visit_details(
+      reader, kinds, [&](traces::RoundId round_id, std::string_view kind, const nlohmann::json& detail) {
+        if (kind == kinds.front())
+          staged.emplace(round_id, passes_of(detail));
+        else if (detail.value("drafter", nlohmann::json()) == speculation::next_token_layer_name)
+          staged.emplace(round_id, std::vector{next_token_step});
+      }));
   return staged;
 }
 

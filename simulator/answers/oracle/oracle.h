@@ -1,6 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+// Costs of choices of (exit, length), and the list of choices.
+
+#include <draftscope/base/result.h>
+#include <draftscope/simulator/prices/prices.h>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "rounds/replay/shadow_table.h"
+
+namespace draftscope::simulator {
+
 // The oracle: the minimum time in which any policy of early-exit drafts could have decoded one text, at given
 // prices. Committed text is the same under every policy, and the cost of a round depends on its start only. A
 // dynamic programme over starts is therefore exact (the argument of shadow_table.h):
@@ -16,13 +28,6 @@
 // Tails follow the decode loop. Before a budget no round drafts more than it may emit in addition to the
 // bonus token. A text that ended at an end token costs one emission more than it has tokens. Drafts may run
 // past its end, where they count as rejected.
-
-#include <draftscope/base/result.h>
-#include <draftscope/simulator/prices/prices.h>
-#include <cstdint>
-#include <vector>
-
-namespace draftscope::simulator {
 
 struct ShadowTable;
 
@@ -47,5 +52,23 @@ struct OracleOptions {
 
 /// Prices of the same machine with free draft steps, which bound the gain of faster drafts.
 [[nodiscard]] Prices free_drafts(const Prices& prices);
+
+/// Time of a round without a draft, as a function of its root position.
+[[nodiscard]] AffineTime plain_round(const Prices& prices);
+
+/// Time of a whole round with a draft of `length` ≥ 1 at `exit`, as a function of its root position. Both
+/// must have prices.
+[[nodiscard]] AffineTime draft_round(const Prices& prices, std::int32_t exit, std::int32_t length);
+
+/// The longest draft that has a price at `exit`, 0 if none.
+[[nodiscard]] std::int32_t longest_priced(const Prices& prices, std::int32_t exit);
+
+/// The options made explicit and checked: ascending exits and lengths that all have prices.
+struct OracleChoices {
+  std::vector<std::int32_t> exits;
+  std::vector<std::int32_t> lengths;
+};
+[[nodiscard]] Result<OracleChoices> oracle_choices(const ShadowTable& table, const Prices& prices,
+                                                   const OracleOptions& options);
 
 }  // namespace draftscope::simulator
