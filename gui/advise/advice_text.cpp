@@ -4,7 +4,10 @@
 #include <draftscope/simulator/answers/advice_text.h>
 
 #include <QCoreApplication>
-#include "widgets/sentence_text.h"
+#include <algorithm>
+#include <limits>
+#include <vector>
+
 #include "widgets/time_text.h"
 
 namespace draftscope::gui {
@@ -87,6 +90,105 @@ ChartTable settings_table(const AdviceReport& report) {
                            QString::fromUtf8(answer_status_name(asked.status))});
   }
   return table;
+}
+
+namespace {
+
+QString curve_tr(const char* words) {
+  return QCoreApplication::translate("AdviseView", words);
+}
+
+QString said_of(const CurvePoint& point, const QString& parameter) {
+  const AskedSetting& asked = point.asked;
+  QString words = QStringLiteral("%1 %2: %3").arg(parameter).arg(point.at).arg(speedup_text(asked.speedup));
+  if (asked.interval_95)
+    words += curve_tr(" (95 % %1)").arg(range_text(asked.interval_95->low, asked.interval_95->high));
+  return words + curve_tr("\nM %1, α %2\n%3")
+                     .arg(asked.mean_accepted_length, 0, 'f', 2)
+                     .arg(percent_text(asked.acceptance_rate), QString::fromUtf8(asked.strategy));
+}
+
+/// Axis on which a difference that nobody would see stays one.
+ChartAxis axis_of(const QString& label, const std::vector<double>& values) {
+  constexpr double min_span = 0.1;
+  const auto [least, most] = std::ranges::minmax(values);
+  if (most - least >= min_span) return {.label = label};
+  const double middle = 0.5 * (least + most);
+  return {.label = label, .low = middle - min_span, .high = middle + min_span};
+}
+
+/// The name with what the curve stands in for, and that it is flat.
+QString name_of(const SettingCurve& curve, QString name) {
+  if (!curve.stands_in_for.empty())
+    name += curve_tr(" – the fastest early exit, since %1 has nothing to vary")
+                .arg(QString::fromUtf8(curve.stands_in_for));
+  constexpr double visible = 0.005;
+  const auto [least, most] = std::ranges::minmax_element(
+      curve.points, {}, [](const CurvePoint& point) { return point.asked.speedup; });
+  if (least != most && most->asked.speedup - least->asked.speedup < visible)
+    name += curve_tr(" – it changes nothing");
+  return name;
+}
+
+Chart curve_chart(const SettingCurve& curve, const QString& name, const QString& parameter) {
+  Chart chart{.name = name_of(curve, name), .x = {.label = parameter}};
+  chart.table.columns = QStringList{parameter,     curve_tr("speedup"), curve_tr("95 % from"), curve_tr("to"),
+                                    curve_tr("M"), curve_tr("α"),       curve_tr("strategy")};
+  if (curve.points.empty()) return chart;
+  ChartSeries speedup{.name = {}, .mark = ChartMark::line_with_points, .color = 1};
+  ChartSeries length{.name = {}, .mark = ChartMark::line_with_points, .color = 2};
+  ChartSeries rate{.name = {}, .mark = ChartMark::line_with_points, .color = 3};
+  constexpr double none = std::numeric_limits<double>::quiet_NaN();
+  for (const CurvePoint& point : curve.points) {
+    const AskedSetting& asked = point.asked;
+    const QString words = said_of(point, parameter);
+    for (ChartSeries* series : {&speedup, &length, &rate}) {
+      series->x.push_back(point.at);
+      series->words << words;
+    }
+    speedup.y.push_back(asked.speedup);
+    speedup.low.push_back(asked.interval_95 ? asked.interval_95->low : none);
+    speedup.high.push_back(asked.interval_95 ? asked.interval_95->high : none);
+    length.y.push_back(asked.mean_accepted_length);
+    rate.y.push_back(asked.acceptance_rate);
+    chart.table.rows.push_back(
+        {point.at, asked.speedup, asked.interval_95 ? QVariant(asked.interval_95->low) : QVariant(),
+         asked.interval_95 ? QVariant(asked.interval_95->high) : QVariant(), asked.mean_accepted_length,
+         asked.acceptance_rate, QString::fromUtf8(asked.strategy)});
+  }
+  chart.panels = {
+      {.y = {.label = curve_tr("speedup")}, .series = {speedup}, .lines = {{.at = 1.0}}, .share = 3},
+      {.y = axis_of(curve_tr("M"), length.y), .series = {length}, .share = 2},
+      {.y = {.label = curve_tr("α"), .low = 0.0, .high = 1.05}, .series = {rate}, .share = 2}};
+  return chart;
+}
+
+QString verification_words(const simulator::EarlyExitSetting& of) {
+  return of.verified_layers == simulator::VerifiedLayers::above_exit ? curve_tr("verified above the exit")
+                                                                     : curve_tr("verified by all layers");
+}
+
+}  // namespace
+
+Chart threshold_chart(const SettingCurve& curve) {
+  return curve_chart(curve,
+                     curve_tr("Speedup by threshold: exit %1, at most %2, %3")
+                         .arg(curve.of.exit)
+                         .arg(counted(curve.of.gamma, curve_tr("1 draft token"), curve_tr("%1 draft tokens")),
+                              verification_words(curve.of)),
+                     curve_tr("confidence threshold"));
+}
+
+Chart length_chart(const SettingCurve& curve) {
+  const QString stop =
+      curve.of.threshold ? curve_tr("threshold %1").arg(*curve.of.threshold) : curve_tr("no threshold");
+  Chart chart = curve_chart(curve,
+                            curve_tr("Speedup by draft length: exit %1, %2, %3")
+                                .arg(curve.of.exit)
+                                .arg(stop, verification_words(curve.of)),
+                            curve_tr("draft length γ"));
+  chart.x.has_whole_numbers = true;
+  return chart;
 }
 
 }  // namespace draftscope::gui

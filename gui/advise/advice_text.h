@@ -23,4 +23,9 @@ struct AdviceFact {
 /// Table with one row per setting, in the report's order.
 [[nodiscard]] ChartTable settings_table(const AdviceReport& report);
 
+// Curves of a setting as charts: speedup with its interval, above accepted length and acceptance.
+
+[[nodiscard]] Chart threshold_chart(const SettingCurve& curve);
+[[nodiscard]] Chart length_chart(const SettingCurve& curve);
+
 }  // namespace draftscope::gui

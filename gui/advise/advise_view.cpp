@@ -17,17 +17,16 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
-#include "advise/advice_charts.h"
 #include "advise/advice_text.h"
 #include "charts/chart_pane.h"
 #include "charts/chart_plot.h"
 #include "charts/policy_saving.h"
-#include "models/copy_rows.h"
+#include "charts/table_file.h"
 #include "what_if/questions/question_panel.h"
 #include "what_if/what_if_view.h"
-#include "widgets/scrollable.h"
-#include "widgets/sentence_text.h"
+#include "widgets/habits.h"
 #include "widgets/table_columns.h"
+#include "widgets/time_text.h"
 
 namespace draftscope::gui {
 

@@ -7,7 +7,6 @@
 #include <cmath>
 #include <numeric>
 
-#include "charts/chart_colors.h"
 #include "widgets/plot_style.h"
 #include "widgets/theme.h"
 

@@ -4,12 +4,28 @@
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QVBoxLayout>
+#include <algorithm>
 #include <utility>
 
 #include "charts/chart_plot.h"
 #include "charts/export_dialog.h"
 
 namespace draftscope::gui {
+
+std::vector<PlacedFigure> figure_sources(const QWidget& widget) {
+  std::vector<PlacedFigure> all;
+  const auto add = [&](const QWidget* candidate) {
+    if (const auto* source = dynamic_cast<const FigureSource*>(candidate); source != nullptr)
+      all.push_back({candidate, source});
+  };
+  add(&widget);
+  for (const QWidget* child : widget.findChildren<QWidget*>()) add(child);
+  std::ranges::stable_sort(all, {}, [&](const PlacedFigure& figure) {
+    const QPoint at = figure.widget == &widget ? QPoint() : figure.widget->mapTo(&widget, QPoint(0, 0));
+    return std::pair(at.y(), at.x());
+  });
+  return all;
+}
 
 ExportButton::ExportButton(const QString& of, std::function<Chart()> chart, QWidget* parent)
     : QToolButton(parent), chart_(std::move(chart)) {

@@ -1,18 +1,40 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// A button that exports a chart to a file, and a plot with this button above its corner.
+// A widget that can export what it shows as a chart: a button that does, a plot with this button above its
+// corner.
 
 #include <QToolButton>
 #include <QWidget>
 #include <functional>
+#include <vector>
 
-#include "charts/figure_source.h"
+#include "charts/chart.h"
 
 class QHBoxLayout;
 class QLabel;
 
 namespace draftscope::gui {
+
+class FigureSource {
+ public:
+  FigureSource() = default;
+  virtual ~FigureSource() = default;
+  FigureSource(const FigureSource&) = delete;
+  FigureSource& operator=(const FigureSource&) = delete;
+
+  /// The current chart; empty while there is none.
+  [[nodiscard]] virtual Chart figure() const = 0;
+};
+
+/// A source, and the widget that implements it.
+struct PlacedFigure {
+  const QWidget* widget = nullptr;
+  const FigureSource* source = nullptr;
+};
+
+/// Sources that the widget is or contains, from the top and the left.
+[[nodiscard]] std::vector<PlacedFigure> figure_sources(const QWidget& widget);
 
 class ChartPlot;
 

@@ -9,9 +9,9 @@
 #include <cmath>
 
 #include "charts/chart_drawing.h"
+#include "widgets/habits.h"
 #include "widgets/plot_style.h"
 #include "widgets/theme.h"
-#include "widgets/tool_tip.h"
 
 namespace draftscope::gui {
 

@@ -23,7 +23,7 @@
 #include <algorithm>
 #include <array>
 
-#include "charts/figure_source.h"
+#include "charts/chart_pane.h"
 #include "charts/table_file.h"
 #include "widgets/files.h"
 #include "widgets/time_text.h"

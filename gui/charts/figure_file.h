@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// A chart as a file for a paper: drawn from its data in the requested size, font size and resolution. The
-// file is written completely or not at all.
+// A chart as a file for a paper, drawn from its data in the requested size, font size and resolution; and a
+// view or a table as it is. Files are written completely or not at all.
 
 #include <draftscope/base/result.h>
+
+#include <QAbstractItemModel>
 #include <QImage>
 #include <QString>
+#include <QWidget>
 
 #include "charts/chart.h"
 
@@ -40,5 +43,13 @@ struct FigureOptions {
 /// a file that can't be written.
 [[nodiscard]] Result<void> write_figure(const Chart& chart, const FigureOptions& options,
                                         const QString& path);
+
+/// Writes the kind of file that the path's ending names: .png, .svg, .pdf. Errors: another ending, a file
+/// that can't be written, no regular file.
+[[nodiscard]] Result<void> write_picture(QWidget& view, const QString& path);
+
+/// Writes CSV (RFC 4180) with a header, and raw numbers where the model has them in Qt::UserRole. Errors: a
+/// file that can't be written.
+[[nodiscard]] Result<void> write_csv(const QAbstractItemModel& model, const QString& path);
 
 }  // namespace draftscope::gui

@@ -5,6 +5,7 @@
 // completely or not at all.
 
 #include <draftscope/base/result.h>
+
 #include <QAbstractItemModel>
 #include <QByteArray>
 #include <QString>
@@ -41,5 +42,10 @@ namespace draftscope::gui {
 
 /// Errors: a file that can't be written, no regular file.
 [[nodiscard]] Result<void> write_whole(const QByteArray& bytes, const QString& path);
+
+/// Lets Ctrl+C copy the selected cells of the table: one line per row, with tabs between columns, below the
+/// names of the columns if there are several. A cell that shows only the beginning of its text is copied
+/// whole. A menu also copies the shown columns of all rows as a table for LaTeX or Markdown.
+void offer_copying(QTableView& table);
 
 }  // namespace draftscope::gui

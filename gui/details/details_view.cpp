@@ -16,12 +16,12 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "charts/table_file.h"
 #include "details/details_text.h"
 #include "details/flame_graph.h"
 #include "details/names_model.h"
-#include "models/copy_rows.h"
 #include "timeline/timeline_view.h"
-#include "widgets/share_cell.h"
+#include "widgets/table_cells.h"
 #include "widgets/table_columns.h"
 #include "widgets/time_text.h"
 

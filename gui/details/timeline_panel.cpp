@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "details/details_view.h"
-#include "timeline/timeline_measures.h"
+#include "timeline/time_axis.h"
 #include "timeline/timeline_view.h"
 
 namespace draftscope::gui {

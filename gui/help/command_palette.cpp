@@ -5,12 +5,15 @@
 #include <QHeaderView>
 #include <QKeyEvent>
 #include <QLineEdit>
+#include <QMenu>
+#include <QMenuBar>
+#include <QString>
 #include <QTimer>
 #include <QTreeWidget>
 #include <QVBoxLayout>
 #include <algorithm>
-
-#include "help/fuzzy_match.h"
+#include <limits>
+#include <vector>
 
 namespace draftscope::gui {
 
@@ -127,6 +130,86 @@ bool CommandPalette::eventFilter(QObject* watched, QEvent* event) {
     default:
       return QDialog::eventFilter(watched, event);
   }
+}
+
+namespace {
+
+constexpr int none = std::numeric_limits<int>::min() / 2;
+constexpr int letter = 1;
+constexpr int adjacent_bonus = 8;
+constexpr int at_word = 6;
+constexpr int at_front = 4;
+
+bool begins_word(QStringView text, qsizetype at) {
+  return at == 0 || (text[at].isLetterOrNumber() && !text[at - 1].isLetterOrNumber());
+}
+
+}  // namespace
+
+std::optional<int> fuzzy_score(QStringView pattern, QStringView text) {
+  const QString folded = text.toString().toCaseFolded();
+  // [place] Best score of the letters so far if the last of them is at this place.
+  std::vector<int> before(static_cast<std::size_t>(folded.size()), none);
+  bool is_first = true;
+  for (const QChar wanted : pattern.toString().toCaseFolded()) {
+    if (wanted.isSpace()) continue;
+    std::vector<int> now(before.size(), none);
+    int best_before = is_first ? 0 : none;  // Best previous score further left.
+    for (std::size_t at = 0; at < now.size(); ++at) {
+      const auto place = static_cast<qsizetype>(at);
+      if (folded[place] == wanted) {
+        const int follows =
+            at > 0 && !is_first && before[at - 1] > none ? before[at - 1] + adjacent_bonus : none;
+        const int found = std::max(best_before, follows);
+        if (found > none)
+          now[at] = found + letter + (begins_word(folded, place) ? at_word : 0) + (at == 0 ? at_front : 0);
+      }
+      if (!is_first) best_before = std::max(best_before, before[at]);
+    }
+    before = std::move(now);
+    is_first = false;
+  }
+  if (is_first) return 0;
+  const auto best = std::max_element(before.begin(), before.end());
+  if (best == before.end() || *best <= none) return std::nullopt;
+  return *best;
+}
+
+namespace {
+
+QString plain(QString words) {
+  // "&&" stands for the character "&".
+  words.replace(QStringLiteral("&&"), QStringLiteral("\n")).remove(u'&').replace(u'\n', u'&');
+  while (words.endsWith(u'…') || words.endsWith(u':')) words.chop(1);
+  return words;
+}
+
+QString text_of(const QList<QKeySequence>& sequences) {
+  QStringList keys;
+  for (const QKeySequence& sequence : sequences) keys << sequence.toString(QKeySequence::NativeText);
+  return keys.join(QStringLiteral(", "));
+}
+
+void add_entries(const QList<QAction*>& actions, const QString& path, bool is_enabled,
+                 std::vector<MenuEntry>& entries) {
+  for (QAction* action : actions) {
+    if (action->isSeparator() || action->text().isEmpty()) continue;
+    const QString words = plain(action->text());
+    const bool is_on = is_enabled && action->isEnabled();
+    if (const QMenu* menu = action->menu(); menu != nullptr)
+      add_entries(menu->actions(), path.isEmpty() ? words : QStringLiteral("%1 › %2").arg(path, words), is_on,
+                  entries);
+    else
+      entries.push_back({words, path, text_of(action->shortcuts()), action, is_on});
+  }
+}
+
+}  // namespace
+
+std::vector<MenuEntry> menu_entries(const QMenuBar& menus) {
+  std::vector<MenuEntry> entries;
+  add_entries(menus.actions(), {}, true, entries);
+  return entries;
 }
 
 }  // namespace draftscope::gui

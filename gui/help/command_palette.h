@@ -4,13 +4,17 @@
 // A line to type into, with a list of all actions and views of the app whose names match the typed letters,
 // and of what the typed words ask by themselves.
 
+#include <QAction>
 #include <QDialog>
+#include <QPointer>
 #include <QString>
+#include <QStringView>
 #include <functional>
 #include <optional>
 #include <vector>
 
 class QLineEdit;
+class QMenuBar;
 class QTreeWidget;
 
 namespace draftscope::gui {
@@ -50,5 +54,22 @@ class CommandPalette : public QDialog {
   QLineEdit* pattern_;
   QTreeWidget* list_;
 };
+
+/// Score of the letters of `pattern`, without its spaces, if `text` has them in this order, ignoring case;
+/// higher is better. Adjacent letters and letters that begin words count more. Absent if any letter is
+/// missing.
+[[nodiscard]] std::optional<int> fuzzy_score(QStringView pattern, QStringView text);
+
+/// An action of a menu.
+struct MenuEntry {
+  QString words;  ///< Text without mnemonic and dots: "Open".
+  QString path;   ///< "View › Appearance"
+  QString keys;   ///< Shortcuts as named on the keyboard; empty = none.
+  QPointer<QAction> action;
+  bool is_enabled = true;  ///< Whether it and the menus that lead to it are enabled.
+};
+
+/// Every entry of the menus that does something, in their order.
+[[nodiscard]] std::vector<MenuEntry> menu_entries(const QMenuBar& menus);
 
 }  // namespace draftscope::gui

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The manual in a separate window that stays beside the recording: its contents on the left, its text with
-// pictures on the right, and a line to search in it.
+// The manual as it is compiled in, and its sections.
 
 #include <QDialog>
+#include <QString>
+#include <QStringList>
+#include <vector>
 
 class QLabel;
 class QLineEdit;
@@ -13,6 +15,22 @@ class QTextBrowser;
 
 namespace draftscope::gui {
 
+struct ManualSection {
+  QString title;
+  int level = 1;  ///< 1 = the manual's own title
+};
+
+/// The manual in Markdown; paths in it are relative to the folder gui/ of the source.
+[[nodiscard]] QString manual_text();
+
+/// Sections in the order of the text.
+[[nodiscard]] const std::vector<ManualSection>& manual_sections();
+
+/// Name of a section in links to it: "Text replay" is "text-replay".
+[[nodiscard]] QString section_link(const QString& title);
+
+/// The manual in a separate window that stays beside the recording: its contents on the left, its text with
+/// pictures on the right, and a line to search in it.
 class ManualWindow : public QDialog {
   Q_OBJECT
 

@@ -1,16 +1,30 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The tour: a panel with a sentence or two per step over a corner of the window, and a frame around the
-// widget of the step. → or Return goes on, ← back, Esc leaves; the window stays usable meanwhile.
+// The steps of the tour through a recording: five questions, and where each is answered.
 
 #include <QFrame>
+#include <QString>
 #include <functional>
+#include <vector>
 
 class QLabel;
 class QPushButton;
 
 namespace draftscope::gui {
+
+struct TourStep {
+  QString title;     ///< The question.
+  QString words;     ///< Explains what is visible, and how to read it.
+  QString view;      ///< Name of the view that is shown; empty for the menus.
+  QString strategy;  ///< Specification of the run to choose; empty = unchanged.
+  QString marked;    ///< Accessible name of the marked part of the view; empty for all of it.
+};
+
+[[nodiscard]] const std::vector<TourStep>& tour_steps();
+
+// The tour: a panel with a sentence or two per step over a corner of the window, and a frame around the
+// widget of the step. → or Return goes on, ← back, Esc leaves; the window stays usable meanwhile.
 
 class WidgetMark;
 struct TourStep;

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "data/details/run_colors.h"
+#include "data/details/run_comparison.h"
 #include "models/column_text.h"
 #include "widgets/plot_style.h"
 #include "widgets/theme.h"

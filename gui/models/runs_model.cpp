@@ -6,7 +6,7 @@
 #include <limits>
 #include <vector>
 
-#include "data/details/run_colors.h"
+#include "data/details/run_comparison.h"
 #include "models/column_text.h"
 #include "widgets/time_text.h"
 

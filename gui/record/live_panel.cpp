@@ -14,7 +14,7 @@
 #include <QTextEdit>
 #include <QVBoxLayout>
 
-#include "models/copy_rows.h"
+#include "charts/table_file.h"
 #include "record/form/problem_label.h"
 #include "widgets/table_columns.h"
 #include "widgets/theme.h"

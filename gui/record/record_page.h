@@ -12,9 +12,8 @@
 #include <optional>
 #include <vector>
 
+#include "record/command_process.h"
 #include "record/form/plan_problems.h"
-#include "record/model_inspector.h"
-#include "record/recorder_process.h"
 #include "widgets/background_job.h"
 
 class QLineEdit;

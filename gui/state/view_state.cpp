@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "data/details/run_colors.h"
+#include "data/details/run_comparison.h"
 
 namespace draftscope::gui {
 

@@ -15,7 +15,7 @@
 
 #include "data/lanes/lane_groups.h"
 #include "data/lanes/timeline.h"
-#include "data/rounds/left_rounds.h"
+#include "data/rounds/matching_rounds.h"
 #include "timeline/label_font.h"
 #include "timeline/time_axis.h"
 

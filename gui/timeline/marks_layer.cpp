@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "timeline/timeline_measures.h"
+#include "timeline/time_axis.h"
 #include "widgets/theme.h"
 #include "widgets/time_text.h"
 

@@ -8,9 +8,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "widgets/habits.h"
 #include "widgets/theme.h"
 #include "widgets/time_text.h"
-#include "widgets/tool_tip.h"
 
 namespace draftscope::gui {
 

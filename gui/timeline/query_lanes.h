@@ -8,7 +8,7 @@
 #include <functional>
 #include <vector>
 
-#include "data/sql_lane.h"
+#include "data/sql_schema.h"
 #include "state/view_state.h"
 #include "timeline/time_axis.h"
 

@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <iterator>
 
-#include "data/details/draft_steps.h"
+#include "data/details/draft_tree.h"
 #include "widgets/time_text.h"
 
 namespace draftscope::gui {

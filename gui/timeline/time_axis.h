@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Maps between times and pixels: [range.start_ns, range.end_ns) fills [left, left + width).
+// Maps between times and pixels of the timeline, and sizes of its parts in pixels.
 
 #include <algorithm>
 #include <cmath>
@@ -10,6 +10,7 @@
 
 namespace draftscope::gui {
 
+/// [range.start_ns, range.end_ns) fills [left, left + width).
 struct TimeAxis {
   TimeRange range;
   int left = 0;
@@ -36,5 +37,10 @@ struct TimeAxis {
     return {range.start_ns + by, range.end_ns + by};
   }
 };
+
+inline constexpr int axis_height = 24;
+inline constexpr int first_header_width = 190;
+inline constexpr int min_header_width = 60;
+inline constexpr int header_step = 20;
 
 }  // namespace draftscope::gui

@@ -6,8 +6,8 @@
 #include <algorithm>
 
 #include "timeline/lane_painter.h"
+#include "timeline/time_axis.h"
 #include "timeline/timeline_bar.h"
-#include "timeline/timeline_measures.h"
 #include "timeline_view.h"
 
 namespace draftscope::gui {

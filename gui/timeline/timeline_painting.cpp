@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "timeline/lane_painter.h"
+#include "timeline/time_axis.h"
 #include "timeline/timeline_bar.h"
-#include "timeline/timeline_measures.h"
 #include "timeline_view.h"
 #include "widgets/theme.h"
 #include "widgets/time_text.h"

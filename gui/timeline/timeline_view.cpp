@@ -11,11 +11,11 @@
 
 #include "data/details/slice_details.h"
 #include "timeline/lane_painter.h"
+#include "timeline/time_axis.h"
 #include "timeline/timeline_bar.h"
-#include "timeline/timeline_measures.h"
+#include "widgets/habits.h"
 #include "widgets/legends.h"
 #include "widgets/time_text.h"
-#include "widgets/tool_tip.h"
 
 namespace draftscope::gui {
 

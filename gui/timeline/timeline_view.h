@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "data/lanes/slice_place.h"
-#include "data/rounds/left_rounds.h"
+#include "data/rounds/matching_rounds.h"
 #include "state/range_navigation.h"
 #include "state/view_state.h"
 #include "timeline/label_font.h"

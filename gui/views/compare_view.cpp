@@ -16,14 +16,13 @@
 
 #include "charts/chart_pane.h"
 #include "charts/chart_plot.h"
-#include "data/details/run_colors.h"
+#include "charts/table_file.h"
+#include "data/details/run_comparison.h"
 #include "models/column_text.h"
-#include "models/copy_rows.h"
 #include "views/comparison_charts.h"
-#include "widgets/scrollable.h"
-#include "widgets/sentence_text.h"
+#include "widgets/habits.h"
+#include "widgets/table_cells.h"
 #include "widgets/table_columns.h"
-#include "widgets/text_cell.h"
 #include "widgets/theme.h"
 #include "widgets/time_text.h"
 

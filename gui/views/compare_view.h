@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "charts/chart_places.h"
-#include "data/details/all_runs.h"
+#include "data/details/run_comparison.h"
 #include "models/comparison_model.h"
 #include "state/view_state.h"
 #include "widgets/background_job.h"

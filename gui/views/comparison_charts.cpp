@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <limits>
 
-#include "charts/chart_colors.h"
-#include "data/details/run_colors.h"
+#include "data/details/run_comparison.h"
+#include "widgets/plot_style.h"
 #include "widgets/time_text.h"
 
 namespace draftscope::gui {

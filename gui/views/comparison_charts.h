@@ -4,7 +4,7 @@
 // Charts of the comparison, with their data as tables.
 
 #include "charts/chart.h"
-#include "data/details/all_runs.h"
+#include "data/details/run_comparison.h"
 
 namespace draftscope::gui {
 

@@ -16,9 +16,9 @@
 #include <QTreeWidget>
 #include <QVBoxLayout>
 
-#include "data/sql_presets.h"
-#include "models/copy_rows.h"
-#include "widgets/first_focus.h"
+#include "charts/table_file.h"
+#include "data/sql_schema.h"
+#include "widgets/habits.h"
 #include "widgets/table_columns.h"
 #include "widgets/time_text.h"
 

@@ -7,7 +7,6 @@
 
 #include <QWidget>
 
-#include "data/sql_lane.h"
 #include "data/sql_schema.h"
 #include "models/query_model.h"
 #include "state/view_state.h"

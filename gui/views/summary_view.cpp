@@ -21,14 +21,13 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
-#include "models/copy_rows.h"
+#include "charts/table_file.h"
 #include "views/run_cells.h"
 #include "views/why_card.h"
-#include "widgets/first_focus.h"
+#include "widgets/habits.h"
 #include "widgets/legends.h"
-#include "widgets/sentence_text.h"
+#include "widgets/table_cells.h"
 #include "widgets/table_columns.h"
-#include "widgets/text_cell.h"
 #include "widgets/time_text.h"
 
 namespace draftscope::gui {

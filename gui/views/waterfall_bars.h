@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "data/details/token_waterfall.h"
+#include "data/details/recording_diagnosis.h"
 #include "widgets/keyboard_plot.h"
 
 namespace draftscope::gui {

@@ -8,7 +8,6 @@
 #include <QTextBrowser>
 #include <QVBoxLayout>
 
-#include "widgets/sentence_text.h"
 #include "widgets/time_text.h"
 
 namespace draftscope::gui {

@@ -10,11 +10,11 @@
 #include <QTextBlock>
 #include <QVBoxLayout>
 
-#include "models/copy_rows.h"
+#include "charts/table_file.h"
 #include "what_if/answer_bars.h"
-#include "widgets/sentence_text.h"
+#include "widgets/table_cells.h"
 #include "widgets/table_columns.h"
-#include "widgets/text_cell.h"
+#include "widgets/time_text.h"
 
 namespace draftscope::gui {
 

@@ -11,8 +11,8 @@
 
 #include "charts/chart_pane.h"
 #include "charts/chart_plot.h"
-#include "models/copy_rows.h"
-#include "widgets/scrollable.h"
+#include "charts/table_file.h"
+#include "widgets/habits.h"
 #include "widgets/table_columns.h"
 
 namespace draftscope::gui {

@@ -9,7 +9,6 @@
 #include <limits>
 
 #include "models/numbers_model.h"
-#include "widgets/sentence_text.h"
 #include "widgets/time_text.h"
 
 namespace draftscope::gui {

@@ -9,7 +9,7 @@
 #include <algorithm>
 
 #include "charts/chart_pane.h"
-#include "models/copy_rows.h"
+#include "charts/table_file.h"
 #include "widgets/table_columns.h"
 
 namespace draftscope::gui {

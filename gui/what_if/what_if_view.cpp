@@ -21,8 +21,7 @@
 #include "what_if/pictures/picture_pane.h"
 #include "what_if/questions/question_panel.h"
 #include "what_if/scenarios_pane.h"
-#include "widgets/scrollable.h"
-#include "widgets/sentence_text.h"
+#include "widgets/habits.h"
 #include "widgets/time_text.h"
 
 namespace draftscope::gui {

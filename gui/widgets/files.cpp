@@ -5,6 +5,7 @@
 #include <QDir>
 #include <QFileInfo>
 #include <QRegularExpression>
+#include <QSettings>
 #include <QUrl>
 
 namespace draftscope::gui {
@@ -82,6 +83,39 @@ QStringList shipped_prompts() {
        QDir(folder).entryInfoList({QStringLiteral("*.jsonl")}, QDir::Files, QDir::Name))
     prompts << from_here(file.filePath());
   return prompts;
+}
+
+namespace {
+
+constexpr int max_recent = 10;
+
+QString key() {
+  return QStringLiteral("recent");
+}
+
+}  // namespace
+
+QStringList recent_files() {
+  return QSettings().value(key()).toStringList();
+}
+
+void add_recent_file(const QString& path) {
+  QStringList recent = recent_files();
+  const QString whole = QFileInfo(path).absoluteFilePath();
+  recent.removeAll(whole);
+  recent.prepend(whole);
+  if (recent.size() > max_recent) recent.resize(max_recent);
+  QSettings().setValue(key(), recent);
+}
+
+void remove_recent_file(const QString& path) {
+  QStringList recent = recent_files();
+  recent.removeAll(path);
+  QSettings().setValue(key(), recent);
+}
+
+void clear_recent_files() {
+  QSettings().remove(key());
 }
 
 }  // namespace draftscope::gui

@@ -3,7 +3,7 @@
 
 // Paths as users give them: files and folders, once or several times, and names for files to be written. Also
 // models, prompts and documents that ship with the program, in the source tree of a build or in the
-// installation.
+// installation; and the recordings that were opened last.
 
 #include <QMimeData>
 #include <QStringList>
@@ -33,5 +33,12 @@ struct PathsToOpen {
 
 /// Prompt files.
 [[nodiscard]] QStringList shipped_prompts();
+
+/// Recordings that were opened last, in the user's settings, the latest first.
+[[nodiscard]] QStringList recent_files();
+/// Moves the file to the front; drops the oldest if there are more than ten.
+void add_recent_file(const QString& path);
+void remove_recent_file(const QString& path);
+void clear_recent_files();
 
 }  // namespace draftscope::gui

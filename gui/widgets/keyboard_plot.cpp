@@ -5,7 +5,7 @@
 #include <QKeyEvent>
 #include <QMouseEvent>
 
-#include "widgets/tool_tip.h"
+#include "widgets/habits.h"
 
 namespace draftscope::gui {
 

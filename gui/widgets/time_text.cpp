@@ -4,6 +4,7 @@
 #include <draftscope/base/number_text.h>
 
 #include <QLocale>
+#include <QRegularExpression>
 #include <array>
 #include <cmath>
 
@@ -95,6 +96,16 @@ QString visible_text(const std::string& text) {
       shown += character;
   }
   return shown;
+}
+
+QString sentence_text(std::string_view sentence) {
+  static const QRegularExpression times(QStringLiteral("(?<=\\d)x\\b"));
+  static const QRegularExpression microseconds(QStringLiteral("(?<=\\d )us\\b"));
+  static const QRegularExpression minus(QStringLiteral("(?<![^\\s(])-(?=\\d)"));
+  return QString::fromUtf8(sentence.data(), static_cast<qsizetype>(sentence.size()))
+      .replace(times, QStringLiteral("×"))
+      .replace(microseconds, QStringLiteral("µs"))
+      .replace(minus, QStringLiteral("−"));
 }
 
 }  // namespace draftscope::gui

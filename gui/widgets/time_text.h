@@ -5,6 +5,7 @@
 
 #include <QString>
 #include <cstdint>
+#include <string_view>
 
 namespace draftscope::gui {
 
@@ -30,5 +31,9 @@ namespace draftscope::gui {
 [[nodiscard]] QString counted(std::int64_t count, const QString& one, const QString& many);
 /// Text on one line, with control characters, spaces and line ends made visible.
 [[nodiscard]] QString visible_text(const std::string& text);
+
+/// A sentence of the simulator, which writes in ASCII, with the app's signs: × after a number for "x", µs for
+/// "us", and − before a number for "-".
+[[nodiscard]] QString sentence_text(std::string_view sentence);
 
 }  // namespace draftscope::gui

@@ -22,7 +22,7 @@
 #include <QVBoxLayout>
 
 #include "advise/advise_view.h"
-#include "data/details/token_waterfall.h"
+#include "data/details/recording_diagnosis.h"
 #include "details/details_view.h"
 #include "details/timeline_panel.h"
 #include "help/tour.h"
@@ -40,11 +40,10 @@
 #include "views/summary_view.h"
 #include "what_if/what_if_view.h"
 #include "widgets/files.h"
-#include "widgets/scrollable.h"
+#include "widgets/habits.h"
 #include "widgets/time_text.h"
 #include "window/notice_bar.h"
 #include "window/pinned_pair.h"
-#include "window/recent_files.h"
 #include "window/recording_tabs.h"
 #include "window/start_page.h"
 #include "window/view_pages.h"

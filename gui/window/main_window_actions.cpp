@@ -18,7 +18,7 @@
 #include <QToolButton>
 
 #include "charts/export_dialog.h"
-#include "charts/picture_export.h"
+#include "charts/figure_file.h"
 #include "data/details/round_details.h"
 #include "data/rounds/rejections.h"
 #include "details/timeline_panel.h"
@@ -29,7 +29,6 @@
 #include "widgets/files.h"
 #include "widgets/time_text.h"
 #include "window/notice_bar.h"
-#include "window/recent_files.h"
 #include "window/recording_tabs.h"
 #include "window/view_pages.h"
 

@@ -14,11 +14,10 @@
 #include <QThreadPool>
 #include <algorithm>
 
+#include "charts/chart_pane.h"
 #include "charts/figure_file.h"
-#include "charts/figure_source.h"
 #include "charts/table_file.h"
 #include "help/tour.h"
-#include "help/tour_steps.h"
 #include "views/decisions/decisions_view.h"
 #include "views/replay/replay_document.h"
 #include "views/rounds/filter_bar.h"

@@ -11,8 +11,8 @@
 #include <algorithm>
 
 #include "details/timeline_panel.h"
-#include "widgets/first_focus.h"
-#include "window/view_panel.h"
+#include "widgets/habits.h"
+#include "window/view_page.h"
 
 namespace draftscope::gui {
 

@@ -9,7 +9,6 @@
 #include <QSignalSpy>
 #include <random>
 
-#include "charts/chart_colors.h"
 #include "charts/chart_places.h"
 #include "charts/chart_plot.h"
 #include "charts/export_dialog.h"
@@ -18,6 +17,7 @@
 #include "sample.h"
 #include "settle.h"
 #include "small_disk.h"
+#include "widgets/plot_style.h"
 
 namespace draftscope::gui {
 namespace {

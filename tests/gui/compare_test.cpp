@@ -8,7 +8,7 @@
 
 #include "charts/chart_pane.h"
 #include "charts/chart_plot.h"
-#include "data/details/run_colors.h"
+#include "data/details/run_comparison.h"
 #include "models/column_text.h"
 #include "views/compare_view.h"
 #include "views/comparison_charts.h"

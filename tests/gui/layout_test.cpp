@@ -8,7 +8,7 @@
 #include <map>
 
 #include "timeline/timeline_view.h"
-#include "window/view_panel.h"
+#include "window/view_page.h"
 #include "window_fixture.h"
 
 namespace draftscope::gui {

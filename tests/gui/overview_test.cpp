@@ -13,7 +13,7 @@
 #include "views/run_cells.h"
 #include "views/summary_view.h"
 #include "views/why_card.h"
-#include "widgets/sentence_text.h"
+#include "widgets/time_text.h"
 #include "window/view_rows.h"
 #include "window_fixture.h"
 

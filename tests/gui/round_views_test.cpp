@@ -14,8 +14,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "charts/chart_pane.h"
 #include "charts/figure_file.h"
-#include "charts/figure_source.h"
 #include "drawn_texts.h"
 #include "sample.h"
 #include "settle.h"
@@ -23,7 +23,7 @@
 #include "widgets/appearance.h"
 #include "widgets/background_job.h"
 #include "widgets/quick_drawing.h"
-#include "widgets/text_cell.h"
+#include "widgets/table_cells.h"
 #include "window/main_window.h"
 
 namespace draftscope::gui {

@@ -12,7 +12,7 @@
 #include <set>
 
 #include "charts/export_dialog.h"
-#include "data/details/run_colors.h"
+#include "data/details/run_comparison.h"
 #include "data/rounds/round_times.h"
 #include "drawn_texts.h"
 #include "models/rounds_model.h"

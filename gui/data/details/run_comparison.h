@@ -6,6 +6,8 @@
 // listed.
 
 #include <draftscope/simulator/analysis/comparison.h>
+
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -61,5 +63,58 @@ struct RunsComparison {
 
 /// `baseline` is an index into `runs`. With fewer than two runs nothing is compared.
 [[nodiscard]] RunsComparison compare(const std::vector<ComparedRun>& runs, std::size_t baseline);
+
+// Order of a recording's runs by speed, and what follows from it: the run that is shown first, the runs that
+// are compared first, and a colour that a run keeps on every page.
+
+/// Runs with rounds, as indices into OpenedRecording::runs(), in order of falling tokens per second with the
+/// prefill, like the overview's table.
+[[nodiscard]] std::vector<std::size_t> runs_by_speed(const OpenedRecording& opened);
+
+/// The fastest run that drafts; 0 if no run drafts.
+[[nodiscard]] std::size_t run_to_open(const OpenedRecording& opened);
+
+/// The vanilla run and the fastest others, `count` runs at most.
+[[nodiscard]] std::vector<ComparedRun> runs_to_compare(const RecordingPointer& opened, std::size_t count);
+
+/// Index for series_color() of each run: 0 for vanilla decoding, else the run's place among the others by
+/// speed, from 1. If two of these runs would be alike, the later one takes the next free index.
+[[nodiscard]] std::vector<std::size_t> run_colors(const std::vector<ComparedRun>& runs);
+
+// All runs of the open recordings against one of them: their gains, the winner on each category of prompts,
+// and the gain on each prompt.
+
+/// Gain of a run on the prompts of one category.
+struct CategoryGain {
+  std::string category;  ///< empty = all prompts
+  simulator::Speedup ratio;
+};
+
+struct RunStanding {
+  ComparedRun run;
+  bool is_baseline = false;
+  std::optional<simulator::Speedup> ratio;  ///< absent for the baseline
+  std::vector<CategoryGain> by_category;    ///< Categories of the baseline that the run has prompts of.
+  std::vector<PromptGain> by_prompt;        ///< In order of falling gain.
+};
+
+/// The fastest run on a category; the baseline may win.
+struct CategoryWinner {
+  std::string category;
+  std::size_t run = 0;  ///< Index into AllRuns::runs.
+  /// Whether its lead over the next run is more than chance. It was chosen for being the largest.
+  bool is_clear = false;
+};
+
+struct AllRuns {
+  std::vector<RunStanding> runs;  ///< Runs that share prompts with the baseline (ratio 1), the fastest first.
+  std::vector<std::string> categories;  ///< Categories of the baseline's prompts; empty if there is only one.
+  std::vector<CategoryWinner> winners;  ///< The winner on all prompts, then one per category.
+};
+
+/// Ranks all runs with requests against one of them. `should_continue` is asked before each run; false makes
+/// the result empty.
+[[nodiscard]] AllRuns all_runs(const std::vector<RecordingPointer>& opened, const ComparedRun& baseline,
+                               const std::function<bool()>& should_continue = {});
 
 }  // namespace draftscope::gui

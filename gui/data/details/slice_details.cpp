@@ -7,8 +7,8 @@
 #include <limits>
 #include <unordered_map>
 
+#include "data/details/draft_tree.h"
 #include "data/id_index.h"
-#include "draft_steps.h"
 
 namespace draftscope::gui {
 

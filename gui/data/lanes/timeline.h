@@ -11,7 +11,6 @@
 #include <string>
 #include <vector>
 
-#include "busy_columns.h"
 #include "data/lanes/busy_pyramid.h"
 #include "lane_slices.h"
 

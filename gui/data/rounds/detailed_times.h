@@ -18,7 +18,7 @@
 #include <functional>
 
 #include "data/opened_recording.h"
-#include "data/rounds/parted_times.h"
+#include "data/rounds/round_times.h"
 
 namespace draftscope::gui {
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "record/form/model_facts.h"
+#include "record/form/plan_problems.h"
 
 class QListWidget;
 class QListWidgetItem;

@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-#include "record/form/model_facts.h"
+#include "record/form/plan_problems.h"
 
 class QLabel;
 class QLineEdit;

@@ -15,14 +15,14 @@
 #include <cmath>
 
 #include "charts/chart_plot.h"
-#include "data/decisions/mask_change.h"
-#include "data/decisions/numbered_picture.h"
+#include "charts/table_file.h"
+#include "data/decisions/decision_history.h"
 #include "data/decisions/rounds_picture.h"
-#include "models/copy_rows.h"
+#include "data/decisions/summary_pictures.h"
 #include "views/decisions/decision_plot.h"
 #include "views/decisions/exit_grid_plot.h"
 #include "views/rounds/round_axis.h"
-#include "widgets/first_focus.h"
+#include "widgets/habits.h"
 #include "widgets/table_columns.h"
 
 namespace draftscope::gui {

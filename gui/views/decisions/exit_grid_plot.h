@@ -5,7 +5,7 @@
 // are the share of the column's rounds that drafted at this exit. Arrow keys move between cells and announce
 // them.
 
-#include "data/decisions/exit_grid.h"
+#include "data/decisions/summary_pictures.h"
 #include "widgets/keyboard_plot.h"
 
 namespace draftscope::gui {

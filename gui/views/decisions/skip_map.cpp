@@ -11,8 +11,8 @@
 #include <algorithm>
 #include <array>
 
-#include "data/decisions/mask_change.h"
-#include "views/decisions/skip_chart.h"
+#include "data/decisions/decision_history.h"
+#include "views/rounds/round_charts.h"
 #include "widgets/legends.h"
 #include "widgets/quick_drawing.h"
 #include "widgets/theme.h"

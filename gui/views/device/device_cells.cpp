@@ -8,8 +8,8 @@
 #include <cmath>
 #include <limits>
 
+#include "charts/table_file.h"
 #include "models/column_text.h"
-#include "models/copy_rows.h"
 #include "widgets/time_text.h"
 
 namespace draftscope::gui {

@@ -20,11 +20,9 @@
 #include "charts/chart_pane.h"
 #include "charts/chart_plot.h"
 #include "views/device/device_charts.h"
-#include "widgets/first_focus.h"
-#include "widgets/scrollable.h"
-#include "widgets/share_cell.h"
+#include "widgets/habits.h"
+#include "widgets/table_cells.h"
 #include "widgets/table_columns.h"
-#include "widgets/text_cell.h"
 #include "widgets/time_text.h"
 
 namespace draftscope::gui {

@@ -5,9 +5,9 @@
 #include <QPainter>
 #include <algorithm>
 
+#include "widgets/habits.h"
 #include "widgets/theme.h"
 #include "widgets/time_text.h"
-#include "widgets/tool_tip.h"
 
 namespace draftscope::gui {
 

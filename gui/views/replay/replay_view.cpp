@@ -19,10 +19,9 @@
 #include "views/replay/replay_document.h"
 #include "views/replay/request_chooser.h"
 #include "widgets/appearance.h"
-#include "widgets/scrollable.h"
+#include "widgets/habits.h"
 #include "widgets/theme.h"
 #include "widgets/time_text.h"
-#include "widgets/tool_tip.h"
 
 namespace draftscope::gui {
 

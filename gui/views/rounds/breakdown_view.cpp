@@ -10,7 +10,7 @@
 #include <numeric>
 #include <string_view>
 
-#include "views/rounds/breakdown_chart.h"
+#include "views/rounds/round_charts.h"
 #include "widgets/plot_style.h"
 #include "widgets/theme.h"
 #include "widgets/time_text.h"

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <array>
 
-#include "views/rounds/confidence_chart.h"
+#include "views/rounds/round_charts.h"
 #include "widgets/legends.h"
 #include "widgets/quick_drawing.h"
 #include "widgets/theme.h"

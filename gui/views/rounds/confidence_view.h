@@ -9,7 +9,6 @@
 // min-max band. On the right are the calibration of the confidence, and the acceptance rate per draft
 // position among tokens that the verifier reached.
 
-#include "data/rounds/acceptance_by_position.h"
 #include "data/rounds/draft_confidences.h"
 #include "views/rounds/rounds_plot.h"
 

@@ -6,9 +6,9 @@
 #include <QKeyEvent>
 #include <QPainter>
 
+#include "widgets/habits.h"
 #include "widgets/theme.h"
 #include "widgets/time_text.h"
-#include "widgets/tool_tip.h"
 
 namespace draftscope::gui {
 

@@ -7,7 +7,7 @@
 
 #include <QWidget>
 
-#include "charts/figure_source.h"
+#include "charts/chart_pane.h"
 #include "state/range_navigation.h"
 #include "views/rounds/round_axis.h"
 #include "widgets/background_job.h"

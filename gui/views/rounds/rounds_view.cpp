@@ -7,9 +7,9 @@
 #include <QTimer>
 #include <QVBoxLayout>
 
-#include "models/copy_rows.h"
+#include "charts/table_file.h"
+#include "widgets/table_cells.h"
 #include "widgets/table_columns.h"
-#include "widgets/text_cell.h"
 
 namespace draftscope::gui {
 

@@ -6,9 +6,8 @@
 #include <limits>
 #include <tuple>
 
-#include "charts/chart_colors.h"
 #include "models/numbers_model.h"
-#include "widgets/sentence_text.h"
+#include "widgets/plot_style.h"
 #include "widgets/time_text.h"
 
 namespace draftscope::gui {

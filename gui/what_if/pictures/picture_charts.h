@@ -8,7 +8,7 @@
 
 #include "charts/chart.h"
 #include "what_if/questions/heat_map.h"
-#include "what_if/questions/waterfall_picture.h"
+#include "what_if/questions/what_if_answer.h"
 
 namespace draftscope::gui {
 

@@ -7,7 +7,7 @@
 
 #include "charts/chart_pane.h"
 #include "charts/chart_plot.h"
-#include "widgets/scrollable.h"
+#include "widgets/habits.h"
 
 namespace draftscope::gui {
 

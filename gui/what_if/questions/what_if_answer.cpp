@@ -4,10 +4,11 @@
 #include <draftscope/simulator/answers/advice_text.h>
 #include <draftscope/simulator/answers/answer.h>
 #include <draftscope/simulator/rounds/strategy_rounds.h>
-#include <fmt/format.h>
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 namespace draftscope::gui {
 
@@ -110,6 +111,23 @@ Result<simulator::Roofline> roofline_of(const WhatIfAnswer& answer) {
         if (draft.verify[width].passes > 0) widest = std::max(widest, static_cast<std::int32_t>(width));
   if (widest > 1) rows.push_back(widest);
   return simulator::roofline(answer.what_if->costs().model, answer.machine, context, rows);
+}
+
+Result<WaterfallLevels> waterfall_of(const TrainedRecording& trained, const WhatIfAnswer& answer,
+                                     const std::function<bool(std::int64_t, std::int64_t)>& progress) {
+  const Question& question = answer.question;
+  DRAFTSCOPE_TRY_ASSIGN(const WhatIfPointer what_if, trained.what_if(question));
+  DRAFTSCOPE_TRY_ASSIGN(const simulator::Machine machine, machine_of(question, what_if->recorded_scenario()));
+  std::vector<simulator::StrategyRounds> strategies;
+  if (auto rounds = what_if->rounds(strategy_of(question)); rounds && answer.refusal.empty())
+    strategies.push_back(*std::move(rounds));
+  simulator::WaterfallOptions options;
+  options.progress = progress;
+  WaterfallLevels levels{.machine = machine.name, .batch = machine.scenario.batch, .found = {}};
+  DRAFTSCOPE_TRY_ASSIGN(levels.found,
+                        simulator::recording_waterfall(*what_if, trained.recording(), machine, strategies,
+                                                       question.longer_context, options));
+  return levels;
 }
 
 }  // namespace draftscope::gui

@@ -6,10 +6,14 @@
 
 #include <draftscope/simulator/answers/answer.h>
 #include <draftscope/simulator/answers/measured_beside.h>
+#include <draftscope/simulator/answers/recording_waterfall.h>
 #include <draftscope/simulator/answers/what_if.h>
 #include <draftscope/simulator/prices/closed_forms.h>
 #include <draftscope/simulator/prices/roofline.h>
 #include <draftscope/simulator/prices/tpt_ladder.h>
+
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -59,5 +63,19 @@ struct WhatIfAnswer {
 /// Roofline at the mean context of the answer's rounds, with passes of one row and its longest verification.
 /// Errors: those of roofline().
 [[nodiscard]] Result<simulator::Roofline> roofline_of(const WhatIfAnswer& answer);
+
+/// The waterfall to the oracle on a question's machine, with the question's strategy beside it, as
+/// `draftscope simulate --waterfall` prints it.
+struct WaterfallLevels {
+  std::string machine;
+  std::int32_t batch = 1;
+  simulator::RecordingWaterfall found;
+};
+
+/// Levels of the waterfall; they lack the strategy's share if the question was refused. `progress` is as in
+/// WaterfallOptions. Errors: those of recording_waterfall().
+[[nodiscard]] Result<WaterfallLevels> waterfall_of(
+    const TrainedRecording& trained, const WhatIfAnswer& answer,
+    const std::function<bool(std::int64_t, std::int64_t)>& progress = {});
 
 }  // namespace draftscope::gui

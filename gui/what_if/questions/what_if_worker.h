@@ -15,7 +15,6 @@
 
 #include "what_if/questions/heat_map.h"
 #include "what_if/questions/trained_recording.h"
-#include "what_if/questions/waterfall_picture.h"
 #include "what_if/questions/what_if_answer.h"
 
 namespace draftscope::gui {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "data/details/all_runs.h"
+#include "data/details/run_comparison.h"
 #include "sample.h"
 
 namespace draftscope::gui {

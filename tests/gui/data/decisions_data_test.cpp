@@ -10,10 +10,8 @@
 #include <stdexcept>
 
 #include "data/decisions/decision_history.h"
-#include "data/decisions/exit_grid.h"
-#include "data/decisions/mask_change.h"
-#include "data/decisions/numbered_picture.h"
 #include "data/decisions/rounds_picture.h"
+#include "data/decisions/summary_pictures.h"
 #include "sample.h"
 
 namespace draftscope::gui {

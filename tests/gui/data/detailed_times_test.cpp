@@ -8,8 +8,8 @@
 #include <random>
 #include <set>
 
-#include "data/rounds/acceptance_by_position.h"
 #include "data/rounds/detailed_times.h"
+#include "data/rounds/draft_confidences.h"
 #include "sample.h"
 
 namespace draftscope::gui {

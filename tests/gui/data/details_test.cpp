@@ -9,7 +9,7 @@
 #include <map>
 #include <random>
 
-#include "data/details/draft_steps.h"
+#include "data/details/draft_tree.h"
 #include "data/details/range_profile.h"
 #include "data/details/round_details.h"
 #include "data/details/slice_details.h"

@@ -6,7 +6,6 @@
 #include <random>
 
 #include "data/details/recording_diagnosis.h"
-#include "data/details/token_waterfall.h"
 #include "sample.h"
 
 namespace draftscope::gui {

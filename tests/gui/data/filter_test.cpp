@@ -9,7 +9,6 @@
 #include <cmath>
 #include <random>
 
-#include "data/rounds/left_rounds.h"
 #include "data/rounds/matching_rounds.h"
 #include "data/rounds/round_filter.h"
 #include "sample.h"

@@ -7,7 +7,6 @@
 #include <random>
 #include <set>
 
-#include "data/lanes/distinct_names.h"
 #include "data/lanes/lane_groups.h"
 #include "data/lanes/load_recording.h"
 #include "sample.h"

@@ -11,7 +11,7 @@
 #include "data/rounds/detailed_times.h"
 #include "data/rounds/matching_rounds.h"
 #include "data/rounds/rejections.h"
-#include "data/sql_lane.h"
+#include "data/sql_schema.h"
 #include "sample.h"
 
 namespace draftscope::gui {

@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <map>
 
-#include "data/sql_lane.h"
-#include "data/sql_presets.h"
 #include "data/sql_schema.h"
 #include "sample.h"
 

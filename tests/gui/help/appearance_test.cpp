@@ -19,7 +19,7 @@
 #include <set>
 
 #include "../window_fixture.h"
-#include "help/menu_entries.h"
+#include "help/command_palette.h"
 #include "help/widget_mark.h"
 #include "record/record_page.h"
 #include "widgets/theme.h"

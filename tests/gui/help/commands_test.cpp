@@ -15,8 +15,6 @@
 #include <random>
 
 #include "../window_fixture.h"
-#include "help/fuzzy_match.h"
-#include "help/menu_entries.h"
 
 namespace draftscope::gui {
 namespace {

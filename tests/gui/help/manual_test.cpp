@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Tests F1 and the question marks: they open the manual at the section about what is shown.
-#include "help/manual.h"
+#include "help/manual_window.h"
 
 #include <gmock/gmock.h>
 
@@ -12,7 +12,6 @@
 #include <QToolButton>
 
 #include "../window_fixture.h"
-#include "help/manual_window.h"
 
 namespace draftscope::gui {
 namespace {

@@ -9,8 +9,8 @@
 #include <QSettings>
 
 #include "../window_fixture.h"
-#include "help/menu_entries.h"
-#include "window/recent_files.h"
+#include "help/command_palette.h"
+#include "widgets/files.h"
 #include "window/recording_tabs.h"
 
 namespace draftscope::gui {

@@ -11,7 +11,6 @@
 #include <set>
 
 #include "../window_fixture.h"
-#include "help/tour_steps.h"
 #include "help/widget_mark.h"
 #include "window/start_page.h"
 

@@ -11,7 +11,7 @@
 #include <QTimer>
 #include <QToolButton>
 
-#include "help/menu_entries.h"
+#include "help/command_palette.h"
 #include "timeline/timeline_view.h"
 #include "views/sql_view.h"
 #include "window_fixture.h"

@@ -15,7 +15,6 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "advise/advice_charts.h"
 #include "advise/advice_text.h"
 #include "advise/advise_view.h"
 #include "what_if/questions/question_panel.h"

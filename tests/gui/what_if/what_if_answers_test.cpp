@@ -12,7 +12,6 @@
 
 #include "../cli/trace_files.h"
 #include "what_if/questions/heat_map.h"
-#include "what_if/questions/waterfall_picture.h"
 #include "what_if/questions/what_if_answer.h"
 #include "what_if_recordings.h"
 

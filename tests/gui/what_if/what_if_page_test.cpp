@@ -18,7 +18,7 @@
 
 #include "../cli/trace_files.h"
 #include "charts/chart_plot.h"
-#include "charts/picture_export.h"
+#include "charts/figure_file.h"
 #include "charts/table_file.h"
 #include "what_if/answer_panel.h"
 #include "what_if/pictures/picture_pane.h"

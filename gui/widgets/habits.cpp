@@ -1,10 +1,32 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "first_focus.h"
+#include "habits.h"
 
 #include <QFocusEvent>
 #include <QPointer>
+#include <QScrollArea>
+#include <QToolTip>
 
 namespace draftscope::gui {
+
+void show_tip(const QHelpEvent& at, QWidget& widget, const QString& words) {
+  // A resting hand moves by a pixel or two. Beyond that the text may be about another place.
+  constexpr int rest = 3;
+  const QRect place = QRect(at.pos(), QSize(1, 1)).adjusted(-rest, -rest, rest, rest);
+  widget.setMouseTracking(true);
+  if (words.isEmpty())
+    QToolTip::hideText();
+  else
+    QToolTip::showText(at.globalPos(), words, &widget, place);
+}
+
+QScrollArea* scrollable(QWidget* view) {
+  auto* area = new QScrollArea;
+  area->setWidget(view);
+  area->setWidgetResizable(true);
+  area->setFrameShape(QFrame::NoFrame);
+  area->setFocusPolicy(Qt::NoFocus);
+  return area;
+}
 
 namespace {
 
