@@ -1,28 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "advise_view.h"
 
-#include <QComboBox>
 #include <QCoreApplication>
 #include <QFormLayout>
 #include <QHeaderView>
-#include <QLabel>
-#include <QLineEdit>
-#include <QProgressBar>
-#include <QPushButton>
 #include <QScrollArea>
-#include <QSortFilterProxyModel>
 #include <QSplitter>
-#include <QTabWidget>
-#include <QTableView>
 #include <QVBoxLayout>
 #include <algorithm>
 
 #include "advise/advice_text.h"
-#include "charts/chart_pane.h"
 #include "charts/chart_plot.h"
 #include "charts/policy_saving.h"
 #include "charts/table_file.h"
-#include "what_if/questions/question_panel.h"
 #include "what_if/what_if_view.h"
 #include "widgets/habits.h"
 #include "widgets/table_columns.h"
@@ -66,27 +56,7 @@ std::vector<std::string> listed_strategies(const QString& text) {
 }  // namespace
 
 AdviseView::AdviseView(ViewState& state, WhatIfView& what_if, QWidget* parent)
-    : QWidget(parent),
-      state_(state),
-      what_if_(what_if),
-      sorted_(new QSortFilterProxyModel(this)),
-      sentence_(new QLabel),
-      words_(new QLabel),
-      progress_(new QProgressBar),
-      cancel_(new QPushButton(tr("&Cancel"))),
-      again_(new QPushButton(tr("A&dvise"))),
-      write_(new QPushButton(tr("&Write policy…"))),
-      ask_(new QPushButton(tr("As&k What if"))),
-      table_(new QTableView),
-      facts_(new QLabel),
-      curves_(new QTabWidget),
-      curves_words_(new QLabel),
-      thresholds_(new ChartPane(tr("Speedup over threshold"))),
-      lengths_(new ChartPane(tr("Speedup over draft length"))),
-      machine_(new QuestionPanel(QuestionScope::machine)),
-      considered_(new QComboBox),
-      curves_of_(new QComboBox),
-      strategies_(new QLineEdit) {
+    : QWidget(parent), state_(state), what_if_(what_if) {
   setAccessibleName(tr("Advice"));
   lay_out();
   connect_what_if();

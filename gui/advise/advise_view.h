@@ -5,28 +5,27 @@
 // answer, and the effect of threshold and length. It learns from the recording together with the what-if page
 // when it is first shown; a worker computes the advice.
 
+#include <QComboBox>
+#include <QLabel>
+#include <QLineEdit>
+#include <QProgressBar>
+#include <QPushButton>
+#include <QSortFilterProxyModel>
+#include <QTabWidget>
+#include <QTableView>
 #include <QWidget>
 #include <memory>
 #include <optional>
 
 #include "advise/advice_report.h"
+#include "charts/chart_pane.h"
 #include "models/numbers_model.h"
 #include "state/view_state.h"
+#include "what_if/questions/question_panel.h"
 #include "widgets/background_job.h"
-
-class QComboBox;
-class QLabel;
-class QLineEdit;
-class QProgressBar;
-class QPushButton;
-class QSortFilterProxyModel;
-class QTableView;
-class QTabWidget;
 
 namespace draftscope::gui {
 
-class ChartPane;
-class QuestionPanel;
 class WhatIfView;
 
 class AdviseView : public QWidget {
@@ -91,24 +90,24 @@ class AdviseView : public QWidget {
   TrainedPointer offered_;          ///< Recording whose runs and machine the choices offer.
   std::shared_ptr<const AdviceReport> report_;
   NumbersModel settings_;
-  QSortFilterProxyModel* sorted_;
-  QLabel* sentence_;
-  QLabel* words_;  ///< Shows progress, and which file was written.
-  QProgressBar* progress_;
-  QPushButton* cancel_;
-  QPushButton* again_;
-  QPushButton* write_;
-  QPushButton* ask_;
-  QTableView* table_;
-  QLabel* facts_;
-  QTabWidget* curves_;
-  QLabel* curves_words_;  ///< Says what the shown curves are of.
-  ChartPane* thresholds_;
-  ChartPane* lengths_;
-  QuestionPanel* machine_;
-  QComboBox* considered_;
-  QComboBox* curves_of_;
-  QLineEdit* strategies_;
+  QSortFilterProxyModel* sorted_ = new QSortFilterProxyModel(this);
+  QLabel* sentence_ = new QLabel;
+  QLabel* words_ = new QLabel;  ///< Shows progress, and which file was written.
+  QProgressBar* progress_ = new QProgressBar;
+  QPushButton* cancel_ = new QPushButton(tr("&Cancel"));
+  QPushButton* again_ = new QPushButton(tr("A&dvise"));
+  QPushButton* write_ = new QPushButton(tr("&Write policy…"));
+  QPushButton* ask_ = new QPushButton(tr("As&k What if"));
+  QTableView* table_ = new QTableView;
+  QLabel* facts_ = new QLabel;
+  QTabWidget* curves_ = new QTabWidget;
+  QLabel* curves_words_ = new QLabel;  ///< Says what the shown curves are of.
+  ChartPane* thresholds_ = new ChartPane(tr("Speedup over threshold"));
+  ChartPane* lengths_ = new ChartPane(tr("Speedup over draft length"));
+  QuestionPanel* machine_ = new QuestionPanel(QuestionScope::machine);
+  QComboBox* considered_ = new QComboBox;
+  QComboBox* curves_of_ = new QComboBox;
+  QLineEdit* strategies_ = new QLineEdit;
 };
 
 }  // namespace draftscope::gui

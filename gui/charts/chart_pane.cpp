@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "chart_pane.h"
 
-#include <QHBoxLayout>
-#include <QLabel>
 #include <QVBoxLayout>
 #include <algorithm>
 #include <utility>
@@ -41,9 +39,7 @@ ExportButton::ExportButton(const QString& of, std::function<Chart()> chart, QWid
 ChartPane::ChartPane(const QString& name, QWidget* parent)
     : QWidget(parent),
       plot_(new ChartPlot(name)),
-      why_empty_(new QLabel),
-      button_(new ExportButton(name, [this] { return plot_->chart(); })),
-      row_(new QHBoxLayout) {
+      button_(new ExportButton(name, [this] { return plot_->chart(); })) {
   setAccessibleName(tr("Pane: %1").arg(name));
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(0, 0, 0, 0);

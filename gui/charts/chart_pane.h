@@ -4,15 +4,14 @@
 // A widget that can export what it shows as a chart: a button that does, a plot with this button above its
 // corner.
 
+#include <QHBoxLayout>
+#include <QLabel>
 #include <QToolButton>
 #include <QWidget>
 #include <functional>
 #include <vector>
 
 #include "charts/chart.h"
-
-class QHBoxLayout;
-class QLabel;
 
 namespace draftscope::gui {
 
@@ -64,9 +63,9 @@ class ChartPane : public QWidget {
 
  private:
   ChartPlot* plot_;
-  QLabel* why_empty_;
+  QLabel* why_empty_ = new QLabel;
   ExportButton* button_;
-  QHBoxLayout* row_;
+  QHBoxLayout* row_ = new QHBoxLayout;
 };
 
 }  // namespace draftscope::gui

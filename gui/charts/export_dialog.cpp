@@ -2,19 +2,13 @@
 #include "export_dialog.h"
 
 #include <QApplication>
-#include <QCheckBox>
 #include <QClipboard>
-#include <QComboBox>
 #include <QDialogButtonBox>
 #include <QDir>
-#include <QDoubleSpinBox>
 #include <QFileDialog>
 #include <QFontDatabase>
 #include <QFormLayout>
-#include <QLabel>
-#include <QLineEdit>
 #include <QMessageBox>
-#include <QPushButton>
 #include <QRegularExpression>
 #include <QScrollArea>
 #include <QStatusTipEvent>
@@ -90,19 +84,7 @@ QString suggested_file(const QString& recording_path, const QString& figure, con
 }
 
 ExportDialog::ExportDialog(std::vector<Exportable> what, const QString& recording_path, QWidget* parent)
-    : QDialog(parent),
-      what_(std::move(what)),
-      recording_path_(recording_path),
-      which_(new QComboBox),
-      format_(new QComboBox),
-      width_kind_(new QComboBox),
-      width_(new QDoubleSpinBox),
-      font_(new QDoubleSpinBox),
-      legend_(new QCheckBox(tr("&legend"))),
-      file_(new QLineEdit),
-      preview_(new QLabel),
-      problem_(new QLabel),
-      copy_(new QPushButton(tr("Co&py"))) {
+    : QDialog(parent), what_(std::move(what)), recording_path_(recording_path) {
   setWindowTitle(tr("Export figure"));
   format_->setObjectName(QStringLiteral("format"));
   for (const Exportable& one : what_) which_->addItem(one.name);

@@ -4,17 +4,17 @@
 // Asks for the format of a figure or a table for a paper and for its file, previews it, and writes or copies
 // it.
 
+#include <QCheckBox>
+#include <QComboBox>
 #include <QDialog>
+#include <QDoubleSpinBox>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPushButton>
 #include <vector>
 
 #include "charts/figure_file.h"
 
-class QCheckBox;
-class QComboBox;
-class QDoubleSpinBox;
-class QLabel;
-class QLineEdit;
-class QPushButton;
 class QTableView;
 
 namespace draftscope::gui {
@@ -73,16 +73,16 @@ class ExportDialog : public QDialog {
   std::vector<Exportable> what_;
   QString recording_path_;
   QString to_replace_;  ///< A file for which the Browse dialogue has confirmed that it may be replaced.
-  QComboBox* which_;
-  QComboBox* format_;
-  QComboBox* width_kind_;
-  QDoubleSpinBox* width_;
-  QDoubleSpinBox* font_;
-  QCheckBox* legend_;
-  QLineEdit* file_;
-  QLabel* preview_;
-  QLabel* problem_;
-  QPushButton* copy_;
+  QComboBox* which_ = new QComboBox;
+  QComboBox* format_ = new QComboBox;
+  QComboBox* width_kind_ = new QComboBox;
+  QDoubleSpinBox* width_ = new QDoubleSpinBox;
+  QDoubleSpinBox* font_ = new QDoubleSpinBox;
+  QCheckBox* legend_ = new QCheckBox(tr("&legend"));
+  QLineEdit* file_ = new QLineEdit;
+  QLabel* preview_ = new QLabel;
+  QLabel* problem_ = new QLabel;
+  QPushButton* copy_ = new QPushButton(tr("Co&py"));
 };
 
 /// Asks in a window whose file path is the recording's, and reports in its status bar what was written.

@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "details_view.h"
 
-#include <QComboBox>
 #include <QHBoxLayout>
 #include <QHeaderView>
 #include <QKeyEvent>
-#include <QLabel>
 #include <QScrollArea>
 #include <QSortFilterProxyModel>
-#include <QStackedWidget>
-#include <QTableView>
-#include <QTextBrowser>
 #include <QToolButton>
 #include <QUrl>
 #include <QVBoxLayout>
@@ -18,8 +13,6 @@
 
 #include "charts/table_file.h"
 #include "details/details_text.h"
-#include "details/flame_graph.h"
-#include "details/names_model.h"
 #include "timeline/timeline_view.h"
 #include "widgets/table_cells.h"
 #include "widgets/table_columns.h"
@@ -50,16 +43,9 @@ DetailsView::DetailsView(ViewState& state, TimelineView& timeline, QWidget* pare
     : QWidget(parent),
       state_(state),
       timeline_(timeline),
-      choice_(new QComboBox),
-      title_(new QLabel),
-      pages_(new QStackedWidget),
-      words_(new QTextBrowser),
-      names_(new NamesModel(this)),
-      table_(new QTableView),
       meaning_(
           new QLabel(tr("attributed: each instant once, to the innermost span, or on a device to what began "
-                        "first; it adds up. open: from begin to end."))),
-      flame_graph_(new FlameGraph) {
+                        "first; it adds up. open: from begin to end."))) {
   setAccessibleName(tr("Details of the selection"));
   words_->setAccessibleName(tr("Details"));
   words_->setOpenLinks(false);

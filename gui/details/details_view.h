@@ -5,26 +5,26 @@
 // flame graph. Without a selection they are about the cursor's round and the visible time. A worker computes
 // them once the page is visible.
 
+#include <QComboBox>
+#include <QLabel>
+#include <QStackedWidget>
+#include <QTableView>
+#include <QTextBrowser>
 #include <QWidget>
 #include <optional>
 
 #include "data/details/range_profile.h"
 #include "data/details/round_details.h"
 #include "data/details/slice_details.h"
+#include "details/flame_graph.h"
+#include "details/names_model.h"
 #include "state/view_state.h"
 #include "widgets/background_job.h"
 
-class QComboBox;
-class QLabel;
-class QStackedWidget;
-class QTableView;
-class QTextBrowser;
 class QUrl;
 
 namespace draftscope::gui {
 
-class FlameGraph;
-class NamesModel;
 class TimelineView;
 
 class DetailsView : public QWidget {
@@ -79,14 +79,14 @@ class DetailsView : public QWidget {
 
   ViewState& state_;
   TimelineView& timeline_;
-  QComboBox* choice_;
-  QLabel* title_;
-  QStackedWidget* pages_;
-  QTextBrowser* words_;
-  NamesModel* names_;
-  QTableView* table_;
+  QComboBox* choice_ = new QComboBox;
+  QLabel* title_ = new QLabel;
+  QStackedWidget* pages_ = new QStackedWidget;
+  QTextBrowser* words_ = new QTextBrowser;
+  NamesModel* names_ = new NamesModel(this);
+  QTableView* table_ = new QTableView;
   QLabel* meaning_;  ///< Line below the table that says what its columns count.
-  FlameGraph* flame_graph_;
+  FlameGraph* flame_graph_ = new FlameGraph;
   std::optional<RangeProfile> profile_;
   bool is_stale_ = true;
   BackgroundJob job_;

@@ -2,7 +2,6 @@
 #include "timeline_panel.h"
 
 #include <QApplication>
-#include <QSplitter>
 #include <QVBoxLayout>
 #include <algorithm>
 
@@ -20,10 +19,7 @@ constexpr int first_details_width = 420;
 }  // namespace
 
 TimelinePanel::TimelinePanel(ViewState& state, QWidget* parent)
-    : QWidget(parent),
-      timeline_(new TimelineView(state)),
-      details_(new DetailsView(state, *timeline_)),
-      split_(new QSplitter(Qt::Horizontal)) {
+    : QWidget(parent), timeline_(new TimelineView(state)), details_(new DetailsView(state, *timeline_)) {
   timeline_->setObjectName(QStringLiteral("timeline"));
   details_->setObjectName(QStringLiteral("details"));
   split_->setChildrenCollapsible(false);

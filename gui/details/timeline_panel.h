@@ -4,11 +4,10 @@
 // The timeline, and beside it the details of its selection. The details open when something is selected,
 // unless they were closed before; this choice is remembered.
 
+#include <QSplitter>
 #include <QVariant>
 #include <QWidget>
 #include <optional>
-
-class QSplitter;
 
 namespace draftscope::gui {
 
@@ -49,7 +48,7 @@ class TimelinePanel : public QWidget {
 
   TimelineView* timeline_;
   DetailsView* details_;
-  QSplitter* split_;
+  QSplitter* split_ = new QSplitter(Qt::Horizontal);
   std::optional<bool> chosen_;        ///< Choice of the user; without one they open with the first selection.
   std::optional<int> details_width_;  ///< Width that the user dragged to.
 };

@@ -4,12 +4,10 @@
 #include <QCoreApplication>
 #include <QHeaderView>
 #include <QKeyEvent>
-#include <QLineEdit>
 #include <QMenu>
 #include <QMenuBar>
 #include <QString>
 #include <QTimer>
-#include <QTreeWidget>
 #include <QVBoxLayout>
 #include <algorithm>
 #include <limits>
@@ -51,7 +49,7 @@ std::vector<std::size_t> matching_commands(const std::vector<Command>& commands,
 }
 
 CommandPalette::CommandPalette(std::vector<Command> commands, QWidget* parent)
-    : QDialog(parent), commands_(std::move(commands)), pattern_(new QLineEdit), list_(new QTreeWidget) {
+    : QDialog(parent), commands_(std::move(commands)) {
   setWindowTitle(tr("Commands"));
   setAccessibleName(tr("Commands"));
   pattern_->setPlaceholderText(tr("Type a few letters: an action, a page, a run, a file …"));

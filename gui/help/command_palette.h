@@ -6,16 +6,16 @@
 
 #include <QAction>
 #include <QDialog>
+#include <QLineEdit>
 #include <QPointer>
 #include <QString>
 #include <QStringView>
+#include <QTreeWidget>
 #include <functional>
 #include <optional>
 #include <vector>
 
-class QLineEdit;
 class QMenuBar;
-class QTreeWidget;
 
 namespace draftscope::gui {
 
@@ -51,8 +51,8 @@ class CommandPalette : public QDialog {
   std::vector<Command> commands_;
   std::function<std::optional<Command>(const QString& typed)> asking_;
   std::optional<Command> asked_;  ///< The command of the typed words.
-  QLineEdit* pattern_;
-  QTreeWidget* list_;
+  QLineEdit* pattern_ = new QLineEdit;
+  QTreeWidget* list_ = new QTreeWidget;
 };
 
 /// Score of the letters of `pattern`, without its spaces, if `text` has them in this order, ignoring case;

@@ -6,9 +6,6 @@
 #include <QDesktopServices>
 #include <QDir>
 #include <QFile>
-#include <QLabel>
-#include <QLineEdit>
-#include <QListWidget>
 #include <QScreen>
 #include <QScrollBar>
 #include <QSplitter>
@@ -97,12 +94,7 @@ class ManualText : public QTextBrowser {
 
 }  // namespace
 
-ManualWindow::ManualWindow(QWidget* parent)
-    : QDialog(parent),
-      contents_(new QListWidget),
-      text_(new ManualText),
-      wanted_(new QLineEdit),
-      found_(new QLabel) {
+ManualWindow::ManualWindow(QWidget* parent) : QDialog(parent), text_(new ManualText) {
   setWindowFlag(Qt::Window);
   setWindowTitle(tr("Manual – Draftscope"));
   setAccessibleName(tr("Manual"));

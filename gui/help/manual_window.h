@@ -4,13 +4,13 @@
 // The manual as it is compiled in, and its sections.
 
 #include <QDialog>
+#include <QLabel>
+#include <QLineEdit>
+#include <QListWidget>
 #include <QString>
 #include <QStringList>
 #include <vector>
 
-class QLabel;
-class QLineEdit;
-class QListWidget;
 class QTextBrowser;
 
 namespace draftscope::gui {
@@ -50,10 +50,10 @@ class ManualWindow : public QDialog {
   void follow_link(const QUrl& link);
   void find_next(bool forward);
 
-  QListWidget* contents_;
+  QListWidget* contents_ = new QListWidget;
   QTextBrowser* text_;
-  QLineEdit* wanted_;
-  QLabel* found_;
+  QLineEdit* wanted_ = new QLineEdit;
+  QLabel* found_ = new QLabel;
   bool is_manual_shown_ = false;  ///< False while another document that a link led to is shown.
 };
 

@@ -5,9 +5,7 @@
 #include <QEvent>
 #include <QHBoxLayout>
 #include <QKeyEvent>
-#include <QLabel>
 #include <QPainter>
-#include <QPushButton>
 #include <QVBoxLayout>
 #include <array>
 
@@ -114,14 +112,7 @@ int last_step() {
 }  // namespace
 
 Tour::Tour(Show show, QWidget* window)
-    : QFrame(window),
-      show_(std::move(show)),
-      mark_(new WidgetMark(3, window)),
-      title_(new QLabel),
-      words_(new QLabel),
-      place_(new QLabel),
-      back_(new QPushButton(tr("← Back"))),
-      next_(new QPushButton(tr("Next →"))) {
+    : QFrame(window), show_(std::move(show)), mark_(new WidgetMark(3, window)) {
   setAutoFillBackground(true);
   setFocusPolicy(Qt::StrongFocus);
   setAccessibleName(tr("Tour"));

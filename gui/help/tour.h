@@ -4,12 +4,11 @@
 // The steps of the tour through a recording: five questions, and where each is answered.
 
 #include <QFrame>
+#include <QLabel>
+#include <QPushButton>
 #include <QString>
 #include <functional>
 #include <vector>
-
-class QLabel;
-class QPushButton;
 
 namespace draftscope::gui {
 
@@ -61,11 +60,11 @@ class Tour : public QFrame {
   Show show_;
   int step_ = -1;
   WidgetMark* mark_;
-  QLabel* title_;
-  QLabel* words_;
-  QLabel* place_;
-  QPushButton* back_;
-  QPushButton* next_;
+  QLabel* title_ = new QLabel;
+  QLabel* words_ = new QLabel;
+  QLabel* place_ = new QLabel;
+  QPushButton* back_ = new QPushButton(tr("← Back"));
+  QPushButton* next_ = new QPushButton(tr("Next →"));
 };
 
 }  // namespace draftscope::gui

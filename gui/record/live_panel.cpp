@@ -3,19 +3,12 @@
 
 #include <QEvent>
 #include <QHeaderView>
-#include <QLabel>
-#include <QPlainTextEdit>
-#include <QProgressBar>
-#include <QPushButton>
 #include <QScrollBar>
 #include <QSplitter>
-#include <QTableView>
 #include <QTextCursor>
-#include <QTextEdit>
 #include <QVBoxLayout>
 
 #include "charts/table_file.h"
-#include "record/form/problem_label.h"
 #include "widgets/table_columns.h"
 #include "widgets/theme.h"
 #include "widgets/time_text.h"
@@ -61,17 +54,7 @@ QString clock_text(qint64 ms) {
 
 }  // namespace
 
-LivePanel::LivePanel(QWidget* parent)
-    : QWidget(parent),
-      headline_(new QLabel),
-      progress_(new QProgressBar),
-      problem_(new ProblemLabel),
-      runs_(new QTableView),
-      request_(new QLabel),
-      text_(new QTextEdit),
-      log_(new QPlainTextEdit),
-      open_(new QPushButton(tr("&Open the recording"))),
-      back_(new QPushButton(tr("&Back to the settings"))) {
+LivePanel::LivePanel(QWidget* parent) : QWidget(parent) {
   setAccessibleName(tr("The recording"));
   headline_->setWordWrap(true);
   progress_->setAccessibleName(tr("Requests recorded"));

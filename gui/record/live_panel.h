@@ -5,24 +5,22 @@
 // and the recorder's output.
 
 #include <QElapsedTimer>
+#include <QLabel>
+#include <QPlainTextEdit>
+#include <QProgressBar>
+#include <QPushButton>
+#include <QTableView>
+#include <QTextEdit>
 #include <QWidget>
 #include <cstdint>
 #include <optional>
 #include <vector>
 
 #include "models/numbers_model.h"
+#include "record/form/problem_label.h"
 #include "record/live_reader.h"
 
-class QLabel;
-class QPlainTextEdit;
-class QProgressBar;
-class QPushButton;
-class QTableView;
-class QTextEdit;
-
 namespace draftscope::gui {
-
-class ProblemLabel;
 
 class LivePanel : public QWidget {
   Q_OBJECT
@@ -64,16 +62,16 @@ class LivePanel : public QWidget {
   std::int64_t first_requests_ = 0;
   bool is_running_ = false;
   QString state_;
-  QLabel* headline_;
-  QProgressBar* progress_;
-  ProblemLabel* problem_;
+  QLabel* headline_ = new QLabel;
+  QProgressBar* progress_ = new QProgressBar;
+  ProblemLabel* problem_ = new ProblemLabel;
   NumbersModel numbers_;
-  QTableView* runs_;
-  QLabel* request_;
-  QTextEdit* text_;
-  QPlainTextEdit* log_;
-  QPushButton* open_;
-  QPushButton* back_;
+  QTableView* runs_ = new QTableView;
+  QLabel* request_ = new QLabel;
+  QTextEdit* text_ = new QTextEdit;
+  QPlainTextEdit* log_ = new QPlainTextEdit;
+  QPushButton* open_ = new QPushButton(tr("&Open the recording"));
+  QPushButton* back_ = new QPushButton(tr("&Back to the settings"));
 };
 
 }  // namespace draftscope::gui

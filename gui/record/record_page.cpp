@@ -8,21 +8,13 @@
 #include <QDir>
 #include <QGuiApplication>
 #include <QLabel>
-#include <QLineEdit>
-#include <QPushButton>
 #include <QScrollArea>
 #include <QSplitter>
-#include <QStackedWidget>
 #include <QStandardPaths>
 #include <QVBoxLayout>
 #include <utility>
 
 #include "record/command_process.h"
-#include "record/form/problem_label.h"
-#include "record/form/prompt_preview.h"
-#include "record/form/record_form.h"
-#include "record/form/strategy_chooser.h"
-#include "record/live_panel.h"
 #include "record/live_reader.h"
 #include "widgets/files.h"
 #include "widgets/time_text.h"
@@ -61,19 +53,7 @@ QString facts_text(const ModelFacts& facts) {
 
 }  // namespace
 
-RecordPage::RecordPage(QWidget* parent)
-    : QWidget(parent),
-      command_(find_command()),
-      form_(new RecordForm),
-      chooser_(new StrategyChooser),
-      preview_(new PromptPreview),
-      strategies_problem_(new ProblemLabel),
-      stack_(new QStackedWidget),
-      live_(new LivePanel),
-      line_(new QLineEdit),
-      line_problem_(new ProblemLabel),
-      copy_(new QPushButton(tr("Copy"))),
-      start_(new QPushButton(tr("Recor&d"))) {
+RecordPage::RecordPage(QWidget* parent) : QWidget(parent), command_(find_command()) {
   setAccessibleName(tr("Record"));
   for (QTimer* timer : {&model_pause_, &prompts_pause_}) {
     timer->setSingleShot(true);

@@ -6,6 +6,9 @@
 
 #include <draftscope/base/result.h>
 #include <QElapsedTimer>
+#include <QLineEdit>
+#include <QPushButton>
+#include <QStackedWidget>
 #include <QTimer>
 #include <QWidget>
 #include <memory>
@@ -14,11 +17,12 @@
 
 #include "record/command_process.h"
 #include "record/form/plan_problems.h"
+#include "record/form/problem_label.h"
+#include "record/form/prompt_preview.h"
+#include "record/form/record_form.h"
+#include "record/form/strategy_chooser.h"
+#include "record/live_panel.h"
 #include "widgets/background_job.h"
-
-class QLineEdit;
-class QPushButton;
-class QStackedWidget;
 
 namespace draftscope::traces {
 struct Question;
@@ -26,12 +30,7 @@ struct Question;
 
 namespace draftscope::gui {
 
-class LivePanel;
 class LiveReader;
-class ProblemLabel;
-class PromptPreview;
-class RecordForm;
-class StrategyChooser;
 struct LiveFigures;
 
 class RecordPage : public QWidget {
@@ -127,17 +126,17 @@ class RecordPage : public QWidget {
   QString end_reason_;
   bool has_figures_ = false;  ///< True once it was read; at the end, whether it can be read.
 
-  RecordForm* form_;
-  StrategyChooser* chooser_;
-  PromptPreview* preview_;
-  ProblemLabel* strategies_problem_;
-  QStackedWidget* stack_;
+  RecordForm* form_ = new RecordForm;
+  StrategyChooser* chooser_ = new StrategyChooser;
+  PromptPreview* preview_ = new PromptPreview;
+  ProblemLabel* strategies_problem_ = new ProblemLabel;
+  QStackedWidget* stack_ = new QStackedWidget;
   QWidget* settings_;
-  LivePanel* live_;
-  QLineEdit* line_;
-  ProblemLabel* line_problem_;
-  QPushButton* copy_;
-  QPushButton* start_;
+  LivePanel* live_ = new LivePanel;
+  QLineEdit* line_ = new QLineEdit;
+  ProblemLabel* line_problem_ = new ProblemLabel;
+  QPushButton* copy_ = new QPushButton(tr("Copy"));
+  QPushButton* start_ = new QPushButton(tr("Recor&d"));
 };
 
 }  // namespace draftscope::gui

@@ -2,15 +2,10 @@
 #include "timeline_bar.h"
 
 #include <QHBoxLayout>
-#include <QMenu>
-#include <QToolButton>
-
-#include "widgets/legends.h"
 
 namespace draftscope::gui {
 
-TimelineBar::TimelineBar(QWidget* parent)
-    : QWidget(parent), lanes_(new QToolButton), lanes_menu_(new QMenu(this)), legend_(new PhaseLegend) {
+TimelineBar::TimelineBar(QWidget* parent) : QWidget(parent) {
   setAutoFillBackground(true);
   // A click leaves the focus with the lanes, so that they get the next key.
   lanes_->setMenu(lanes_menu_);

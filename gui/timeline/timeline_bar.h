@@ -3,14 +3,13 @@
 
 // The bar above the lanes: a menu for the lanes, and the legend of their colours.
 
+#include <QMenu>
+#include <QToolButton>
 #include <QWidget>
 
-class QMenu;
-class QToolButton;
+#include "widgets/legends.h"
 
 namespace draftscope::gui {
-
-class PhaseLegend;
 
 class TimelineBar : public QWidget {
   Q_OBJECT
@@ -25,9 +24,9 @@ class TimelineBar : public QWidget {
   [[nodiscard]] PhaseLegend& legend() { return *legend_; }
 
  private:
-  QToolButton* lanes_;
-  QMenu* lanes_menu_;
-  PhaseLegend* legend_;
+  QToolButton* lanes_ = new QToolButton;
+  QMenu* lanes_menu_ = new QMenu(this);
+  PhaseLegend* legend_ = new PhaseLegend;
 };
 
 }  // namespace draftscope::gui

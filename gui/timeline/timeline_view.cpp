@@ -12,7 +12,6 @@
 #include "data/details/slice_details.h"
 #include "timeline/lane_painter.h"
 #include "timeline/time_axis.h"
-#include "timeline/timeline_bar.h"
 #include "widgets/habits.h"
 #include "widgets/legends.h"
 #include "widgets/time_text.h"
@@ -34,7 +33,6 @@ constexpr std::int64_t matches_per_half = 12;
 TimelineView::TimelineView(ViewState& state, QWidget* parent)
     : QAbstractScrollArea(parent),
       state_(state),
-      bar_(new TimelineBar(this)),
       query_lanes_(new QueryLanes(
           state, [this] { return axis(); }, this)),
       marks_(state),

@@ -20,12 +20,11 @@
 #include "timeline/marks_layer.h"
 #include "timeline/query_lanes.h"
 #include "timeline/time_axis.h"
+#include "timeline/timeline_bar.h"
 
 class QMenu;
 
 namespace draftscope::gui {
-
-class TimelineBar;
 
 class TimelineView : public QAbstractScrollArea {
   Q_OBJECT
@@ -162,7 +161,7 @@ class TimelineView : public QAbstractScrollArea {
   void update_description();
 
   ViewState& state_;
-  TimelineBar* bar_;
+  TimelineBar* bar_ = new TimelineBar(this);
   QueryLanes* query_lanes_;
   MarksLayer marks_;
   LaneRows rows_;

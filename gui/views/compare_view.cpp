@@ -2,19 +2,14 @@
 #include "compare_view.h"
 
 #include <QHeaderView>
-#include <QLabel>
 #include <QMenu>
 #include <QScrollArea>
 #include <QSplitter>
 #include <QStyledItemDelegate>
-#include <QTabWidget>
-#include <QTableView>
 #include <QTimer>
-#include <QTreeWidget>
 #include <QVBoxLayout>
 #include <algorithm>
 
-#include "charts/chart_pane.h"
 #include "charts/chart_plot.h"
 #include "charts/table_file.h"
 #include "data/details/run_comparison.h"
@@ -87,16 +82,7 @@ QString notes_of(const RunsComparison& comparison) {
 
 }  // namespace
 
-CompareView::CompareView(ViewState& state, QWidget* parent)
-    : QWidget(parent),
-      state_(state),
-      choice_(new QTreeWidget),
-      notes_(new QLabel),
-      table_(new QTableView),
-      tabs_(new QTabWidget),
-      forest_(new ChartPane(tr("Speedup of all runs"))),
-      categories_(new ChartPane(tr("Which wins where"))),
-      prompts_(new ChartPane(tr("Gain by prompt"))) {
+CompareView::CompareView(ViewState& state, QWidget* parent) : QWidget(parent), state_(state) {
   setAccessibleName(tr("Comparison"));
   set_up_widgets();
   lay_out();

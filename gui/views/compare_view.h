@@ -6,25 +6,24 @@
 // category of prompts, and the gain per prompt. A worker compares when the view is first shown and when the
 // choice changes.
 
+#include <QLabel>
+#include <QTabWidget>
+#include <QTableView>
+#include <QTreeWidget>
 #include <QWidget>
 #include <utility>
 #include <vector>
 
+#include "charts/chart_pane.h"
 #include "charts/chart_places.h"
 #include "data/details/run_comparison.h"
 #include "models/comparison_model.h"
 #include "state/view_state.h"
 #include "widgets/background_job.h"
 
-class QLabel;
-class QTabWidget;
-class QTableView;
-class QTreeWidget;
 class QTreeWidgetItem;
 
 namespace draftscope::gui {
-
-class ChartPane;
 
 class CompareView : public QWidget {
   Q_OBJECT
@@ -89,14 +88,14 @@ class CompareView : public QWidget {
   BackgroundJob job_;
   bool is_stale_ = true;
   bool is_listing_ = false;
-  QTreeWidget* choice_;
+  QTreeWidget* choice_ = new QTreeWidget;
   std::vector<std::pair<QTreeWidgetItem*, ComparedRun>> listed_;  ///< Items of `choice_` and their runs.
-  QLabel* notes_;
-  QTableView* table_;
-  QTabWidget* tabs_;
-  ChartPane* forest_;
-  ChartPane* categories_;
-  ChartPane* prompts_;
+  QLabel* notes_ = new QLabel;
+  QTableView* table_ = new QTableView;
+  QTabWidget* tabs_ = new QTabWidget;
+  ChartPane* forest_ = new ChartPane(tr("Speedup of all runs"));
+  ChartPane* categories_ = new ChartPane(tr("Which wins where"));
+  ChartPane* prompts_ = new ChartPane(tr("Gain by prompt"));
 };
 
 }  // namespace draftscope::gui

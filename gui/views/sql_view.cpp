@@ -1,19 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "sql_view.h"
 
-#include <QComboBox>
 #include <QElapsedTimer>
 #include <QFontDatabase>
 #include <QHBoxLayout>
 #include <QHeaderView>
 #include <QInputDialog>
-#include <QLabel>
-#include <QPlainTextEdit>
-#include <QPushButton>
 #include <QSettings>
 #include <QSplitter>
-#include <QTableView>
-#include <QTreeWidget>
 #include <QVBoxLayout>
 
 #include "charts/table_file.h"
@@ -42,17 +36,7 @@ void insert_word(QPlainTextEdit& edit, const QString& word) {
 
 }  // namespace
 
-SqlView::SqlView(ViewState& state, QWidget* parent)
-    : QWidget(parent),
-      state_(state),
-      queries_(new QComboBox),
-      sql_(new QPlainTextEdit),
-      tree_(new QTreeWidget),
-      run_(new QPushButton(tr("Run"))),
-      stop_(new QPushButton(tr("S&top"))),
-      lane_(new QPushButton(tr("Show as &lane"))),
-      words_(new QLabel),
-      table_(new QTableView) {
+SqlView::SqlView(ViewState& state, QWidget* parent) : QWidget(parent), state_(state) {
   setAccessibleName(tr("SQL"));
   set_up_widgets();
   lay_out();

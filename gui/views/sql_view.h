@@ -5,19 +5,18 @@
 // and the result as a table. The result can be copied or written as CSV, and its ids are links. Queries run
 // on a worker and can be stopped.
 
+#include <QComboBox>
+#include <QLabel>
+#include <QPlainTextEdit>
+#include <QPushButton>
+#include <QTableView>
+#include <QTreeWidget>
 #include <QWidget>
 
 #include "data/sql_schema.h"
 #include "models/query_model.h"
 #include "state/view_state.h"
 #include "widgets/background_job.h"
-
-class QComboBox;
-class QLabel;
-class QPlainTextEdit;
-class QPushButton;
-class QTableView;
-class QTreeWidget;
 
 namespace draftscope::gui {
 
@@ -62,17 +61,17 @@ class SqlView : public QWidget {
   BackgroundJob job_;
   std::filesystem::path path_;  ///< Path of the recording that answers.
   bool has_run_ = false;        ///< A query has run on that recording.
-  QComboBox* queries_;
+  QComboBox* queries_ = new QComboBox;
   BackgroundJob schema_job_;
   std::optional<std::vector<SqlTable>> tables_;  ///< Absent until they are read.
   std::string asked_;                            ///< Statement that gave the result.
-  QPlainTextEdit* sql_;
-  QTreeWidget* tree_;
-  QPushButton* run_;
-  QPushButton* stop_;
-  QPushButton* lane_;
-  QLabel* words_;
-  QTableView* table_;
+  QPlainTextEdit* sql_ = new QPlainTextEdit;
+  QTreeWidget* tree_ = new QTreeWidget;
+  QPushButton* run_ = new QPushButton(tr("Run"));
+  QPushButton* stop_ = new QPushButton(tr("S&top"));
+  QPushButton* lane_ = new QPushButton(tr("Show as &lane"));
+  QLabel* words_ = new QLabel;
+  QTableView* table_ = new QTableView;
 };
 
 }  // namespace draftscope::gui

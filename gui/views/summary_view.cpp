@@ -7,17 +7,13 @@
 #include <draftscope/simulator/analysis/what_is_traced.h>
 #include <draftscope/traces/missing_data.h>
 
-#include <QComboBox>
 #include <QEvent>
 #include <QHeaderView>
 #include <QJsonDocument>
 #include <QJsonObject>
-#include <QLabel>
 #include <QMenu>
 #include <QScrollBar>
 #include <QTabWidget>
-#include <QTableView>
-#include <QTreeWidget>
 #include <QVBoxLayout>
 #include <algorithm>
 
@@ -25,7 +21,6 @@
 #include "views/run_cells.h"
 #include "views/why_card.h"
 #include "widgets/habits.h"
-#include "widgets/legends.h"
 #include "widgets/table_cells.h"
 #include "widgets/table_columns.h"
 #include "widgets/time_text.h"
@@ -132,16 +127,7 @@ std::vector<traces::Phase> phases_of(const OpenedRecording& opened) {
 }  // namespace
 
 SummaryView::SummaryView(ViewState& state, QWidget* parent)
-    : QWidget(parent),
-      state_(state),
-      identity_(new QLabel),
-      warnings_(new QLabel),
-      table_(new QTableView),
-      phases_(new PhasesCell(runs_, this)),
-      span_(new QComboBox),
-      phase_legend_(new PhaseLegend),
-      why_(new WhyCard(state)),
-      details_(new QTreeWidget) {
+    : QWidget(parent), state_(state), phases_(new PhasesCell(runs_, this)), why_(new WhyCard(state)) {
   setAccessibleName(tr("Summary"));
   why_->setObjectName(QStringLiteral("why"));
   set_first_focus(*this, *table_);

@@ -3,20 +3,19 @@
 
 // Overview to read first: a recording's facts, its machine, its figures, and warnings.
 
+#include <QComboBox>
+#include <QLabel>
 #include <QSortFilterProxyModel>
+#include <QTableView>
+#include <QTreeWidget>
 #include <QWidget>
 
 #include "models/runs_model.h"
 #include "state/view_state.h"
-
-class QComboBox;
-class QLabel;
-class QTableView;
-class QTreeWidget;
+#include "widgets/legends.h"
 
 namespace draftscope::gui {
 
-class PhaseLegend;
 class PhasesCell;
 class WhyCard;
 enum class TokenTime : std::uint8_t;
@@ -46,14 +45,14 @@ class SummaryView : public QWidget {
   ViewState& state_;
   RunsModel runs_;
   QSortFilterProxyModel sorted_;
-  QLabel* identity_;
-  QLabel* warnings_;
-  QTableView* table_;
+  QLabel* identity_ = new QLabel;
+  QLabel* warnings_ = new QLabel;
+  QTableView* table_ = new QTableView;
   PhasesCell* phases_;
-  QComboBox* span_;
-  PhaseLegend* phase_legend_;
+  QComboBox* span_ = new QComboBox;
+  PhaseLegend* phase_legend_ = new PhaseLegend;
   WhyCard* why_;
-  QTreeWidget* details_;
+  QTreeWidget* details_ = new QTreeWidget;
 };
 
 }  // namespace draftscope::gui

@@ -3,9 +3,7 @@
 
 #include <QEvent>
 #include <QHBoxLayout>
-#include <QPushButton>
 #include <QRegularExpression>
-#include <QTextBrowser>
 #include <QVBoxLayout>
 
 #include "widgets/time_text.h"
@@ -81,12 +79,7 @@ QString why_text(const simulator::Diagnosis& diagnosis, const simulator::Figures
   return text + QStringLiteral("</ol>") + unjudged_text(diagnosis, has_unjudged);
 }
 
-WhyCard::WhyCard(ViewState& state, QWidget* parent)
-    : QWidget(parent),
-      state_(state),
-      words_(new QTextBrowser),
-      ask_(new QPushButton(tr("Ask the simulator what that would &bring"))),
-      bars_(new WaterfallBars) {
+WhyCard::WhyCard(ViewState& state, QWidget* parent) : QWidget(parent), state_(state) {
   setAccessibleName(tr("Why the run is as fast as it is"));
   words_->setAccessibleName(tr("Explanation of the run"));
   words_->setOpenLinks(false);

@@ -5,15 +5,14 @@
 // decoding to this run in time per token. A worker computes it when the card is first shown; the simulator
 // predicts the effect of remedies only on request.
 
+#include <QPushButton>
+#include <QTextBrowser>
 #include <QWidget>
 
 #include "data/details/recording_diagnosis.h"
 #include "state/view_state.h"
 #include "views/waterfall_bars.h"
 #include "widgets/background_job.h"
-
-class QPushButton;
-class QTextBrowser;
 
 namespace draftscope::gui {
 
@@ -50,9 +49,9 @@ class WhyCard : public QWidget {
   BackgroundJob job_;
   bool is_stale_ = true;
   bool has_unjudged_ = false;  ///< Whether checks without a verdict are unfolded.
-  QTextBrowser* words_;
-  QPushButton* ask_;
-  WaterfallBars* bars_;
+  QTextBrowser* words_ = new QTextBrowser;
+  QPushButton* ask_ = new QPushButton(tr("Ask the simulator what that would &bring"));
+  WaterfallBars* bars_ = new WaterfallBars;
 };
 
 /// The card's text about a run, as rich text. `has_unjudged` unfolds the checks without a verdict.

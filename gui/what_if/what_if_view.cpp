@@ -4,23 +4,15 @@
 #include <draftscope/simulator/answers/advice.h>
 
 #include <QCoreApplication>
-#include <QLabel>
-#include <QProgressBar>
-#include <QPushButton>
 #include <QScrollArea>
 #include <QSplitter>
-#include <QTabWidget>
 #include <QVBoxLayout>
 #include <algorithm>
 
 #include "charts/chart_plot.h"
 #include "charts/policy_saving.h"
-#include "what_if/answer_panel.h"
-#include "what_if/gpus_pane.h"
 #include "what_if/pictures/picture_charts.h"
 #include "what_if/pictures/picture_pane.h"
-#include "what_if/questions/question_panel.h"
-#include "what_if/scenarios_pane.h"
 #include "widgets/habits.h"
 #include "widgets/time_text.h"
 
@@ -46,22 +38,7 @@ bool is_same_map(const Question& a, const Question& b) {
 
 }  // namespace
 
-WhatIfView::WhatIfView(ViewState& state, QWidget* parent)
-    : QWidget(parent),
-      state_(state),
-      question_(new QuestionPanel),
-      answer_panel_(new AnswerPanel),
-      scenarios_(new ScenariosPane),
-      gpus_(new GpusPane),
-      tabs_(new QTabWidget),
-      words_(new QLabel),
-      progress_(new QProgressBar),
-      cancel_(new QPushButton(tr("&Cancel"))),
-      write_(new QPushButton(tr("&Write policy…"))),
-      reset_(new QPushButton(tr("As recor&ded"))),
-      again_(new QPushButton(tr("Lear&n from the recording"))),
-      draw_again_(new QPushButton(tr("Ma&ke the pictures"))),
-      pin_(new QPushButton(tr("Pi&n it"))) {
+WhatIfView::WhatIfView(ViewState& state, QWidget* parent) : QWidget(parent), state_(state) {
   setAccessibleName(tr("What if"));
   make_layout();
   connect_worker();

@@ -6,24 +6,23 @@
 // recording starts when the page is first shown; workers compute everything (what_if_worker.h).
 
 #include <QElapsedTimer>
+#include <QLabel>
+#include <QProgressBar>
+#include <QPushButton>
+#include <QTabWidget>
 #include <QWidget>
 #include <optional>
 
 #include "state/view_state.h"
+#include "what_if/answer_panel.h"
+#include "what_if/gpus_pane.h"
+#include "what_if/questions/question_panel.h"
 #include "what_if/questions/what_if_worker.h"
-
-class QLabel;
-class QProgressBar;
-class QPushButton;
-class QTabWidget;
+#include "what_if/scenarios_pane.h"
 
 namespace draftscope::gui {
 
-class AnswerPanel;
-class GpusPane;
 class PicturePane;
-class QuestionPanel;
-class ScenariosPane;
 
 class WhatIfView : public QWidget {
   Q_OBJECT
@@ -108,20 +107,20 @@ class WhatIfView : public QWidget {
   AnswerPointer answer_;
   HeatMapPicture heat_map_;
   double scale_limit_ = 1.0;  ///< Limit of the heat map's colours; only grows per recording.
-  QuestionPanel* question_;
-  AnswerPanel* answer_panel_;
-  ScenariosPane* scenarios_;
-  GpusPane* gpus_;
-  QTabWidget* tabs_;
+  QuestionPanel* question_ = new QuestionPanel;
+  AnswerPanel* answer_panel_ = new AnswerPanel;
+  ScenariosPane* scenarios_ = new ScenariosPane;
+  GpusPane* gpus_ = new GpusPane;
+  QTabWidget* tabs_ = new QTabWidget;
   std::vector<AnswerPane> panes_;
-  QLabel* words_;
-  QProgressBar* progress_;
-  QPushButton* cancel_;
-  QPushButton* write_;
-  QPushButton* reset_;
-  QPushButton* again_;
-  QPushButton* draw_again_;
-  QPushButton* pin_;
+  QLabel* words_ = new QLabel;
+  QProgressBar* progress_ = new QProgressBar;
+  QPushButton* cancel_ = new QPushButton(tr("&Cancel"));
+  QPushButton* write_ = new QPushButton(tr("&Write policy…"));
+  QPushButton* reset_ = new QPushButton(tr("As recor&ded"));
+  QPushButton* again_ = new QPushButton(tr("Lear&n from the recording"));
+  QPushButton* draw_again_ = new QPushButton(tr("Ma&ke the pictures"));
+  QPushButton* pin_ = new QPushButton(tr("Pi&n it"));
   Question first_question_;
 };
 

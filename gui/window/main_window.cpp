@@ -2,22 +2,15 @@
 #include "main_window.h"
 
 #include <draftscope/traces/reader.h>
-#include <QAction>
 #include <QCloseEvent>
-#include <QComboBox>
 #include <QDragEnterEvent>
 #include <QFileInfo>
-#include <QLabel>
-#include <QLineEdit>
 #include <QMenu>
-#include <QProgressBar>
 #include <QScreen>
 #include <QScrollArea>
 #include <QSettings>
-#include <QStackedWidget>
 #include <QStatusBar>
 #include <QStyle>
-#include <QToolButton>
 #include <QToolTip>
 #include <QVBoxLayout>
 
@@ -25,9 +18,6 @@
 #include "data/details/recording_diagnosis.h"
 #include "details/details_view.h"
 #include "details/timeline_panel.h"
-#include "help/tour.h"
-#include "help/widget_mark.h"
-#include "record/record_page.h"
 #include "timeline/timeline_view.h"
 #include "views/compare_view.h"
 #include "views/decisions/decisions_view.h"
@@ -42,10 +32,8 @@
 #include "widgets/files.h"
 #include "widgets/habits.h"
 #include "widgets/time_text.h"
-#include "window/notice_bar.h"
 #include "window/pinned_pair.h"
 #include "window/recording_tabs.h"
-#include "window/start_page.h"
 #include "window/view_pages.h"
 
 /// Loads the icons, which the linker would otherwise drop with the static library. Qt wants this call outside
@@ -101,21 +89,9 @@ QWidget* stacked(std::initializer_list<QWidget*> widgets) {
 
 MainWindow::MainWindow(Memory memory)
     : memory_(memory),
-      stack_(new QStackedWidget),
-      start_page_(new StartPage),
-      record_page_(new RecordPage),
-      notices_(new NoticeBar),
       tabs_(new RecordingTabs(state_)),
-      tour_(new Tour([this](const TourStep& step) { return show_tour_step(step); }, this)),
-      focus_mark_(new FocusMark(this)),
       timeline_panel_(new TimelinePanel(state_)),
-      timeline_(&timeline_panel_->timeline()),
-      runs_(new QComboBox),
-      search_(new QLineEdit),
-      progress_(new QProgressBar),
-      cancel_(new QAction(tr("&Cancel opening"), this)),
-      cancel_button_(new QToolButton),
-      range_text_(new QLabel) {
+      timeline_(&timeline_panel_->timeline()) {
   setWindowTitle(tr("Draftscope"));
   setAcceptDrops(true);
   setWindowIcon(window_icon());

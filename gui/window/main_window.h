@@ -4,36 +4,36 @@
 // The main window shows the start page or the pages of a recording. It connects views, loader and actions;
 // the view state decides what is shown.
 
+#include <QAction>
+#include <QComboBox>
+#include <QLabel>
+#include <QLineEdit>
 #include <QMainWindow>
+#include <QProgressBar>
+#include <QStackedWidget>
 #include <QStringList>
+#include <QToolButton>
 #include <algorithm>
 #include <vector>
 
+#include "help/tour.h"
+#include "help/widget_mark.h"
+#include "record/record_page.h"
 #include "state/pinned_run.h"
 #include "state/recording_follower.h"
 #include "state/view_state.h"
+#include "window/notice_bar.h"
 #include "window/open_queue.h"
+#include "window/start_page.h"
 #include "window/view_rows.h"
-
-class QComboBox;
-class QLabel;
-class QLineEdit;
-class QProgressBar;
-class QStackedWidget;
-class QToolButton;
 
 namespace draftscope::gui {
 
 struct ComparedRun;
 class FilterBar;
-class FocusMark;
 class ManualWindow;
-class NoticeBar;
-class RecordPage;
 class RecordingTabs;
 enum class SqlLink : std::uint8_t;
-class StartPage;
-class Tour;
 struct Command;
 struct TourStep;
 class TimelinePanel;
@@ -172,30 +172,30 @@ class MainWindow : public QMainWindow {
   RecordingFollower follower_;
   bool is_following_on_ = false;  ///< True while the followed recording replaces its earlier state.
   std::vector<NamedView> views_;
-  QStackedWidget* stack_;  ///< Start page, or the pages of the recording.
-  StartPage* start_page_;
-  RecordPage* record_page_;
-  NoticeBar* notices_;
+  QStackedWidget* stack_ = new QStackedWidget;  ///< Start page, or the pages of the recording.
+  StartPage* start_page_ = new StartPage;
+  RecordPage* record_page_ = new RecordPage;
+  NoticeBar* notices_ = new NoticeBar;
   RecordingTabs* tabs_;
-  Tour* tour_;
-  FocusMark* focus_mark_;
+  Tour* tour_ = new Tour([this](const TourStep& step) { return show_tour_step(step); }, this);
+  FocusMark* focus_mark_ = new FocusMark(this);
   ManualWindow* manual_ = nullptr;  ///< Null until the manual is first opened.
   QMenu* recent_ = nullptr;
   bool is_tour_wanted_ = false;  ///< The tour starts when the sample has been read.
   TimelinePanel* timeline_panel_;
   TimelineView* timeline_;
-  QComboBox* runs_;
-  QLineEdit* search_;
+  QComboBox* runs_ = new QComboBox;
+  QLineEdit* search_ = new QLineEdit;
   ViewPages* pages_ = nullptr;
   FilterBar* filter_ = nullptr;
-  QProgressBar* progress_;
-  QAction* cancel_;
-  QToolButton* cancel_button_;
+  QProgressBar* progress_ = new QProgressBar;
+  QAction* cancel_ = new QAction(tr("&Cancel opening"), this);
+  QToolButton* cancel_button_ = new QToolButton;
   QMenu* recordings_ = nullptr;
   std::vector<QAction*> of_recording_;  ///< Actions that need a recording to be shown.
   QAction* close_others_ = nullptr;
   QAction* follow_ = nullptr;
-  QLabel* range_text_;
+  QLabel* range_text_ = new QLabel;
 };
 
 template <typename View>

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "notice_bar.h"
 
-#include <QCheckBox>
 #include <QHBoxLayout>
-#include <QLabel>
-#include <QPushButton>
 
 namespace draftscope::gui {
 
@@ -15,11 +12,7 @@ constexpr qsizetype max_errors = 6;
 
 }  // namespace
 
-NoticeBar::NoticeBar(QWidget* parent)
-    : QFrame(parent),
-      words_(new QLabel),
-      follow_(new QCheckBox(tr("Follo&w"))),
-      reload_(new QPushButton(tr("Re&load"))) {
+NoticeBar::NoticeBar(QWidget* parent) : QFrame(parent) {
   setAutoFillBackground(true);
   setBackgroundRole(QPalette::ToolTipBase);
   words_->setWordWrap(true);

@@ -4,12 +4,11 @@
 // Notices above the views: errors, and warnings about the shown recording. A notice stays until it is
 // dismissed or no longer true.
 
+#include <QCheckBox>
 #include <QFrame>
+#include <QLabel>
+#include <QPushButton>
 #include <QStringList>
-
-class QCheckBox;
-class QLabel;
-class QPushButton;
 
 namespace draftscope::gui {
 
@@ -41,9 +40,9 @@ class NoticeBar : public QFrame {
   QStringList errors_;
   QString notice_;
   Offer offer_ = Offer::nothing;
-  QLabel* words_;
-  QCheckBox* follow_;
-  QPushButton* reload_;
+  QLabel* words_ = new QLabel;
+  QCheckBox* follow_ = new QCheckBox(tr("Follo&w"));
+  QPushButton* reload_ = new QPushButton(tr("Re&load"));
 };
 
 }  // namespace draftscope::gui

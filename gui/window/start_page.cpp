@@ -6,7 +6,6 @@
 #include <QDir>
 #include <QGridLayout>
 #include <QLabel>
-#include <QListWidget>
 #include <QMenu>
 #include <QPushButton>
 #include <QVBoxLayout>
@@ -71,7 +70,7 @@ void fill(QListWidget& list, const QStringList& paths, Beside beside) {
 
 }  // namespace
 
-StartPage::StartPage(QWidget* parent) : QWidget(parent), recent_(new QListWidget), samples_(new QListWidget) {
+StartPage::StartPage(QWidget* parent) : QWidget(parent) {
   setAccessibleName(tr("Start page"));
   auto* column = new QWidget;
   column->setMaximumWidth(page_width);

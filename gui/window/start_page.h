@@ -4,10 +4,9 @@
 // The page before a recording is open: what the app shows, and ways to begin. They are opening a file,
 // recording one, the tour through the first sample, the shipped samples, and recent files.
 
+#include <QListWidget>
 #include <QStringList>
 #include <QWidget>
-
-class QListWidget;
 
 namespace draftscope::gui {
 
@@ -30,8 +29,8 @@ class StartPage : public QWidget {
   [[nodiscard]] QWidget* make_buttons();
   void show_menu(const QPoint& place);
 
-  QListWidget* recent_;
-  QListWidget* samples_;
+  QListWidget* recent_ = new QListWidget;
+  QListWidget* samples_ = new QListWidget;
 };
 
 /// Sample recordings of the program in this folder: those of its installation, and in a build tree those

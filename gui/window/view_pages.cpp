@@ -3,9 +3,6 @@
 
 #include <QApplication>
 #include <QHBoxLayout>
-#include <QSplitter>
-#include <QStackedWidget>
-#include <QTabBar>
 #include <QToolButton>
 #include <QVBoxLayout>
 #include <algorithm>
@@ -41,13 +38,7 @@ QWidget* first_to_focus(QWidget& view) {
 }  // namespace
 
 ViewPages::ViewPages(QWidget* beside_tabs, QWidget* strip, TimelinePanel* timeline, QWidget* parent)
-    : QWidget(parent),
-      tabs_(new QTabBar),
-      strip_(strip),
-      timeline_(timeline),
-      drawer_(new ViewPanel(tr("Timeline"), timeline)),
-      stack_(new QStackedWidget),
-      split_(new QSplitter(Qt::Vertical)) {
+    : QWidget(parent), strip_(strip), timeline_(timeline), drawer_(new ViewPanel(tr("Timeline"), timeline)) {
   tabs_->setAccessibleName(tr("Pages"));
   tabs_->setDocumentMode(true);
   tabs_->setDrawBase(false);

@@ -4,16 +4,15 @@
 // The pages of a recording: tabs with the controls beside them, the strip of rounds, the shown page, and the
 // timeline below, which can be closed on each page. One view can take all the room except the tabs.
 
+#include <QSplitter>
+#include <QStackedWidget>
+#include <QTabBar>
 #include <QVariant>
 #include <QWidget>
 #include <optional>
 #include <vector>
 
 #include "window/view_page.h"
-
-class QSplitter;
-class QStackedWidget;
-class QTabBar;
 
 namespace draftscope::gui {
 
@@ -89,12 +88,12 @@ class ViewPages : public QWidget {
   void limit_timeline();
   void lay_out_timeline();
 
-  QTabBar* tabs_;
+  QTabBar* tabs_ = new QTabBar;
   QWidget* strip_;
   TimelinePanel* timeline_;
   ViewPanel* drawer_;  ///< Panel of the timeline.
-  QStackedWidget* stack_;
-  QSplitter* split_;
+  QStackedWidget* stack_ = new QStackedWidget;
+  QSplitter* split_ = new QSplitter(Qt::Vertical);
   std::vector<Page> pages_;
   std::optional<int> left_;             ///< Recording page that was shown last.
   std::optional<int> timeline_height_;  ///< Height set by dragging, including the bar.

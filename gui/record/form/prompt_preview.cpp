@@ -2,8 +2,6 @@
 #include "prompt_preview.h"
 
 #include <QHeaderView>
-#include <QLabel>
-#include <QTreeWidget>
 #include <QVBoxLayout>
 #include <algorithm>
 
@@ -54,7 +52,7 @@ std::int64_t turns_of(const std::vector<traces::Question>& questions, std::int32
   return turns;
 }
 
-PromptPreview::PromptPreview(QWidget* parent) : QWidget(parent), counts_(new QLabel), list_(new QTreeWidget) {
+PromptPreview::PromptPreview(QWidget* parent) : QWidget(parent) {
   setAccessibleName(tr("Prompts"));
   counts_->setWordWrap(true);
   list_->setAccessibleName(tr("Prompts of the file"));

@@ -4,12 +4,11 @@
 // Preview of the prompts of a file before they are recorded: counts per category, and the beginning of each.
 
 #include <draftscope/traces/prompt_file.h>
+#include <QLabel>
+#include <QTreeWidget>
 #include <QWidget>
 #include <cstdint>
 #include <vector>
-
-class QLabel;
-class QTreeWidget;
 
 namespace draftscope::gui {
 
@@ -30,8 +29,8 @@ class PromptPreview : public QWidget {
   void set_limit(std::int32_t limit);
 
  private:
-  QLabel* counts_;
-  QTreeWidget* list_;
+  QLabel* counts_ = new QLabel;
+  QTreeWidget* list_ = new QTreeWidget;
 };
 
 }  // namespace draftscope::gui

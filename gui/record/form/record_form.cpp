@@ -4,11 +4,7 @@
 #include <draftscope/base/shell_words.h>
 #include <draftscope/traces/record_help.h>
 
-#include <QCheckBox>
-#include <QComboBox>
 #include <QFileDialog>
-#include <QFormLayout>
-#include <QLineEdit>
 #include <QMenu>
 #include <QSpinBox>
 #include <QStandardItemModel>
@@ -47,21 +43,7 @@ std::string text_in(const QLineEdit& line) {
 
 }  // namespace
 
-RecordForm::RecordForm(QWidget* parent)
-    : QWidget(parent),
-      form_(new QFormLayout(this)),
-      level_(new QComboBox),
-      device_(new QComboBox),
-      device_trace_(new QComboBox),
-      weights_(new QComboBox),
-      shadow_(new QCheckBox(tr("shadow toke&ns"))),
-      chat_(new QCheckBox(tr("chat template"))),
-      skip_unfit_(new QCheckBox(tr("leave out prompts &beyond the context"))),
-      system_(new QLineEdit),
-      template_arguments_(new QLineEdit),
-      output_(new QLineEdit),
-      overwrite_(new QCheckBox(tr("replace &it"))),
-      further_(new QLineEdit) {
+RecordForm::RecordForm(QWidget* parent) : QWidget(parent) {
   setAccessibleName(tr("What to record"));
   form_->setFieldGrowthPolicy(QFormLayout::ExpandingFieldsGrow);
   form_->setContentsMargins(0, 0, 6, 0);

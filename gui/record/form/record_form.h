@@ -4,17 +4,17 @@
 // Form for a plan except its strategies: model, prompts, repeats, level of detail, and output. Each field
 // shows its problem below it.
 
+#include <QCheckBox>
+#include <QComboBox>
+#include <QFormLayout>
+#include <QLineEdit>
 #include <QWidget>
 #include <map>
 #include <optional>
 
 #include "record/form/plan_problems.h"
 
-class QCheckBox;
-class QComboBox;
-class QFormLayout;
 class QLabel;
-class QLineEdit;
 class QSpinBox;
 
 namespace draftscope::gui {
@@ -62,7 +62,7 @@ class RecordForm : public QWidget {
   void browse_prompts();
   void browse_output();
 
-  QFormLayout* form_;
+  QFormLayout* form_ = new QFormLayout(this);
   QComboBox* model_;
   QComboBox* prompts_;
   QSpinBox* repeats_;
@@ -70,18 +70,18 @@ class RecordForm : public QWidget {
   QSpinBox* limit_;
   QSpinBox* warmup_;
   QSpinBox* threads_;
-  QComboBox* level_;
-  QComboBox* device_;
-  QComboBox* device_trace_;
-  QComboBox* weights_;
-  QCheckBox* shadow_;
-  QCheckBox* chat_;
-  QCheckBox* skip_unfit_;
-  QLineEdit* system_;
-  QLineEdit* template_arguments_;
-  QLineEdit* output_;
-  QCheckBox* overwrite_;
-  QLineEdit* further_;
+  QComboBox* level_ = new QComboBox;
+  QComboBox* device_ = new QComboBox;
+  QComboBox* device_trace_ = new QComboBox;
+  QComboBox* weights_ = new QComboBox;
+  QCheckBox* shadow_ = new QCheckBox(tr("shadow toke&ns"));
+  QCheckBox* chat_ = new QCheckBox(tr("chat template"));
+  QCheckBox* skip_unfit_ = new QCheckBox(tr("leave out prompts &beyond the context"));
+  QLineEdit* system_ = new QLineEdit;
+  QLineEdit* template_arguments_ = new QLineEdit;
+  QLineEdit* output_ = new QLineEdit;
+  QCheckBox* overwrite_ = new QCheckBox(tr("replace &it"));
+  QLineEdit* further_ = new QLineEdit;
   std::string template_arguments_problem_;
   std::string further_problem_;
   std::map<PlanField, ProblemLabel*> problems_;

@@ -3,14 +3,11 @@
 
 #include <draftscope/speculation/catalogue/strategy_specification.h>
 #include <QHBoxLayout>
-#include <QListWidget>
-#include <QPushButton>
 #include <QSplitter>
 #include <QVBoxLayout>
 #include <utility>
 
 #include "record/form/plan_problems.h"
-#include "record/form/strategy_form.h"
 #include "widgets/appearance.h"
 #include "widgets/theme.h"
 
@@ -32,12 +29,7 @@ std::size_t place_of(const QString& text) {
 
 }  // namespace
 
-StrategyChooser::StrategyChooser(QWidget* parent)
-    : QWidget(parent),
-      list_(new QListWidget),
-      form_(new StrategyForm),
-      add_(new QPushButton(tr("Another like it"))),
-      remove_(new QPushButton(tr("Remove"))) {
+StrategyChooser::StrategyChooser(QWidget* parent) : QWidget(parent) {
   setAccessibleName(tr("Strategies"));
   list_->setAccessibleName(tr("Strategies to record"));
   make_layout();

@@ -4,20 +4,19 @@
 // Chooses the strategies to record: a check list of the whole catalogue, each strategy as often as wanted,
 // beside the form of the selected one.
 
+#include <QListWidget>
+#include <QPushButton>
 #include <QWidget>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "record/form/plan_problems.h"
+#include "record/form/strategy_form.h"
 
-class QListWidget;
 class QListWidgetItem;
-class QPushButton;
 
 namespace draftscope::gui {
-
-class StrategyForm;
 
 class StrategyChooser : public QWidget {
   Q_OBJECT
@@ -50,10 +49,10 @@ class StrategyChooser : public QWidget {
 
   std::optional<ModelFacts> model_;
   bool is_showing_ = false;
-  QListWidget* list_;
-  StrategyForm* form_;
-  QPushButton* add_;
-  QPushButton* remove_;
+  QListWidget* list_ = new QListWidget;
+  StrategyForm* form_ = new StrategyForm;
+  QPushButton* add_ = new QPushButton(tr("Another like it"));
+  QPushButton* remove_ = new QPushButton(tr("Remove"));
 };
 
 }  // namespace draftscope::gui

@@ -2,14 +2,10 @@
 #include "strategy_form.h"
 
 #include <QGridLayout>
-#include <QLabel>
-#include <QLineEdit>
 #include <QScrollArea>
-#include <QVBoxLayout>
 
 #include "record/form/parameter_edit.h"
 #include "record/form/plan_problems.h"
-#include "record/form/problem_label.h"
 #include "record/form/strategy_text.h"
 
 namespace draftscope::gui {
@@ -28,12 +24,7 @@ QString summary_of(const StrategyText& strategy) {
 
 }  // namespace
 
-StrategyForm::StrategyForm(QWidget* parent)
-    : QWidget(parent),
-      summary_(new QLabel),
-      line_(new QLineEdit),
-      problem_(new ProblemLabel),
-      fields_(new QVBoxLayout) {
+StrategyForm::StrategyForm(QWidget* parent) : QWidget(parent) {
   setAccessibleName(tr("Parameters of the strategy"));
   summary_->setWordWrap(true);
   line_->setAccessibleName(tr("Strategy as -s takes it"));

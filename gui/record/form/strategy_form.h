@@ -4,21 +4,20 @@
 // Editor of one strategy, as the text that -s takes and as a form made from its row in the catalogue. A
 // change in one updates the other.
 
+#include <QLabel>
+#include <QLineEdit>
+#include <QVBoxLayout>
 #include <QWidget>
 #include <cstdint>
 #include <optional>
 #include <vector>
 
 #include "record/form/plan_problems.h"
-
-class QLabel;
-class QLineEdit;
-class QVBoxLayout;
+#include "record/form/problem_label.h"
 
 namespace draftscope::gui {
 
 class ParameterEdit;
-class ProblemLabel;
 
 class StrategyForm : public QWidget {
   Q_OBJECT
@@ -45,10 +44,10 @@ class StrategyForm : public QWidget {
 
   QString text_;
   std::optional<ModelFacts> model_;
-  QLabel* summary_;
-  QLineEdit* line_;
-  ProblemLabel* problem_;
-  QVBoxLayout* fields_;
+  QLabel* summary_ = new QLabel;
+  QLineEdit* line_ = new QLineEdit;
+  ProblemLabel* problem_ = new ProblemLabel;
+  QVBoxLayout* fields_ = new QVBoxLayout;
   QWidget* made_ = nullptr;  ///< Widget that contains the editors.
   QString made_for_;         ///< Names of the strategy and of the parameters that have editors.
   std::vector<ParameterEdit*> editors_;

@@ -1,26 +1,20 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "decisions_view.h"
 
-#include <QComboBox>
 #include <QFileDialog>
 #include <QHBoxLayout>
 #include <QHeaderView>
-#include <QLabel>
 #include <QPushButton>
 #include <QSplitter>
-#include <QStackedWidget>
-#include <QTableView>
 #include <QVBoxLayout>
 #include <algorithm>
 #include <cmath>
 
-#include "charts/chart_plot.h"
 #include "charts/table_file.h"
 #include "data/decisions/decision_history.h"
 #include "data/decisions/rounds_picture.h"
 #include "data/decisions/summary_pictures.h"
 #include "views/decisions/decision_plot.h"
-#include "views/decisions/exit_grid_plot.h"
 #include "views/rounds/round_axis.h"
 #include "widgets/habits.h"
 #include "widgets/table_columns.h"
@@ -87,15 +81,9 @@ Chart numbered_chart(const NumberedPicture& picture) {
 DecisionsView::DecisionsView(ViewState& state, QWidget* parent)
     : QWidget(parent),
       state_(state),
-      pictures_(new QComboBox),
-      source_(new QLabel),
-      stack_(new QStackedWidget),
       plot_(new DecisionPlot(state)),
-      numbered_(new ChartPlot(tr("Decisions by number"))),
-      grid_(new ExitGridPlot),
       notice_(make_words(tr("Why there is no picture"))),
-      words_(make_words(tr("The decision at the cursor"))),
-      table_(new QTableView) {
+      words_(make_words(tr("The decision at the cursor"))) {
   setAccessibleName(tr("Decisions"));
   lay_out();
   list_pictures();

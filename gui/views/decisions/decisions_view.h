@@ -5,25 +5,24 @@
 // papers, and a table. A line says what was decided at the cursor's round and whether its mask changed. A
 // search of `tune` is opened from its policy file.
 
+#include <QComboBox>
+#include <QLabel>
+#include <QStackedWidget>
+#include <QTableView>
 #include <QWidget>
 #include <optional>
 
+#include "charts/chart_plot.h"
 #include "data/decisions/decision_pictures.h"
 #include "models/decisions_model.h"
 #include "state/view_state.h"
 #include "views/decisions/decisions_reader.h"
+#include "views/decisions/exit_grid_plot.h"
 #include "widgets/background_job.h"
-
-class QComboBox;
-class QLabel;
-class QStackedWidget;
-class QTableView;
 
 namespace draftscope::gui {
 
-class ChartPlot;
 class DecisionPlot;
-class ExitGridPlot;
 struct NumberedPicture;
 struct RoundsPicture;
 
@@ -74,15 +73,15 @@ class DecisionsView : public QWidget {
   QString search_path_;
   QString search_problem_;
   std::shared_ptr<const NumberedPicture> search_;
-  QComboBox* pictures_;
-  QLabel* source_;
-  QStackedWidget* stack_;
+  QComboBox* pictures_ = new QComboBox;
+  QLabel* source_ = new QLabel;
+  QStackedWidget* stack_ = new QStackedWidget;
   DecisionPlot* plot_;
-  ChartPlot* numbered_;
-  ExitGridPlot* grid_;
+  ChartPlot* numbered_ = new ChartPlot(tr("Decisions by number"));
+  ExitGridPlot* grid_ = new ExitGridPlot;
   QLabel* notice_;
   QLabel* words_;
-  QTableView* table_;
+  QTableView* table_ = new QTableView;
 };
 
 }  // namespace draftscope::gui

@@ -2,22 +2,13 @@
 #include "device_view.h"
 
 #include <draftscope/simulator/analysis/gpu.h>
-#include <QComboBox>
 #include <QHBoxLayout>
-#include <QLabel>
-#include <QLineEdit>
-#include <QProgressBar>
-#include <QPushButton>
 #include <QSplitter>
-#include <QStackedWidget>
-#include <QTabWidget>
-#include <QTableView>
 #include <QTimer>
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
-#include "charts/chart_pane.h"
 #include "charts/chart_plot.h"
 #include "views/device/device_charts.h"
 #include "widgets/habits.h"
@@ -44,29 +35,7 @@ QString why_no_device(const traces::Recording& recording) {
 
 }  // namespace
 
-DeviceView::DeviceView(ViewState& state, QWidget* parent)
-    : QWidget(parent),
-      state_(state),
-      over_(new QComboBox),
-      phase_(new QComboBox),
-      by_(new QComboBox),
-      other_(new QComboBox),
-      find_(new QLineEdit),
-      longest_(new QPushButton(tr("Show the &longest"))),
-      summary_(new QLabel),
-      stack_(new QStackedWidget),
-      notice_(new QLabel),
-      progress_(new QProgressBar),
-      cancel_(new QPushButton(tr("&Cancel"))),
-      again_(new QPushButton(tr("R&ead again"))),
-      table_(new QTableView),
-      tabs_(new QTabWidget),
-      gaps_(new QTableView),
-      gaps_chart_(new ChartPane(tr("Gaps by length"))),
-      use_(new ChartPane(tr("Use over time"))),
-      durations_(new ChartPane(tr("Durations of one name"))),
-      layers_(new ChartPane(tr("Durations by layer"))),
-      rounds_(new ChartPane(tr("Durations by round"))) {
+DeviceView::DeviceView(ViewState& state, QWidget* parent) : QWidget(parent), state_(state) {
   setAccessibleName(tr("Device"));
   set_first_focus(*this, *table_);
   for (const auto& [view, cells, sorted, name] :

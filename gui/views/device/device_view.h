@@ -6,26 +6,24 @@
 // durations of one name. A worker reads the kernels when the page is first shown, and another job answers
 // each change of the choices.
 
+#include <QComboBox>
+#include <QLabel>
+#include <QLineEdit>
+#include <QProgressBar>
+#include <QPushButton>
 #include <QSortFilterProxyModel>
+#include <QStackedWidget>
+#include <QTabWidget>
+#include <QTableView>
 #include <QWidget>
 #include <memory>
 
+#include "charts/chart_pane.h"
 #include "state/view_state.h"
 #include "views/device/device_cells.h"
 #include "widgets/background_job.h"
 
-class QComboBox;
-class QLabel;
-class QLineEdit;
-class QProgressBar;
-class QPushButton;
-class QStackedWidget;
-class QTabWidget;
-class QTableView;
-
 namespace draftscope::gui {
-
-class ChartPane;
 
 class DeviceView : public QWidget {
   Q_OBJECT
@@ -100,26 +98,26 @@ class DeviceView : public QWidget {
   QSortFilterProxyModel sorted_;
   DeviceCells gap_cells_;
   QSortFilterProxyModel sorted_gaps_;
-  QComboBox* over_;
-  QComboBox* phase_;
-  QComboBox* by_;
-  QComboBox* other_;
-  QLineEdit* find_;
-  QPushButton* longest_;
-  QLabel* summary_;
-  QStackedWidget* stack_;
-  QLabel* notice_;
-  QProgressBar* progress_;
-  QPushButton* cancel_;
-  QPushButton* again_;
-  QTableView* table_;
-  QTabWidget* tabs_;
-  QTableView* gaps_;
-  ChartPane* gaps_chart_;
-  ChartPane* use_;
-  ChartPane* durations_;
-  ChartPane* layers_;
-  ChartPane* rounds_;
+  QComboBox* over_ = new QComboBox;
+  QComboBox* phase_ = new QComboBox;
+  QComboBox* by_ = new QComboBox;
+  QComboBox* other_ = new QComboBox;
+  QLineEdit* find_ = new QLineEdit;
+  QPushButton* longest_ = new QPushButton(tr("Show the &longest"));
+  QLabel* summary_ = new QLabel;
+  QStackedWidget* stack_ = new QStackedWidget;
+  QLabel* notice_ = new QLabel;
+  QProgressBar* progress_ = new QProgressBar;
+  QPushButton* cancel_ = new QPushButton(tr("&Cancel"));
+  QPushButton* again_ = new QPushButton(tr("R&ead again"));
+  QTableView* table_ = new QTableView;
+  QTabWidget* tabs_ = new QTabWidget;
+  QTableView* gaps_ = new QTableView;
+  ChartPane* gaps_chart_ = new ChartPane(tr("Gaps by length"));
+  ChartPane* use_ = new ChartPane(tr("Use over time"));
+  ChartPane* durations_ = new ChartPane(tr("Durations of one name"));
+  ChartPane* layers_ = new ChartPane(tr("Durations by layer"));
+  ChartPane* rounds_ = new ChartPane(tr("Durations by round"));
 };
 
 }  // namespace draftscope::gui

@@ -3,8 +3,6 @@
 
 #include <QHBoxLayout>
 #include <QKeyEvent>
-#include <QLabel>
-#include <QLineEdit>
 #include <QToolButton>
 #include <QVBoxLayout>
 #include <algorithm>
@@ -26,8 +24,7 @@ QString field_list() {
 
 }  // namespace
 
-FilterBar::FilterBar(ViewState& state, QWidget* parent)
-    : QWidget(parent), state_(state), line_(new QLineEdit), count_(new QLabel), problem_(new QLabel) {
+FilterBar::FilterBar(ViewState& state, QWidget* parent) : QWidget(parent), state_(state) {
   setAccessibleName(tr("Filter of rounds"));
   lay_out();
   connect(line_, &QLineEdit::textChanged, this, &FilterBar::parse);

@@ -5,14 +5,13 @@
 // ones, and the cursor goes to the first. The count of matches stands beside it, an error below it; after an
 // error the last valid filter stays in effect.
 
+#include <QLabel>
+#include <QLineEdit>
 #include <QWidget>
 
 #include "data/rounds/round_filter.h"
 #include "state/view_state.h"
 #include "widgets/background_job.h"
-
-class QLabel;
-class QLineEdit;
 
 namespace draftscope::gui {
 
@@ -50,9 +49,9 @@ class FilterBar : public QWidget {
   ViewState& state_;
   BackgroundJob job_;
   RoundFilter filter_;
-  QLineEdit* line_;
-  QLabel* count_;
-  QLabel* problem_;
+  QLineEdit* line_ = new QLineEdit;
+  QLabel* count_ = new QLabel;
+  QLabel* problem_ = new QLabel;
 };
 
 }  // namespace draftscope::gui

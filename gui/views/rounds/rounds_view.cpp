@@ -2,8 +2,6 @@
 #include "rounds_view.h"
 
 #include <QHeaderView>
-#include <QLineEdit>
-#include <QTableView>
 #include <QTimer>
 #include <QVBoxLayout>
 
@@ -13,8 +11,7 @@
 
 namespace draftscope::gui {
 
-RoundsView::RoundsView(ViewState& state, QWidget* parent)
-    : QWidget(parent), state_(state), filter_(new QLineEdit), table_(new QTableView) {
+RoundsView::RoundsView(ViewState& state, QWidget* parent) : QWidget(parent), state_(state) {
   setAccessibleName(tr("Table of rounds"));
   filter_->setPlaceholderText(tr("Search category, draft stop, question"));
   filter_->setAccessibleName(tr("Search the rounds"));

@@ -4,13 +4,12 @@
 // Table of the run's rounds that can be sorted and searched; its current row is the cursor's round. It is
 // filled when it is first shown.
 
+#include <QLineEdit>
+#include <QTableView>
 #include <QWidget>
 
 #include "models/rounds_model.h"
 #include "state/view_state.h"
-
-class QLineEdit;
-class QTableView;
 
 namespace draftscope::gui {
 
@@ -34,8 +33,8 @@ class RoundsView : public QWidget {
   ViewState& state_;
   RoundsModel model_;
   bool is_stale_ = true;
-  QLineEdit* filter_;
-  QTableView* table_;
+  QLineEdit* filter_ = new QLineEdit;
+  QTableView* table_ = new QTableView;
 };
 
 }  // namespace draftscope::gui

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "picture_pane.h"
 
-#include <QLabel>
 #include <QScrollArea>
 #include <QVBoxLayout>
 
@@ -16,7 +15,7 @@ QString words_of_older_question() {
 }
 
 PicturePane::PicturePane(const QString& name, QWidget* parent)
-    : QWidget(parent), title_(new QLabel), chart_(new ChartPane(name)), notes_(new QLabel), age_(new QLabel) {
+    : QWidget(parent), chart_(new ChartPane(name)) {
   setAccessibleName(name);
   for (QLabel* label : {title_, notes_}) {
     label->setTextFormat(Qt::PlainText);

@@ -3,11 +3,10 @@
 
 // A chart between a title and notes, or a message in their place.
 
+#include <QLabel>
 #include <QWidget>
 
 #include "charts/chart.h"
-
-class QLabel;
 
 namespace draftscope::gui {
 
@@ -35,10 +34,10 @@ class PicturePane : public QWidget {
  private:
   void show_chart(const QString& title, Chart chart, const QString& notes);
 
-  QLabel* title_;
+  QLabel* title_ = new QLabel;
   ChartPane* chart_;
-  QLabel* notes_;
-  QLabel* age_;
+  QLabel* notes_ = new QLabel;
+  QLabel* age_ = new QLabel;
   QString message_;
   bool is_stale_ = false;
 };

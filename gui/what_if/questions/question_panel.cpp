@@ -3,16 +3,12 @@
 
 #include <draftscope/simulator/analysis/gpu.h>
 
-#include <QCheckBox>
 #include <QComboBox>
 #include <QCompleter>
-#include <QDoubleSpinBox>
-#include <QFormLayout>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QLineEdit>
 #include <QSignalBlocker>
-#include <QSlider>
 #include <QSpinBox>
 #include <algorithm>
 #include <cmath>
@@ -93,7 +89,6 @@ QString weights_text(simulator::WeightType weights) {
 QuestionPanel::QuestionPanel(QuestionScope scope, QWidget* parent)
     : QWidget(parent),
       scope_(scope),
-      form_(new QFormLayout(this)),
       strategy_(make_choice(tr("Strategy"))),
       gpu_(make_choice(tr("GPU"))),
       model_(make_choice(tr("Model"))),
@@ -101,11 +96,7 @@ QuestionPanel::QuestionPanel(QuestionScope scope, QWidget* parent)
       regime_(make_choice(tr("Engine regime: how kernels are launched"))),
       recorded_gpu_(make_choice(tr("The GPU of the recording"))),
       host_(make_choice(tr("What the engine takes beside passes"))),
-      draft_cost_(make_choice(tr("Cost of a draft step"))),
-      draft_share_(new QDoubleSpinBox),
-      above_exit_(new QCheckBox(tr("verify &above the exit only"))),
-      threshold_slider_(new QSlider(Qt::Horizontal)),
-      threshold_(new QDoubleSpinBox) {
+      draft_cost_(make_choice(tr("Cost of a draft step"))) {
   setAccessibleName(tr("Question"));
   QFormLayout* const form = form_;
   form->setContentsMargins(4, 4, 4, 4);

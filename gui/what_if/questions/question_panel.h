@@ -4,18 +4,18 @@
 // Sliders and choices for a question. Each slider has a box beside it for the exact number. Machines and
 // models may also come from files, which a worker reads.
 
+#include <QCheckBox>
+#include <QDoubleSpinBox>
+#include <QFormLayout>
+#include <QSlider>
 #include <QWidget>
 
 #include "what_if/questions/question.h"
 #include "what_if/questions/trained_recording.h"
 #include "widgets/background_job.h"
 
-class QCheckBox;
 class QComboBox;
-class QDoubleSpinBox;
-class QFormLayout;
 class QLabel;
-class QSlider;
 class QSpinBox;
 
 namespace draftscope::gui {
@@ -87,7 +87,7 @@ class QuestionPanel : public QWidget {
   std::vector<MachineFilePointer> machine_files_;
   std::vector<std::pair<QString, QString>> model_files_;  ///< Name of the shape, and path.
   BackgroundJob reading_;
-  QFormLayout* form_;
+  QFormLayout* form_ = new QFormLayout(this);
   bool is_showing_ = false;
   int machine_row_ = 0;  ///< First row of the form that is not about the strategy.
   int draft_row_ = 0;
@@ -99,10 +99,10 @@ class QuestionPanel : public QWidget {
   QComboBox* recorded_gpu_;
   QComboBox* host_;
   QComboBox* draft_cost_;
-  QDoubleSpinBox* draft_share_;
-  QCheckBox* above_exit_;
-  QSlider* threshold_slider_;
-  QDoubleSpinBox* threshold_;
+  QDoubleSpinBox* draft_share_ = new QDoubleSpinBox;
+  QCheckBox* above_exit_ = new QCheckBox(tr("verify &above the exit only"));
+  QSlider* threshold_slider_ = new QSlider(Qt::Horizontal);
+  QDoubleSpinBox* threshold_ = new QDoubleSpinBox;
   StepControls exit_;
   StepControls gamma_;
   StepControls batch_;
