@@ -11,9 +11,9 @@
 
 #include "advise/advice_text.h"
 #include "charts/chart_plot.h"
-#include "charts/policy_saving.h"
 #include "charts/table_file.h"
 #include "what_if/what_if_view.h"
+#include "widgets/files.h"
 #include "widgets/habits.h"
 #include "widgets/table_columns.h"
 #include "widgets/time_text.h"

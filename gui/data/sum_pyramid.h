@@ -1,21 +1,43 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Level of detail of rows of numbers: the sum over any stretch of items without walking them all. Node i of
-// level k sums the rows of block · 4^k items. An answer is exact, because the items at both ends of a stretch
-// are added one by one. The caller stores the items, perhaps in a narrower form.
-//
-// Memory: 4/3 · width numbers per `block` items. Immutable once built; several threads may read it.
+// Levels of detail, whose nodes sum up ever more items, so that no stretch is walked item by item. Immutable
+// once built; several threads may read them.
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
-#include "pyramid_nodes.h"
-
 namespace draftscope::gui {
 
+/// Visits the nodes that make up a stretch of items: the widest that fit, and single items at both ends.
+/// Calls node(level, i) or, for an item that no node covers, item(place), in order, until [first, last) is
+/// covered. Node i of level k covers the n = `block` · fan_out^k items from i · n on. O(block + fan_out ·
+/// levels) calls.
+template <typename Item, typename Node>
+void visit_nodes(std::size_t first, std::size_t last, std::size_t block, std::size_t fan_out,
+                 std::size_t levels, const Item& item, const Node& node) {
+  while (first < last) {
+    std::size_t level = 0;
+    std::size_t covered = 0;  // Items of the widest node that begins at `first` and fits.
+    for (std::size_t items = block; level < levels && first % items == 0 && first + items <= last;
+         items *= fan_out, ++level)
+      covered = items;
+    if (covered == 0) {
+      item(first++);
+    } else {
+      node(level - 1, first / covered);
+      first += covered;
+    }
+  }
+}
+
+/// Rows of numbers: the sum over any stretch of items. Node i of level k sums the rows of block · 4^k items.
+/// An answer is exact, because the items at both ends of a stretch are added one by one. The caller stores
+/// the items, perhaps in a narrower form. Memory: 4/3 · width numbers per `block` items.
 template <typename Number>
 class SumPyramid {
  public:
@@ -72,6 +94,34 @@ class SumPyramid {
   std::size_t items_ = 0;
   std::size_t block_ = 1;
   std::vector<std::vector<Number>> levels_;
+};
+
+struct ValueSummary {
+  std::uint32_t values = 0;  ///< Number of values that are not NaN.
+  float min = std::numeric_limits<float>::infinity();
+  float max = -std::numeric_limits<float>::infinity();
+  double sum = 0.0;
+
+  [[nodiscard]] double mean() const { return sum / values; }  ///< NaN without values.
+};
+
+/// The minimum, the maximum and the mean of a value over any stretch of rounds: node i of level k summarises
+/// 16^(k+1) values. Minimum, maximum and count are exact, the sum is one of doubles. Memory: 4 bytes per
+/// value, and 24 per 16 values.
+class ValuePyramid {
+ public:
+  ValuePyramid() = default;
+  /// A NaN counts as no value. O(values).
+  explicit ValuePyramid(std::vector<float> values);
+
+  [[nodiscard]] std::size_t size() const { return values_.size(); }
+  [[nodiscard]] float operator[](std::size_t place) const { return values_[place]; }
+  /// Summary of the values [first, last). O(log values).
+  [[nodiscard]] ValueSummary summarise(std::size_t first, std::size_t last) const;
+
+ private:
+  std::vector<float> values_;
+  std::vector<std::vector<ValueSummary>> levels_;
 };
 
 }  // namespace draftscope::gui

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "widgets/quick_drawing.h"
+#include "widgets/drawing.h"
 
 namespace draftscope::gui {
 

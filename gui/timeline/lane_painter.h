@@ -16,7 +16,7 @@
 #include "data/lanes/lane_groups.h"
 #include "data/lanes/timeline.h"
 #include "data/rounds/matching_rounds.h"
-#include "timeline/label_font.h"
+#include "timeline/slice_label.h"
 #include "timeline/time_axis.h"
 
 namespace draftscope::gui {

@@ -7,7 +7,7 @@
 #include <QToolButton>
 #include <QWidget>
 
-#include "widgets/legends.h"
+#include "widgets/drawing.h"
 
 namespace draftscope::gui {
 

@@ -15,10 +15,10 @@
 #include "data/rounds/matching_rounds.h"
 #include "state/range_navigation.h"
 #include "state/view_state.h"
-#include "timeline/label_font.h"
 #include "timeline/lane_rows.h"
 #include "timeline/marks_layer.h"
 #include "timeline/query_lanes.h"
+#include "timeline/slice_label.h"
 #include "timeline/time_axis.h"
 #include "timeline/timeline_bar.h"
 

@@ -12,7 +12,7 @@
 
 #include "models/runs_model.h"
 #include "state/view_state.h"
-#include "widgets/legends.h"
+#include "widgets/drawing.h"
 
 namespace draftscope::gui {
 

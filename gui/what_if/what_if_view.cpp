@@ -10,9 +10,9 @@
 #include <algorithm>
 
 #include "charts/chart_plot.h"
-#include "charts/policy_saving.h"
 #include "what_if/pictures/picture_charts.h"
 #include "what_if/pictures/picture_pane.h"
+#include "widgets/files.h"
 #include "widgets/habits.h"
 #include "widgets/time_text.h"
 

@@ -5,8 +5,13 @@
 // models, prompts and documents that ship with the program, in the source tree of a build or in the
 // installation; and the recordings that were opened last.
 
+#include <draftscope/base/result.h>
+
+#include <QLabel>
 #include <QMimeData>
 #include <QStringList>
+#include <functional>
+#include <string>
 
 namespace draftscope::gui {
 
@@ -40,5 +45,10 @@ struct PathsToOpen {
 void add_recent_file(const QString& path);
 void remove_recent_file(const QString& path);
 void clear_recent_files();
+
+/// Saves a policy to a file that it asks for, on a worker, because it hashes all bytes of its recording.
+/// `write` is called on a worker, and must own what it reads. `words` shows the outcome, unless the label has
+/// been deleted by then.
+void save_policy(QLabel& words, std::function<Result<void>(const std::string& path)> write);
 
 }  // namespace draftscope::gui

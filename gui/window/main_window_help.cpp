@@ -20,7 +20,7 @@
 #include "help/tour.h"
 #include "main_window.h"
 #include "record/record_page.h"
-#include "what_if/questions/named_question.h"
+#include "what_if/questions/question.h"
 #include "widgets/appearance.h"
 #include "widgets/files.h"
 #include "window/recording_tabs.h"

@@ -22,7 +22,7 @@
 #include "views/replay/replay_view.h"
 #include "widgets/appearance.h"
 #include "widgets/background_job.h"
-#include "widgets/quick_drawing.h"
+#include "widgets/drawing.h"
 #include "widgets/table_cells.h"
 #include "window/main_window.h"
 

@@ -8,10 +8,10 @@
 #include <cmath>
 
 #include "data/rounds/round_times.h"
-#include "timeline/label_font.h"
+#include "timeline/slice_label.h"
 #include "timeline/timeline_bar.h"
 #include "timeline/timeline_view.h"
-#include "widgets/legends.h"
+#include "widgets/drawing.h"
 #include "widgets/theme.h"
 #include "window_fixture.h"
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "data/decisions/decision_pictures.h"
-#include "data/value_pyramid.h"
+#include "data/sum_pyramid.h"
 
 namespace draftscope::gui {
 

@@ -6,7 +6,7 @@
 #include <numeric>
 #include <utility>
 
-#include "data/pyramid_nodes.h"
+#include "data/sum_pyramid.h"
 
 namespace draftscope::gui {
 

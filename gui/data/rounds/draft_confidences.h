@@ -14,7 +14,6 @@
 
 #include "data/opened_recording.h"
 #include "data/sum_pyramid.h"
-#include "data/value_pyramid.h"
 
 namespace draftscope::gui {
 

@@ -7,9 +7,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "widgets/legends.h"
+#include "widgets/drawing.h"
 #include "widgets/plot_style.h"
-#include "widgets/quick_drawing.h"
 #include "widgets/theme.h"
 #include "widgets/time_text.h"
 

@@ -11,7 +11,7 @@
 #include <cmath>
 #include <utility>
 
-#include "widgets/quick_drawing.h"
+#include "widgets/drawing.h"
 
 namespace draftscope::gui {
 

@@ -7,8 +7,7 @@
 #include <array>
 
 #include "views/rounds/round_charts.h"
-#include "widgets/legends.h"
-#include "widgets/quick_drawing.h"
+#include "widgets/drawing.h"
 #include "widgets/theme.h"
 #include "widgets/time_text.h"
 

@@ -6,10 +6,12 @@
 #include <draftscope/simulator/answers/advice.h>
 #include <draftscope/simulator/answers/what_if.h>
 #include <draftscope/simulator/prices/asked_machine.h>
+
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace draftscope::gui {
 
@@ -63,5 +65,14 @@ struct Question {
 
 /// Command line of draftscope simulate that gives the same answer.
 [[nodiscard]] std::string command_line_of(const Question& question, const std::string& file);
+
+/// The machine that words like "rtx 4090 llama3 8b fp8" name: the GPU, the model and the number type of the
+/// weights that words name, in any order, with any case and punctuation; parts of a name suffice ("4090"), of
+/// which the shortest name with them is meant. None if a word belongs to no name, or if neither a GPU nor a
+/// model is named.
+[[nodiscard]] std::optional<Question> named_question(std::string_view words);
+
+/// "Llama-3-8B on RTX 4090, fp8", with what the question names of it.
+[[nodiscard]] std::string machine_words(const Question& question);
 
 }  // namespace draftscope::gui

@@ -13,7 +13,6 @@
 #include "data/rounds/quantiles.h"
 #include "data/rounds/round_times.h"
 #include "data/sum_pyramid.h"
-#include "data/value_pyramid.h"
 #include "sample.h"
 
 namespace draftscope::gui {

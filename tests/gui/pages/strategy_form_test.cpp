@@ -10,7 +10,6 @@
 #include <QSignalSpy>
 #include <QTest>
 
-#include "record/form/parameter_edit.h"
 #include "record/form/strategy_chooser.h"
 #include "record/form/strategy_form.h"
 #include "record/form/strategy_text.h"

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "value_pyramid.h"
+#include "sum_pyramid.h"
 
 #include <algorithm>
 #include <cmath>
-
-#include "pyramid_nodes.h"
 
 namespace draftscope::gui {
 
