@@ -76,6 +76,10 @@ AdviseView::AdviseView(ViewState& state, WhatIfView& what_if, QWidget* parent)
     if (report_ == nullptr || listed_strategies(strategies_->text()) != report_->question.strategies) ask();
   });
   connect(&state_, &ViewState::recording_changed, this, &AdviseView::forget);
+  when_seen(*this, [this] { start(); });
+  when_recoloured(*this, [this] {
+    if (report_ != nullptr) show_report();
+  });
   forget();
 }
 
@@ -218,17 +222,6 @@ void AdviseView::connect_what_if() {
     again_->show();
     emit settled();
   });
-}
-
-void AdviseView::paintEvent(QPaintEvent* event) {
-  QWidget::paintEvent(event);
-  // A painted page has been seen.
-  if (is_stale_) QMetaObject::invokeMethod(this, &AdviseView::start, Qt::QueuedConnection);
-}
-
-void AdviseView::changeEvent(QEvent* event) {
-  QWidget::changeEvent(event);
-  if (event->type() == QEvent::PaletteChange && report_ != nullptr) show_report();
 }
 
 void AdviseView::forget() {

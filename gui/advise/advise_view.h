@@ -57,10 +57,6 @@ class AdviseView : public QWidget {
   /// Emitted to ask about a setting on the what-if page.
   void question_asked(const draftscope::gui::Question& question);
 
- protected:
-  void paintEvent(QPaintEvent* event) override;
-  void changeEvent(QEvent* event) override;
-
  private:
   void lay_out();
   QWidget* make_choices();

@@ -4,7 +4,6 @@
 #include <QHBoxLayout>
 #include <QHeaderView>
 #include <QKeyEvent>
-#include <QScrollArea>
 #include <QSortFilterProxyModel>
 #include <QToolButton>
 #include <QUrl>
@@ -14,6 +13,7 @@
 #include "charts/table_file.h"
 #include "details/details_text.h"
 #include "timeline/timeline_view.h"
+#include "widgets/habits.h"
 #include "widgets/table_cells.h"
 #include "widgets/table_columns.h"
 #include "widgets/time_text.h"
@@ -52,14 +52,9 @@ DetailsView::DetailsView(ViewState& state, TimelineView& timeline, QWidget* pare
   words_->setFrameShape(QFrame::NoFrame);
   // Tab reaches links, and keys can mark text.
   words_->setTextInteractionFlags(Qt::TextBrowserInteraction | Qt::TextSelectableByKeyboard);
-  auto* scrolled = new QScrollArea;
-  scrolled->setWidget(flame_graph_);
-  scrolled->setWidgetResizable(true);
-  scrolled->setFrameShape(QFrame::NoFrame);
-  scrolled->setFocusPolicy(Qt::NoFocus);
   pages_->addWidget(words_);
   pages_->addWidget(make_table());
-  pages_->addWidget(scrolled);
+  pages_->addWidget(scrollable(flame_graph_));
   constexpr int min_width = 200;
   constexpr int min_height = 60;
   pages_->setMinimumSize(min_width, min_height);
@@ -71,6 +66,13 @@ DetailsView::DetailsView(ViewState& state, TimelineView& timeline, QWidget* pare
   connect(words_, &QTextBrowser::anchorClicked, this, &DetailsView::follow_link);
   connect(choice_, &QComboBox::currentIndexChanged, this, &DetailsView::forget);
   connect_state();
+  when_seen(*this, [this] {
+    if (is_stale_ && !job_.is_running()) start();
+  });
+  when_recoloured(*this, [this] {
+    is_stale_ = true;
+    update();
+  });
   forget();
 }
 
@@ -165,26 +167,6 @@ void DetailsView::forget() {
   job_.cancel();
   is_stale_ = true;
   pages_->setCurrentIndex(is_about_range() ? choice_->currentIndex() - 1 : 0);
-  update();
-}
-
-void DetailsView::paintEvent(QPaintEvent* event) {
-  QWidget::paintEvent(event);
-  // A painted page is visible, so compute it.
-  if (!is_stale_ || job_.is_running()) return;
-  QMetaObject::invokeMethod(
-      this,
-      [this] {
-        if (is_stale_) start();
-      },
-      Qt::QueuedConnection);
-}
-
-void DetailsView::changeEvent(QEvent* event) {
-  QWidget::changeEvent(event);
-  // The text contains the colours of its links.
-  if (event->type() != QEvent::PaletteChange) return;
-  is_stale_ = true;
   update();
 }
 

@@ -52,8 +52,6 @@ class DetailsView : public QWidget {
   void run_asked(std::size_t run_index);
 
  protected:
-  void paintEvent(QPaintEvent* event) override;
-  void changeEvent(QEvent* event) override;
   void keyPressEvent(QKeyEvent* event) override;
 
  private:

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "live_panel.h"
 
-#include <QEvent>
 #include <QHeaderView>
 #include <QScrollBar>
 #include <QSplitter>
@@ -9,6 +8,7 @@
 #include <QVBoxLayout>
 
 #include "charts/table_file.h"
+#include "widgets/habits.h"
 #include "widgets/table_columns.h"
 #include "widgets/theme.h"
 #include "widgets/time_text.h"
@@ -94,6 +94,9 @@ LivePanel::LivePanel(QWidget* parent) : QWidget(parent) {
   column->addWidget(progress_);
   column->addWidget(problem_);
   column->addWidget(splitter, 1);
+  when_recoloured(*this, [this] {
+    if (figures_.at_hand) show_text();
+  });
   connect(open_, &QPushButton::clicked, this, &LivePanel::open_requested);
   connect(back_, &QPushButton::clicked, this, &LivePanel::left);
 }
@@ -205,11 +208,6 @@ void LivePanel::end(const QString& words, const QString& problem, bool can_open)
   back_->show();
   figures_.at_hand.reset();
   request_->clear();
-}
-
-void LivePanel::changeEvent(QEvent* event) {
-  QWidget::changeEvent(event);
-  if (event->type() == QEvent::PaletteChange && figures_.at_hand) show_text();
 }
 
 }  // namespace draftscope::gui

@@ -47,9 +47,6 @@ class LivePanel : public QWidget {
   /// Emitted when the user goes back to the settings.
   void left();
 
- protected:
-  void changeEvent(QEvent* event) override;
-
  private:
   void show_progress();
   void show_runs();

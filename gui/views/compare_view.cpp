@@ -3,10 +3,8 @@
 
 #include <QHeaderView>
 #include <QMenu>
-#include <QScrollArea>
 #include <QSplitter>
 #include <QStyledItemDelegate>
-#include <QTimer>
 #include <QVBoxLayout>
 #include <algorithm>
 
@@ -87,6 +85,8 @@ CompareView::CompareView(ViewState& state, QWidget* parent) : QWidget(parent), s
   set_up_widgets();
   lay_out();
   style_choice();
+  when_seen(*this, [this] { start(); });
+  when_recoloured(*this, [this] { style_choice(); });
   connect(choice_, &QTreeWidget::itemChanged, this, [this] {
     if (!is_listing_) take_checked();
   });
@@ -148,17 +148,6 @@ void CompareView::lay_out() {
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
   layout->addWidget(splitter);
-}
-
-void CompareView::changeEvent(QEvent* event) {
-  QWidget::changeEvent(event);
-  if (event->type() == QEvent::PaletteChange) style_choice();
-}
-
-void CompareView::paintEvent(QPaintEvent* event) {
-  QWidget::paintEvent(event);
-  // A painted view has been seen.
-  if (is_stale_) QTimer::singleShot(0, this, &CompareView::start);
 }
 
 bool CompareView::is_open(const ComparedRun& run) const {

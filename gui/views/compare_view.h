@@ -46,10 +46,6 @@ class CompareView : public QWidget {
   /// Emitted when the user asks to replay a request.
   void request_asked(const draftscope::gui::ComparedRun& run, std::size_t request_index);
 
- protected:
-  void changeEvent(QEvent* event) override;
-  void paintEvent(QPaintEvent* event) override;
-
  private:
   /// A finished comparison; its runs may no longer be the chosen ones.
   struct Compared {

@@ -47,6 +47,11 @@ SqlView::SqlView(ViewState& state, QWidget* parent) : QWidget(parent), state_(st
   });
   connect(run_, &QPushButton::clicked, this, &SqlView::run);
   connect(stop_, &QPushButton::clicked, this, &SqlView::stop);
+  when_seen(*this, [this] {
+    if (!state_.recording() || !state_.recording()->has_rows()) return;
+    if (!tables_ && !schema_job_.is_running()) read_schema();
+    if (!has_run_) run();  // an example query
+  });
   connect(&state_, &ViewState::recording_changed, this, &SqlView::forget);
   list_queries();
   sql_->setPlainText(queries_->itemData(0).toString());
@@ -131,20 +136,6 @@ void SqlView::ask_for_lane() {
   if (model_.result().is_cut) words += tr("; there are more");
   words_->setText(words);
   emit lane_asked(title, intervals);
-}
-
-void SqlView::paintEvent(QPaintEvent* event) {
-  QWidget::paintEvent(event);
-  // A painted view has been seen.
-  if (!tables_ && !schema_job_.is_running() && state_.recording() && state_.recording()->has_rows())
-    read_schema();
-  if (!has_run_ && state_.recording() && state_.recording()->has_rows())
-    QMetaObject::invokeMethod(
-        this,
-        [this] {
-          if (!has_run_) run();
-        },
-        Qt::QueuedConnection);
 }
 
 void SqlView::forget() {

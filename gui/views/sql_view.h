@@ -38,10 +38,6 @@ class SqlView : public QWidget {
   /// Emitted to show the result's intervals as a lane of the timeline.
   void lane_asked(const QString& title, const draftscope::gui::QueryIntervals& intervals);
 
- protected:
-  /// Runs an example query when the view is first shown with a recording.
-  void paintEvent(QPaintEvent* event) override;
-
  private:
   void set_up_widgets();
   void lay_out();

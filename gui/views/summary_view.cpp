@@ -7,7 +7,6 @@
 #include <draftscope/simulator/analysis/what_is_traced.h>
 #include <draftscope/traces/missing_data.h>
 
-#include <QEvent>
 #include <QHeaderView>
 #include <QJsonDocument>
 #include <QJsonObject>
@@ -166,6 +165,11 @@ SummaryView::SummaryView(ViewState& state, QWidget* parent)
   layout->addWidget(more, 2);
   connect(why_, &WhyCard::rounds_asked, this, &SummaryView::rounds_asked);
   connect(why_, &WhyCard::view_asked, this, &SummaryView::view_asked);
+  when_recoloured(*this, [this] {
+    if (!state_.recording()) return;
+    identity_->clear();
+    identity_->setText(identity_text(*state_.recording()));
+  });
   connect(&state_, &ViewState::recording_changed, this, &SummaryView::show_recording);
   connect(&state_, &ViewState::run_changed, this, &SummaryView::show_run);
   connect(span_, &QComboBox::currentIndexChanged, this, &SummaryView::show_span);
@@ -232,14 +236,6 @@ void SummaryView::show_span() {
   }
   phases_->set_span(is_decoding ? RunSpan::decoding : RunSpan::whole);
   table_->viewport()->update();
-}
-
-void SummaryView::changeEvent(QEvent* event) {
-  QWidget::changeEvent(event);
-  // A text keeps the colour that links had when it was set.
-  if (event->type() != QEvent::PaletteChange || !state_.recording()) return;
-  identity_->clear();
-  identity_->setText(identity_text(*state_.recording()));
 }
 
 void SummaryView::show_recording() {

@@ -32,9 +32,6 @@ class SummaryView : public QWidget {
   /// Emitted by a link to another view, with its title.
   void view_asked(const QString& title);
 
- protected:
-  void changeEvent(QEvent* event) override;
-
  private:
   void set_up_table();
   void show_recording();

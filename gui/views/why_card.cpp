@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "why_card.h"
 
-#include <QEvent>
 #include <QHBoxLayout>
 #include <QRegularExpression>
 #include <QVBoxLayout>
 
+#include "widgets/habits.h"
 #include "widgets/time_text.h"
 
 namespace draftscope::gui {
@@ -106,29 +106,17 @@ WhyCard::WhyCard(ViewState& state, QWidget* parent) : QWidget(parent), state_(st
     has_unjudged_ = !has_unjudged_;
     show_run();
   });
+  when_seen(*this, [this] {
+    if (is_stale_ && state_.recording() && state_.recording()->has_rows()) start(Remedies::named);
+  });
+  when_recoloured(*this, [this] {
+    if (diagnosis_) show_run();
+  });
   forget();
 }
 
 QString WhyCard::words() const {
   return words_->toPlainText();
-}
-
-void WhyCard::changeEvent(QEvent* event) {
-  QWidget::changeEvent(event);
-  // A text keeps the colour that links had when it was set.
-  if (event->type() == QEvent::PaletteChange && diagnosis_) show_run();
-}
-
-void WhyCard::paintEvent(QPaintEvent* event) {
-  QWidget::paintEvent(event);
-  // A painted card has been seen.
-  if (is_stale_ && state_.recording() && state_.recording()->has_rows())
-    QMetaObject::invokeMethod(
-        this,
-        [this] {
-          if (is_stale_ && state_.recording() && state_.recording()->has_rows()) start(Remedies::named);
-        },
-        Qt::QueuedConnection);
 }
 
 void WhyCard::forget() {

@@ -35,10 +35,6 @@ class WhyCard : public QWidget {
   /// Emitted with the title of a view that a finding names: "Text replay".
   void view_asked(const QString& title);
 
- protected:
-  void paintEvent(QPaintEvent* event) override;
-  void changeEvent(QEvent* event) override;
-
  private:
   void forget();
   void start(Remedies remedies);

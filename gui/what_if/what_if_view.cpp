@@ -44,6 +44,7 @@ WhatIfView::WhatIfView(ViewState& state, QWidget* parent) : QWidget(parent), sta
   connect_worker();
   connect_controls();
   connect(&state_, &ViewState::recording_changed, this, &WhatIfView::forget);
+  when_seen(*this, [this] { start(); });
   forget();
 }
 
@@ -187,17 +188,6 @@ void WhatIfView::connect_worker() {
     if (worker_.trained() != nullptr) hide_progress();
     emit settled();
   });
-}
-
-void WhatIfView::paintEvent(QPaintEvent* event) {
-  QWidget::paintEvent(event);
-  // A painted page has been seen.
-  if (is_stale_) QMetaObject::invokeMethod(this, &WhatIfView::start, Qt::QueuedConnection);
-}
-
-void WhatIfView::changeEvent(QEvent* event) {
-  QWidget::changeEvent(event);
-  if (event->type() == QEvent::PaletteChange) update();
 }
 
 void WhatIfView::forget() {

@@ -63,10 +63,6 @@ class WhatIfView : public QWidget {
  signals:
   void settled();
 
- protected:
-  void paintEvent(QPaintEvent* event) override;
-  void changeEvent(QEvent* event) override;
-
  private:
   void make_layout();
   QWidget* make_controls();

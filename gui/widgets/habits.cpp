@@ -43,6 +43,24 @@ class FirstFocus : public QObject {
   QPointer<QWidget> part;
 };
 
+/// A child of a widget that is told of its events of one type.
+class Listener : public QObject {
+ public:
+  Listener(QWidget& widget, QEvent::Type type, std::function<void()> told)
+      : QObject(&widget), type_(type), told_(std::move(told)) {
+    widget.installEventFilter(this);
+  }
+
+  bool eventFilter(QObject* /*widget*/, QEvent* event) override {
+    if (event->type() == type_) told_();
+    return false;
+  }
+
+ private:
+  QEvent::Type type_;
+  std::function<void()> told_;
+};
+
 FirstFocus* of(const QWidget& view) {
   for (QObject* child : view.children())
     if (auto* found = dynamic_cast<FirstFocus*>(child)) return found;
@@ -60,6 +78,16 @@ void set_first_focus(QWidget& view, QWidget& part) {
 QWidget* first_focus(const QWidget& view) {
   const FirstFocus* first = of(view);
   return first == nullptr ? nullptr : first->part.data();
+}
+
+void when_seen(QWidget& view, std::function<void()> start) {
+  new Listener(view, QEvent::Paint, [&view, start = std::move(start)] {  // The view owns it.
+    QMetaObject::invokeMethod(&view, start, Qt::QueuedConnection);
+  });
+}
+
+void when_recoloured(QWidget& widget, std::function<void()> show_again) {
+  new Listener(widget, QEvent::PaletteChange, std::move(show_again));  // The widget owns it.
 }
 
 }  // namespace draftscope::gui

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// What all views do alike: tool tips, scrolling, and where the focus goes.
+// What all views do alike: tool tips, scrolling, where the focus goes, what follows when they are seen or
+// recoloured.
 
 #include <QHelpEvent>
 #include <QString>
 #include <QWidget>
+#include <functional>
 
 class QScrollArea;
 
@@ -24,5 +26,10 @@ void show_tip(const QHelpEvent& at, QWidget& widget, const QString& words);
 void set_first_focus(QWidget& view, QWidget& part);
 /// Null if no part was set.
 [[nodiscard]] QWidget* first_focus(const QWidget& view);
+
+/// Calls `start` in a later turn of the event loop whenever the view has been painted: somebody sees it.
+void when_seen(QWidget& view, std::function<void()> start);
+/// Calls `show_again` when the widget's palette changes, since rich texts keep the colours of their links.
+void when_recoloured(QWidget& widget, std::function<void()> show_again);
 
 }  // namespace draftscope::gui

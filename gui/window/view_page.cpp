@@ -10,6 +10,8 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "widgets/habits.h"
+
 namespace draftscope::gui {
 
 namespace {
@@ -52,6 +54,7 @@ ViewPanel::ViewPanel(const QString& title, QWidget* view, QWidget* parent)
     show_maximised(false);
   }
   column->addWidget(view_, 1);
+  when_recoloured(*this, [this] { draw_sign(); });
 }
 
 int ViewPanel::bar_height() const {
@@ -83,11 +86,6 @@ void ViewPanel::draw_sign() {
   painter.drawLine(QPointF(1.5, is_maximised_ ? 6.5 : 2.5), QPointF(10.5, is_maximised_ ? 6.5 : 2.5));
   painter.end();
   button_->setIcon(sign);
-}
-
-void ViewPanel::changeEvent(QEvent* event) {
-  QWidget::changeEvent(event);
-  if (event->type() == QEvent::PaletteChange) draw_sign();
 }
 
 bool ViewPanel::eventFilter(QObject* watched, QEvent* event) {

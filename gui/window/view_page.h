@@ -34,7 +34,6 @@ class ViewPanel : public QWidget {
 
  protected:
   bool eventFilter(QObject* watched, QEvent* event) override;
-  void changeEvent(QEvent* event) override;
 
  private:
   void draw_sign();

@@ -87,6 +87,7 @@ DecisionsView::DecisionsView(ViewState& state, QWidget* parent)
   setAccessibleName(tr("Decisions"));
   lay_out();
   list_pictures();
+  when_seen(*this, [this] { read(); });
   connect(pictures_, &QComboBox::currentIndexChanged, this, [this] {
     is_chosen_ = true;
     if (!is_stale_) show_picture();
@@ -156,12 +157,6 @@ const DecisionPicture& DecisionsView::picture() const {
 const RunHistory* DecisionsView::run() const {
   const auto& history = reader_.read_history();
   return history && state_.run() < history->runs.size() ? &history->runs[state_.run()] : nullptr;
-}
-
-void DecisionsView::paintEvent(QPaintEvent* event) {
-  QWidget::paintEvent(event);
-  // A painted view has been seen.
-  if (is_stale_) QMetaObject::invokeMethod(this, &DecisionsView::read, Qt::QueuedConnection);
 }
 
 void DecisionsView::forget_run() {

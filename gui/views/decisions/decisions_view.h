@@ -43,9 +43,6 @@ class DecisionsView : public QWidget {
   /// Emitted when the picture, or the reason why there is none, is shown.
   void shown();
 
- protected:
-  void paintEvent(QPaintEvent* event) override;
-
  private:
   void lay_out();
   void list_pictures();

@@ -4,7 +4,6 @@
 #include <draftscope/simulator/analysis/gpu.h>
 #include <QHBoxLayout>
 #include <QSplitter>
-#include <QTimer>
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -54,6 +53,9 @@ DeviceView::DeviceView(ViewState& state, QWidget* parent) : QWidget(parent), sta
   set_up_choices();
   lay_out();
   connect_parts();
+  when_seen(*this, [this] {
+    if (is_stale_) start();
+  });
   take_recording();
 }
 
@@ -150,12 +152,6 @@ void DeviceView::connect_parts() {
     const std::int64_t from_ns = answer_->whole.start_ns + width * static_cast<std::int64_t>(place.point);
     go_to({from_ns, from_ns + width}, {});
   });
-}
-
-void DeviceView::paintEvent(QPaintEvent* event) {
-  QWidget::paintEvent(event);
-  // A painted view has been seen.
-  if (is_stale_) QTimer::singleShot(0, this, &DeviceView::start);
 }
 
 bool DeviceView::is_settled() const {

@@ -48,9 +48,6 @@ class DeviceView : public QWidget {
   /// Emitted to show a range of time in the timeline.
   void time_asked(const draftscope::gui::TimeRange& range);
 
- protected:
-  void paintEvent(QPaintEvent* event) override;
-
  private:
   using TimelinePointer = std::shared_ptr<const simulator::DeviceTimeline>;
 

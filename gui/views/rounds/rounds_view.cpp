@@ -2,10 +2,10 @@
 #include "rounds_view.h"
 
 #include <QHeaderView>
-#include <QTimer>
 #include <QVBoxLayout>
 
 #include "charts/table_file.h"
+#include "widgets/habits.h"
 #include "widgets/table_cells.h"
 #include "widgets/table_columns.h"
 
@@ -34,6 +34,7 @@ RoundsView::RoundsView(ViewState& state, QWidget* parent) : QWidget(parent), sta
   layout->setContentsMargins(4, 4, 4, 4);
   layout->addWidget(filter_);
   layout->addWidget(table_);
+  when_seen(*this, [this] { show_run(); });
   connect(filter_, &QLineEdit::textChanged, this, [this](const QString& text) {
     model_.set_filter(text);
     show_cursor();
@@ -47,12 +48,6 @@ RoundsView::RoundsView(ViewState& state, QWidget* parent) : QWidget(parent), sta
             if (current.isValid() && model_.round_of_row(current.row()) != state_.cursor().round_index)
               state_.go_to_round(model_.round_of_row(current.row()));
           });
-}
-
-void RoundsView::paintEvent(QPaintEvent* event) {
-  QWidget::paintEvent(event);
-  // A painted view has been seen.
-  if (is_stale_) QTimer::singleShot(0, this, &RoundsView::show_run);
 }
 
 void RoundsView::forget() {

@@ -22,9 +22,6 @@ class RoundsView : public QWidget {
   /// Sorts by a column of simulator::round_columns(), and moves the cursor to the round that comes first.
   void show_first_by(std::string_view key, Qt::SortOrder order);
 
- protected:
-  void paintEvent(QPaintEvent* event) override;
-
  private:
   void forget();
   void show_run();
