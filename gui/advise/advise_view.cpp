@@ -334,10 +334,6 @@ void AdviseView::ask() {
       [this](Result<AdviceReport> report) { take(std::move(report)); }));
 }
 
-void AdviseView::show_progress(int thousandths) {
-  if (job_.is_running()) progress_->setValue(thousandths);
-}
-
 void AdviseView::cancel() {
   if (is_learning_) return what_if_.worker().cancel();
   job_.cancel();
@@ -411,10 +407,6 @@ void AdviseView::show_report() {
   show_curves_words();
   write_->setEnabled(report_->advice.verdict != simulator::Verdict::measure_first);
   ask_->setEnabled(true);
-}
-
-QString AdviseView::sentence() const {
-  return sentence_->text();
 }
 
 void AdviseView::ask_what_if() {

@@ -41,7 +41,7 @@ class AdviseView : public QWidget {
   [[nodiscard]] bool is_settled() const { return !is_stale_ && !is_learning_ && !job_.is_running(); }
   /// Null before the first report.
   [[nodiscard]] const std::shared_ptr<const AdviceReport>& report() const { return report_; }
-  [[nodiscard]] QString sentence() const;
+  [[nodiscard]] QString sentence() const { return sentence_->text(); }
   [[nodiscard]] AdviceQuestion question() const;
   void set_question(const AdviceQuestion& question);
   /// Asks about the question's GPU, model and weights, those that it names; the other choices stay. Waits
@@ -69,7 +69,9 @@ class AdviseView : public QWidget {
   void ask();
   void cancel();
   void take(Result<AdviceReport> report);
-  void show_progress(int thousandths);
+  void show_progress(int thousandths) {
+    if (job_.is_running()) progress_->setValue(thousandths);
+  }
   void show_message(const QString& words);
   void show_report();
   void ask_what_if();

@@ -63,8 +63,4 @@ void ChartPane::set_chart(Chart chart, const QString& why_empty) {
   plot_->set_chart(std::move(chart));
 }
 
-void ChartPane::add_control(QWidget* control) {
-  row_->insertWidget(row_->count() - 2, control);
-}
-
 }  // namespace draftscope::gui

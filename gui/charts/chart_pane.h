@@ -59,7 +59,7 @@ class ChartPane : public QWidget {
   void set_chart(Chart chart, const QString& why_empty = {});
   [[nodiscard]] ChartPlot& plot() const { return *plot_; }
   /// Adds a widget beside the button, above the plot.
-  void add_control(QWidget* control);
+  void add_control(QWidget* control) { row_->insertWidget(row_->count() - 2, control); }
 
  private:
   ChartPlot* plot_;

@@ -151,18 +151,6 @@ void DetailsView::connect_state() {
   });
 }
 
-DetailsView::Page DetailsView::page() const {
-  return static_cast<Page>(choice_->currentIndex());
-}
-
-void DetailsView::show_page(Page page) {
-  choice_->setCurrentIndex(static_cast<int>(page));
-}
-
-QString DetailsView::words() const {
-  return is_about_range() ? QString() : words_->toPlainText();
-}
-
 void DetailsView::forget() {
   job_.cancel();
   is_stale_ = true;
@@ -195,10 +183,6 @@ std::optional<SlicePlace> DetailsView::slice() const {
   const std::uint32_t round_index = state_.cursor().round_index;
   if (round_index == no_index) return std::nullopt;
   return place_of_round(*state_.timeline(), *state_.recording(), round_index);
-}
-
-TimeRange DetailsView::range() const {
-  return state_.selection().value_or(state_.range());
 }
 
 void DetailsView::start_slice() {

@@ -36,10 +36,10 @@ class DetailsView : public QWidget {
   /// Both must outlive the view.
   DetailsView(ViewState& state, TimelineView& timeline, QWidget* parent = nullptr);
 
-  [[nodiscard]] Page page() const;
-  void show_page(Page page);
+  [[nodiscard]] Page page() const { return static_cast<Page>(choice_->currentIndex()); }
+  void show_page(Page page) { choice_->setCurrentIndex(static_cast<int>(page)); }
   /// The text of the page; empty on pages without text.
-  [[nodiscard]] QString words() const;
+  [[nodiscard]] QString words() const { return is_about_range() ? QString() : words_->toPlainText(); }
   /// The profile that the range pages show; null while it is computed.
   [[nodiscard]] const RangeProfile* profile() const { return profile_ ? &*profile_ : nullptr; }
   [[nodiscard]] FlameGraph& flame_graph() { return *flame_graph_; }
@@ -71,7 +71,7 @@ class DetailsView : public QWidget {
   /// The selected slice, or the cursor's round.
   [[nodiscard]] std::optional<SlicePlace> slice() const;
   /// The selected range, or the visible time.
-  [[nodiscard]] TimeRange range() const;
+  [[nodiscard]] TimeRange range() const { return state_.selection().value_or(state_.range()); }
   [[nodiscard]] QString range_words(std::int64_t duration_ns) const;
   void follow_link(const QUrl& url);
 

@@ -9,8 +9,6 @@
 #include <QVBoxLayout>
 #include <array>
 
-#include "help/widget_mark.h"
-
 namespace draftscope::gui {
 
 namespace {
@@ -151,14 +149,6 @@ Tour::Tour(Show show, QWidget* window)
   window->installEventFilter(this);
   mark_->keep_below(this);
   hide();
-}
-
-QWidget* Tour::marked() const {
-  return mark_->target();
-}
-
-void Tour::start() {
-  go_to(0);
 }
 
 void Tour::go_to(int step) {

@@ -10,6 +10,8 @@
 #include <functional>
 #include <vector>
 
+#include "help/widget_mark.h"
+
 namespace draftscope::gui {
 
 struct TourStep {
@@ -25,7 +27,6 @@ struct TourStep {
 // The tour: a panel with a sentence or two per step over a corner of the window, and a frame around the
 // widget of the step. → or Return goes on, ← back, Esc leaves; the window stays usable meanwhile.
 
-class WidgetMark;
 struct TourStep;
 
 class Tour : public QFrame {
@@ -37,13 +38,13 @@ class Tour : public QFrame {
 
   Tour(Show show, QWidget* window);
 
-  void start();
+  void start() { go_to(0); }
   void go_to(int step);
   void leave();
   [[nodiscard]] bool is_under_way() const { return step_ >= 0; }
   /// Current step from 0; -1 while the tour is not running.
   [[nodiscard]] int step() const { return step_; }
-  [[nodiscard]] QWidget* marked() const;
+  [[nodiscard]] QWidget* marked() const { return mark_->target(); }
 
  signals:
   void left();

@@ -139,17 +139,9 @@ void LivePanel::show_runs() {
                        std::move(rows));
 }
 
-void LivePanel::show_line(const QString& line) {
-  log_->appendPlainText(line);
-}
-
 void LivePanel::show_state(const QString& words) {
   state_ = words;
   show_progress();
-}
-
-void LivePanel::show_reading_problem(const QString& words) {
-  problem_->set_problem(words);
 }
 
 void LivePanel::show_progress() {

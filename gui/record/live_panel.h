@@ -31,11 +31,11 @@ class LivePanel : public QWidget {
   /// Begins a recording with this many requests.
   void begin(std::int64_t requests);
   void show_figures(const LiveFigures& figures);
-  void show_line(const QString& line);
+  void show_line(const QString& line) { log_->appendPlainText(line); }
   /// Replaces the words before the counts: "Stopping …".
   void show_state(const QString& words);
   /// Shows why the recording can't be read just now; empty if it can.
-  void show_reading_problem(const QString& words);
+  void show_reading_problem(const QString& words) { problem_->set_problem(words); }
   /// Shows the end. `problem` says why it failed, empty if it did not. `can_open`: a recording can be opened.
   void end(const QString& words, const QString& problem, bool can_open);
 

@@ -300,10 +300,6 @@ bool RecordPage::is_settled() const {
          !prompts_pause_.isActive();
 }
 
-void RecordPage::say_when_settled() {
-  if (is_settled()) emit settled();
-}
-
 void RecordPage::inspect_model() {
   model_pause_.stop();
   inspected_ = plan().model;

@@ -91,7 +91,9 @@ class RecordPage : public QWidget {
   void inspect_model();
   void take_facts(const ModelFacts& facts);
   void read_prompts();
-  void say_when_settled();
+  void say_when_settled() {
+    if (is_settled()) emit settled();
+  }
   [[nodiscard]] FileIdentity output_identity() const;
   void tick();
   void take_end(RecorderEnd end, const QString& reason);

@@ -247,10 +247,6 @@ void ViewState::set_range(TimeRange range) {
   history_.push(new RangeChange(*this, range_, range, change_));
 }
 
-void ViewState::end_range_change() {
-  ++change_;
-}
-
 void ViewState::show_whole() {
   if (!recording_) return;
   end_range_change();

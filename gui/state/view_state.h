@@ -75,7 +75,7 @@ class ViewState : public QObject {
   /// Sets the range, cut to the recording and at least 100 ns long. Successive changes become one undo step
   /// until end_range_change().
   void set_range(TimeRange range);
-  void end_range_change();
+  void end_range_change() { ++change_; }
   void show_whole();
   [[nodiscard]] QUndoStack& range_history() { return history_; }
 

@@ -32,10 +32,6 @@ int LaneRows::hidden() const {
                                         [&](const ShownGroup& group) { return is_hidden(group); }));
 }
 
-bool LaneRows::is_collapsible(const ShownGroup& group) const {
-  return group.lanes.size() > 1;
-}
-
 bool LaneRows::is_collapsed(const ShownGroup& group) const {
   if (!is_collapsible(group)) return false;
   if (const auto chosen = collapsed_.find(group.key); chosen != collapsed_.end()) return chosen->second;
@@ -45,10 +41,6 @@ bool LaneRows::is_collapsed(const ShownGroup& group) const {
         return other.kind == ShownGroup::GroupKind::run;
       }));
   return runs > max_expanded_runs;
-}
-
-void LaneRows::set_collapsed(const ShownGroup& group, bool is_collapsed) {
-  collapsed_[group.key] = is_collapsed;
 }
 
 void LaneRows::set_pinned(const ShownGroup& group, bool is_pinned) {

@@ -47,11 +47,11 @@ class LaneRows {
   [[nodiscard]] int hidden() const;
 
   // Choices by group take effect with lay_out().
-  [[nodiscard]] bool is_collapsible(const ShownGroup& group) const;
+  [[nodiscard]] bool is_collapsible(const ShownGroup& group) const { return group.lanes.size() > 1; }
   [[nodiscard]] bool is_collapsed(const ShownGroup& group) const;
   [[nodiscard]] bool is_pinned(const ShownGroup& group) const { return pinned_.contains(group.key); }
   [[nodiscard]] bool is_hidden(const ShownGroup& group) const { return hidden_.contains(group.key); }
-  void set_collapsed(const ShownGroup& group, bool is_collapsed);
+  void set_collapsed(const ShownGroup& group, bool is_collapsed) { collapsed_[group.key] = is_collapsed; }
   void set_pinned(const ShownGroup& group, bool is_pinned);
   void set_hidden(const ShownGroup& group, bool is_hidden);
   void show_hidden() { hidden_.clear(); }

@@ -111,10 +111,6 @@ void MarksLayer::set_text(std::size_t index, const std::string& text) {
   if (after != marks_) replace(std::move(after));
 }
 
-void MarksLayer::remove_chosen() {
-  if (chosen_) set_text(*chosen_, {});
-}
-
 void MarksLayer::edit(QWidget& parent, TimeRange time) {
   if (!refusal_.isEmpty()) return emit said(refusal_);
   const std::optional<std::size_t> index = chosen_;

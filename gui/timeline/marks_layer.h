@@ -35,7 +35,9 @@ class MarksLayer : public QObject {
   void add(Mark mark);
   /// Replaces the text of a mark; an empty text removes the mark.
   void set_text(std::size_t index, const std::string& text);
-  void remove_chosen();
+  void remove_chosen() {
+    if (chosen_) set_text(*chosen_, {});
+  }
   /// Asks for the text of the chosen mark, or of a new one at `time`.
   void edit(QWidget& parent, TimeRange time);
 

@@ -213,10 +213,6 @@ void TimelineView::fit_header() {
   viewport()->update();
 }
 
-int TimelineView::top_of_lanes() const {
-  return axis_height + rows_.pinned_height();
-}
-
 const LaneRow* TimelineView::row_at(int y) const {
   if (y < axis_height) return nullptr;
   const bool is_pinned = y < top_of_lanes();

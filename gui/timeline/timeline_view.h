@@ -121,7 +121,7 @@ class TimelineView : public QAbstractScrollArea {
   /// Dims rounds that a filter leaves out.
   void follow_filter();
   void list_phases();
-  [[nodiscard]] int top_of_lanes() const;
+  [[nodiscard]] int top_of_lanes() const { return axis_height + rows_.pinned_height(); }
   [[nodiscard]] TimeAxis axis() const;
   [[nodiscard]] std::optional<AxisRanges> axis_ranges();
   [[nodiscard]] const LaneRow* row_at(int y) const;

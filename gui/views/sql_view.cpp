@@ -212,10 +212,6 @@ void SqlView::save_query() {
   settings.endArray();
 }
 
-void SqlView::set_sql(const QString& sql) {
-  sql_->setPlainText(sql);
-}
-
 void SqlView::stop() {
   if (!job_.is_running()) return;
   job_.cancel();

@@ -26,7 +26,7 @@ class SqlView : public QWidget {
  public:
   explicit SqlView(ViewState& state, QWidget* parent = nullptr);
 
-  void set_sql(const QString& sql);
+  void set_sql(const QString& sql) { sql_->setPlainText(sql); }
   void run();
   [[nodiscard]] const QueryModel& model() const { return model_; }
 

@@ -115,10 +115,6 @@ WhyCard::WhyCard(ViewState& state, QWidget* parent) : QWidget(parent), state_(st
   forget();
 }
 
-QString WhyCard::words() const {
-  return words_->toPlainText();
-}
-
 void WhyCard::forget() {
   is_stale_ = true;
   job_.cancel();

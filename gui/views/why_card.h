@@ -26,7 +26,7 @@ class WhyCard : public QWidget {
   /// Null until the worker is done.
   [[nodiscard]] const DiagnosisPointer& diagnosis() const { return diagnosis_; }
   /// The card's text without its markup.
-  [[nodiscard]] QString words() const;
+  [[nodiscard]] QString words() const { return words_->toPlainText(); }
 
  signals:
   /// Emitted when the recording is explained, and shown.

@@ -81,10 +81,6 @@ void PhaseLegend::set_phases(std::vector<traces::Phase> phases) {
   update();
 }
 
-QSize PhaseLegend::sizeHint() const {
-  return {560, fontMetrics().height() + 6};
-}
-
 void PhaseLegend::paintEvent(QPaintEvent* /*event*/) {
   QPainter painter(this);
   LegendRow legend(painter, palette(), rect());

@@ -62,7 +62,7 @@ class PhaseLegend : public QWidget {
   explicit PhaseLegend(QWidget* parent = nullptr);
   void set_phases(std::vector<traces::Phase> phases);
 
-  [[nodiscard]] QSize sizeHint() const override;
+  [[nodiscard]] QSize sizeHint() const override { return {560, fontMetrics().height() + 6}; }
   [[nodiscard]] QSize minimumSizeHint() const override { return {120, sizeHint().height()}; }
 
  protected:

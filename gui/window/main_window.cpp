@@ -343,10 +343,6 @@ void MainWindow::show_following() {
   if (is_open) notices_->set_notice(notice_of(*shown), NoticeBar::Offer::reload);
 }
 
-void MainWindow::close_recording() {
-  if (state_.recording()) close_one(state_.recording());
-}
-
 void MainWindow::close_one(const RecordingPointer& recording) {
   // A copy, since `recording` may refer to an entry that close() removes.
   const std::vector<RecordingPointer> closed{recording};
@@ -428,10 +424,6 @@ QString MainWindow::notice_of(const OpenedRecording& recording) const {
   if (!is_open && recording.round_count() == 0)
     sentences << tr("This recording holds no rounds, so only its timeline and its facts are shown.");
   return sentences.join(u' ');
-}
-
-void MainWindow::show_start_page() {
-  stack_->setCurrentIndex(0);
 }
 
 void MainWindow::show_record_page() {

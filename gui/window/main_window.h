@@ -60,7 +60,9 @@ class MainWindow : public QMainWindow {
   /// Reads what is added to the shown recording while it is being written, until it is closed.
   void set_following(bool is_on);
   /// Close the shown recording, all others, or all of them. The next recording comes up, or the start page.
-  void close_recording();
+  void close_recording() {
+    if (state_.recording()) close_one(state_.recording());
+  }
   void close_other_recordings();
   void close_all_recordings();
   /// Brings up the page that has this view.
@@ -140,7 +142,7 @@ class MainWindow : public QMainWindow {
   void list_opened();
   [[nodiscard]] QString notice_of(const OpenedRecording& recording) const;
   void show_error(const QString& words);
-  void show_start_page();
+  void show_start_page() { stack_->setCurrentIndex(0); }
   void show_recording_page();
   void replay_request(const ComparedRun& run, std::size_t request_index);
   void export_view(QWidget& view);

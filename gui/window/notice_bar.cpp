@@ -54,10 +54,6 @@ void NoticeBar::set_notice(const QString& words, Offer offer) {
   show_text();
 }
 
-void NoticeBar::set_following(bool is_on) {
-  follow_->setChecked(is_on);
-}
-
 void NoticeBar::dismiss() {
   errors_.clear();
   notice_.clear();

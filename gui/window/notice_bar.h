@@ -27,7 +27,7 @@ class NoticeBar : public QFrame {
   /// Sets the notice about the shown recording; empty removes it.
   void set_notice(const QString& words, Offer offer = Offer::nothing);
   /// Sets the switch that follows the recording, without a signal.
-  void set_following(bool is_on);
+  void set_following(bool is_on) { follow_->setChecked(is_on); }
 
  signals:
   void reload_requested();

@@ -28,10 +28,6 @@ PinnedPair::PinnedPair(PinnedRun& pinned, Qt::Orientation orientation, QWidget* 
   connect(&pinned_, &PinnedRun::changed, this, &PinnedPair::follow);
 }
 
-QWidget* PinnedPair::pinned_view() const {
-  return pinned_.is_pinned() ? other_view_ : nullptr;
-}
-
 void PinnedPair::make_other() {
   other_ = new QWidget;
   other_view_ = make_(pinned_.state());

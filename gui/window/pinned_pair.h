@@ -24,7 +24,7 @@ class PinnedPair : public QWidget {
              std::function<QWidget*(ViewState&)> make, QWidget* parent = nullptr);
 
   /// View of the pinned run; null while no run is pinned.
-  [[nodiscard]] QWidget* pinned_view() const;
+  [[nodiscard]] QWidget* pinned_view() const { return pinned_.is_pinned() ? other_view_ : nullptr; }
 
  private:
   void follow();

@@ -57,10 +57,6 @@ ViewPanel::ViewPanel(const QString& title, QWidget* view, QWidget* parent)
   when_recoloured(*this, [this] { draw_sign(); });
 }
 
-int ViewPanel::bar_height() const {
-  return bar_ == nullptr ? 0 : bar_->sizeHint().height();
-}
-
 void ViewPanel::show_maximised(bool is_maximised) {
   is_maximised_ = is_maximised;
   if (button_ == nullptr) return;

@@ -24,7 +24,7 @@ class ViewPanel : public QWidget {
 
   [[nodiscard]] QWidget& view() const { return *view_; }
   /// Height of the bar with the title.
-  [[nodiscard]] int bar_height() const;
+  [[nodiscard]] int bar_height() const { return bar_ == nullptr ? 0 : bar_->sizeHint().height(); }
   /// Updates the button, whose text says what a click would do.
   void show_maximised(bool is_maximised);
 

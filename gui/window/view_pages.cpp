@@ -116,18 +116,6 @@ void ViewPages::offer_recording(bool is_there) {
   if (is_there) left_.reset();
 }
 
-QString ViewPages::title(int page) const {
-  return tabs_->tabText(page);
-}
-
-int ViewPages::current() const {
-  return std::max(tabs_->currentIndex(), 0);
-}
-
-void ViewPages::show_page(int page) {
-  tabs_->setCurrentIndex(page);
-}
-
 void ViewPages::show_view(QWidget& view) {
   if (drawer_->isAncestorOf(&view)) {
     if (maximised_ != drawer_) maximise(nullptr);

@@ -34,9 +34,9 @@ class ViewPages : public QWidget {
   /// Enables or disables the pages of a recording; they can only be chosen while there is one.
   void offer_recording(bool is_there);
   [[nodiscard]] int count() const { return static_cast<int>(pages_.size()); }
-  [[nodiscard]] QString title(int page) const;
-  [[nodiscard]] int current() const;
-  void show_page(int page);
+  [[nodiscard]] QString title(int page) const { return tabs_->tabText(page); }
+  [[nodiscard]] int current() const { return std::max(tabs_->currentIndex(), 0); }
+  void show_page(int page) { tabs_->setCurrentIndex(page); }
   /// Brings up the page that has this view. Opens the timeline and its details if the view is one of them.
   void show_view(QWidget& view);
   /// Name of the page that has this view; empty for the strip and the timeline, which stand beside all pages.

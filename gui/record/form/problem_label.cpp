@@ -17,14 +17,6 @@ ProblemLabel::ProblemLabel(QWidget* parent) : QLabel(parent) {
   hide();
 }
 
-void ProblemLabel::set_problem(const QString& words) {
-  show_words(words, !words.isEmpty());
-}
-
-void ProblemLabel::set_note(const QString& words) {
-  show_words(words, false);
-}
-
 void ProblemLabel::show_words(const QString& words, bool is_problem) {
   is_problem_ = is_problem;
   setText(is_problem ? QStringLiteral("✕ %1").arg(words) : words);

@@ -14,9 +14,9 @@ class ProblemLabel : public QLabel {
   explicit ProblemLabel(QWidget* parent = nullptr);
 
   /// Shows a problem; empty hides the line.
-  void set_problem(const QString& words);
+  void set_problem(const QString& words) { show_words(words, !words.isEmpty()); }
   /// Shows a note in the normal text colour, in the same place.
-  void set_note(const QString& words);
+  void set_note(const QString& words) { show_words(words, false); }
   [[nodiscard]] bool is_problem() const { return is_problem_; }
 
  protected:

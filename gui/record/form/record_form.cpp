@@ -258,10 +258,6 @@ void RecordForm::set_plan(const RecordPlan& plan) {
   is_showing_ = false;
 }
 
-void RecordForm::set_output(const QString& path) {
-  output_->setText(path);
-}
-
 RecordPlan RecordForm::plan() const {
   RecordPlan plan;
   plan.model = model_->currentText().trimmed().toStdString();
@@ -297,14 +293,6 @@ void RecordForm::set_problems(const std::map<PlanField, std::string>& problems) 
                       : field == PlanField::device  ? device_note_
                                                     : QString());
   }
-}
-
-void RecordForm::set_model_note(const QString& words) {
-  model_note_ = words;
-}
-
-void RecordForm::set_prompts_note(const QString& words) {
-  prompts_note_ = words;
 }
 
 void RecordForm::browse_model() {

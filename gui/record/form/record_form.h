@@ -29,7 +29,7 @@ class RecordForm : public QWidget {
 
   /// Shows a plan without a signal; ignores the plan's strategies.
   void set_plan(const RecordPlan& plan);
-  void set_output(const QString& path);
+  void set_output(const QString& path) { output_->setText(path); }
   /// Plan of the fields, without strategies.
   [[nodiscard]] RecordPlan plan() const;
   /// Why the further options can't be used; empty if they can.
@@ -37,8 +37,8 @@ class RecordForm : public QWidget {
 
   void set_problems(const std::map<PlanField, std::string>& problems);
   /// Sets the line below the model, which shows while the model has no problem.
-  void set_model_note(const QString& words);
-  void set_prompts_note(const QString& words);
+  void set_model_note(const QString& words) { model_note_ = words; }
+  void set_prompts_note(const QString& words) { prompts_note_ = words; }
   /// Offers the GPUs; without one, the field says why.
   void set_gpus(const std::vector<GpuFacts>& gpus, const std::string& problem);
   /// Why the template's arguments can't be used; empty if they can.

@@ -16,10 +16,6 @@ void ExitGridPlot::show_grid(ExitGrid grid) {
   forget_place();
 }
 
-QRect ExitGridPlot::plot_area() const {
-  return rect().adjusted(64, 8, -16, -28);
-}
-
 QRect ExitGridPlot::box_of(std::size_t exit_row, std::size_t exit_column) const {
   // The first exit is at the bottom, as in the skip map.
   const QRect area = plot_area();

@@ -28,7 +28,7 @@ class ExitGridPlot : public KeyboardPlot {
   [[nodiscard]] std::optional<std::size_t> next_place(std::size_t from, int key) const override;
 
  private:
-  [[nodiscard]] QRect plot_area() const;
+  [[nodiscard]] QRect plot_area() const { return rect().adjusted(64, 8, -16, -28); }
   [[nodiscard]] QRect box_of(std::size_t exit_row, std::size_t exit_column) const;
 
   ExitGrid grid_;

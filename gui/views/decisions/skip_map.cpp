@@ -105,10 +105,6 @@ SkipMap::SkipMap(ViewState& state, QWidget* parent)
   connect(&times_, &DetailedTimesReader::changed, this, qOverload<>(&QWidget::update));
 }
 
-SkipMap::Mode SkipMap::mode() const {
-  return static_cast<Mode>(choice_.currentIndex());
-}
-
 BackgroundJob::Job SkipMap::reading_job(const RecordingPointer& recording, std::size_t run_index) {
   times_.set_run(recording, run_index);
   decisions_.set_recording(state().recording());

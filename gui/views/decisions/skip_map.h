@@ -42,7 +42,7 @@ class SkipMap : public RoundsPlot {
  private:
   enum class Mode : std::uint8_t { runs, share, time };
 
-  [[nodiscard]] Mode mode() const;
+  [[nodiscard]] Mode mode() const { return static_cast<Mode>(choice_.currentIndex()); }
   void take(SkipPyramid skips);
   void paint_runs(QPainter& painter, const RoundAxis& axis) const;
   void paint_share(QPainter& painter, const RoundAxis& axis) const;

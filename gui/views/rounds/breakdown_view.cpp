@@ -78,10 +78,6 @@ int BreakdownView::min_area_height() const {
   return (static_cast<int>(round_parts) + 2) * row_height;
 }
 
-BreakdownView::Mode BreakdownView::mode() const {
-  return static_cast<Mode>(choice_.currentIndex());
-}
-
 BackgroundJob::Job BreakdownView::reading_job(const RecordingPointer& recording, std::size_t run_index) {
   details_.set_run(recording, run_index);
   return read_and_take([recording, run_index](const auto&) { return RoundTimes(*recording, run_index); },

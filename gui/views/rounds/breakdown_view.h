@@ -41,7 +41,7 @@ class BreakdownView : public RoundsPlot {
     std::function<std::vector<std::int64_t>(std::size_t first, std::size_t last)> sum;
   };
 
-  [[nodiscard]] Mode mode() const;
+  [[nodiscard]] Mode mode() const { return static_cast<Mode>(choice_.currentIndex()); }
   /// Times of the shown mode; null before they are read.
   [[nodiscard]] const DetailedTimes::Side* side(const DetailedTimes* times) const;
   [[nodiscard]] Parts phase_parts() const;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "rounds_plot.h"
 
-#include <QComboBox>
 #include <QHelpEvent>
 #include <QKeyEvent>
 #include <QPainter>

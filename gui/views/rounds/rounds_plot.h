@@ -5,14 +5,13 @@
 // a click that moves the cursor, and the cursor's line. It reads a run when the view is first shown, on a
 // worker if the run is long. A view reads and draws its data, and provides its texts.
 
+#include <QComboBox>
 #include <QWidget>
 
 #include "charts/chart_pane.h"
 #include "state/range_navigation.h"
 #include "views/rounds/round_axis.h"
 #include "widgets/background_job.h"
-
-class QComboBox;
 
 namespace draftscope::gui {
 

@@ -104,14 +104,6 @@ void RoundsStrip::paint_place(QPainter& painter, double rounds_per_pixel) const 
   }
 }
 
-bool RoundsStrip::has_rows() const {
-  return rounds() > 0 && state_.recording()->has_rows();
-}
-
-void RoundsStrip::go_to(std::size_t place) {
-  state_.go_to_round(state_.shown_rounds()->rounds[place]);
-}
-
 void RoundsStrip::mouseMoveEvent(QMouseEvent* event) {
   if (has_rows() && event->buttons().testFlag(Qt::LeftButton)) go_to(*place_at(event->pos()));
 }

@@ -28,12 +28,12 @@ class RoundsStrip : public KeyboardPlot {
   [[nodiscard]] std::size_t places() const override { return has_rows() ? rounds() : 0; }
   [[nodiscard]] std::optional<std::size_t> place_at(const QPoint& point) const override;
   [[nodiscard]] QString words_of(std::size_t place) const override;
-  void go_to(std::size_t place) override;
+  void go_to(std::size_t place) override { state_.go_to_round(state_.shown_rounds()->rounds[place]); }
 
  private:
   void read_run();
   /// False for an overview, which has no single rounds to go to.
-  [[nodiscard]] bool has_rows() const;
+  [[nodiscard]] bool has_rows() const { return rounds() > 0 && state_.recording()->has_rows(); }
   [[nodiscard]] QString title() const;
   void paint_place(QPainter& painter, double rounds_per_pixel) const;
   [[nodiscard]] std::size_t rounds() const { return sums_.empty() ? 0 : sums_.size() - 1; }

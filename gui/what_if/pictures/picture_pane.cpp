@@ -4,7 +4,6 @@
 #include <QScrollArea>
 #include <QVBoxLayout>
 
-#include "charts/chart_pane.h"
 #include "charts/chart_plot.h"
 #include "widgets/habits.h"
 
@@ -36,10 +35,6 @@ PicturePane::PicturePane(const QString& name, QWidget* parent)
   layout->setContentsMargins(0, 0, 0, 0);
   layout->setSpacing(0);
   layout->addWidget(scrollable(picture));
-}
-
-ChartPlot& PicturePane::plot() const {
-  return chart_->plot();
 }
 
 void PicturePane::set_picture(const QString& title, Chart chart, const QString& notes) {

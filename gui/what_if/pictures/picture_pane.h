@@ -6,11 +6,10 @@
 #include <QLabel>
 #include <QWidget>
 
-#include "charts/chart.h"
+#include "charts/chart_pane.h"
 
 namespace draftscope::gui {
 
-class ChartPane;
 class ChartPlot;
 
 /// Words on what belongs to an older question, while the new one is being answered.
@@ -29,7 +28,7 @@ class PicturePane : public QWidget {
   /// Marks the picture as one of an older question.
   void set_stale(bool is_stale);
   [[nodiscard]] bool is_stale() const { return is_stale_; }
-  [[nodiscard]] ChartPlot& plot() const;
+  [[nodiscard]] ChartPlot& plot() const { return chart_->plot(); }
 
  private:
   void show_chart(const QString& title, Chart chart, const QString& notes);

@@ -96,10 +96,6 @@ bool WhatIfWorker::is_settled() const {
          to_picture_ == nullptr;
 }
 
-void WhatIfWorker::end_if_settled() {
-  if (is_settled()) emit settled();
-}
-
 void WhatIfWorker::ask(const Question& question) {
   if (trained_ == nullptr) return;
   // Pictures of an older question would only delay the answer to this one.

@@ -93,7 +93,9 @@ class WhatIfWorker : public QObject {
   std::function<bool(std::int64_t, std::int64_t)> reporter(const JobPointer& job, std::int64_t parts,
                                                            void (WhatIfWorker::*signal)(int, int));
   void stop_pictures();
-  void end_if_settled();
+  void end_if_settled() {
+    if (is_settled()) emit settled();
+  }
 
   QThreadPool questions_;
   QThreadPool pictures_;
