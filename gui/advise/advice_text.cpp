@@ -6,7 +6,6 @@
 #include <QCoreApplication>
 #include <algorithm>
 #include <limits>
-#include <vector>
 
 #include "widgets/time_text.h"
 

@@ -2,7 +2,6 @@
 #include "opened_recording.h"
 
 #include <draftscope/base/number.h>
-#include <draftscope/simulator/analysis/measured_recording.h>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "sql_schema.h"
 
-#include <draftscope/traces/query.h>
-
 #include <algorithm>
 #include <array>
 #include <cctype>
 #include <cmath>
-#include <cstddef>
-#include <string_view>
 #include <variant>
 
 namespace draftscope::gui {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "sum_pyramid.h"
 
-#include <algorithm>
 #include <cmath>
 
 namespace draftscope::gui {

@@ -6,12 +6,10 @@
 #include <QKeyEvent>
 #include <QMenu>
 #include <QMenuBar>
-#include <QString>
 #include <QTimer>
 #include <QVBoxLayout>
 #include <algorithm>
 #include <limits>
-#include <vector>
 
 namespace draftscope::gui {
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The steps of the tour through a recording: five questions, and where each is answered.
+// The tour through a recording, whose steps are five questions, and where each is answered: a panel with a
+// sentence or two per step over a corner of the window, and a frame around the widget of the step.
 
 #include <QFrame>
 #include <QLabel>
@@ -24,11 +25,7 @@ struct TourStep {
 
 [[nodiscard]] const std::vector<TourStep>& tour_steps();
 
-// The tour: a panel with a sentence or two per step over a corner of the window, and a frame around the
-// widget of the step. → or Return goes on, ← back, Esc leaves; the window stays usable meanwhile.
-
-struct TourStep;
-
+/// → or Return goes on, ← back, Esc leaves; the window stays usable meanwhile.
 class Tour : public QFrame {
   Q_OBJECT
 

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "data/details/run_comparison.h"
 #include "models/column_text.h"
 #include "widgets/plot_style.h"
 #include "widgets/theme.h"

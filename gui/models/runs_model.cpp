@@ -4,7 +4,6 @@
 #include <draftscope/simulator/analysis/figure.h>
 #include <algorithm>
 #include <limits>
-#include <vector>
 
 #include "data/details/run_comparison.h"
 #include "models/column_text.h"

@@ -14,7 +14,6 @@
 #include <QVBoxLayout>
 #include <utility>
 
-#include "record/command_process.h"
 #include "record/live_reader.h"
 #include "widgets/files.h"
 #include "widgets/time_text.h"

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
-#include <utility>
 
 #include "data/lanes/slice_place.h"
 #include "data/rounds/round_times.h"

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "timeline/time_axis.h"
 #include "widgets/theme.h"
 #include "widgets/time_text.h"
 

@@ -5,7 +5,6 @@
 #include <QGlyphRun>
 #include <QPaintEngine>
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdlib>
 #include <iterator>

@@ -11,7 +11,6 @@
 
 #include "data/details/slice_details.h"
 #include "timeline/lane_painter.h"
-#include "timeline/time_axis.h"
 #include "widgets/drawing.h"
 #include "widgets/habits.h"
 #include "widgets/time_text.h"

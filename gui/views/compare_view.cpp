@@ -10,7 +10,6 @@
 
 #include "charts/chart_plot.h"
 #include "charts/table_file.h"
-#include "data/details/run_comparison.h"
 #include "models/column_text.h"
 #include "views/comparison_charts.h"
 #include "widgets/habits.h"

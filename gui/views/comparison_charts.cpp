@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "data/details/run_comparison.h"
 #include "widgets/plot_style.h"
 #include "widgets/time_text.h"
 

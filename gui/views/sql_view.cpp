@@ -11,7 +11,6 @@
 #include <QVBoxLayout>
 
 #include "charts/table_file.h"
-#include "data/sql_schema.h"
 #include "widgets/habits.h"
 #include "widgets/table_columns.h"
 #include "widgets/time_text.h"

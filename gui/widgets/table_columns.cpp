@@ -7,7 +7,6 @@
 #include <QToolTip>
 #include <algorithm>
 #include <map>
-#include <vector>
 
 #include "widgets/frozen_column.h"
 

@@ -9,7 +9,6 @@
 #include <QWidget>
 #include <vector>
 
-class QLabel;
 class QSplitter;
 class QToolButton;
 
@@ -47,8 +46,6 @@ class ViewPanel : public QWidget {
 
 // A page of views: rows below one another, each with one view or several side by side, and draggable dividers
 // between them. One view can take the whole page. The page scrolls if its views do not fit.
-
-class ViewPanel;
 
 /// A view, and its title where it shares the page.
 struct PlacedView {

@@ -9,7 +9,6 @@
 
 #include "details/timeline_panel.h"
 #include "widgets/habits.h"
-#include "window/view_page.h"
 
 namespace draftscope::gui {
 

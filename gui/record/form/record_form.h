@@ -14,7 +14,6 @@
 
 #include "record/form/plan_problems.h"
 
-class QLabel;
 class QSpinBox;
 
 namespace draftscope::gui {

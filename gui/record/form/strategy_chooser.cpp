@@ -7,7 +7,6 @@
 #include <QVBoxLayout>
 #include <utility>
 
-#include "record/form/plan_problems.h"
 #include "widgets/appearance.h"
 #include "widgets/theme.h"
 

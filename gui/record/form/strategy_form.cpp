@@ -1,19 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "strategy_form.h"
 
-#include <draftscope/speculation/catalogue/strategy_catalogue.h>
-
 #include <QComboBox>
 #include <QFileDialog>
 #include <QGridLayout>
 #include <QHBoxLayout>
 #include <QKeyEvent>
-#include <QLineEdit>
 #include <QScrollArea>
 #include <QToolButton>
 #include <algorithm>
 
-#include "record/form/plan_problems.h"
 #include "record/form/strategy_text.h"
 
 namespace draftscope::gui {

@@ -16,7 +16,6 @@
 
 #include "data/details/round_details.h"
 #include "views/replay/draft_tree_view.h"
-#include "views/replay/replay_document.h"
 #include "views/replay/request_chooser.h"
 #include "widgets/appearance.h"
 #include "widgets/habits.h"

@@ -5,7 +5,6 @@
 #include <draftscope/simulator/rounds/strategy_rounds.h>
 
 #include <algorithm>
-#include <optional>
 #include <set>
 #include <tuple>
 

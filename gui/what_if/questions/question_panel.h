@@ -15,7 +15,6 @@
 #include "widgets/background_job.h"
 
 class QComboBox;
-class QLabel;
 class QSpinBox;
 
 namespace draftscope::gui {

@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <utility>
-#include <vector>
 
 namespace draftscope::gui {
 
