@@ -9,28 +9,19 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 
+#include "data/of_sample.h"
 #include "models/column_text.h"
 #include "models/comparison_model.h"
 #include "models/rounds_model.h"
 #include "models/runs_model.h"
 #include "report/report_json.h"
-#include "sample.h"
 
 namespace draftscope::gui {
 namespace {
 
-class Models : public testing::Test {
+class Models : public OfSample {
  protected:
-  void SetUp() override {
-    traces::make_sample_file(folder_ / "sample.dstrace",
-                             {.runs = 3, .requests_per_run = 6, .max_rounds = 60});
-    auto opened = OpenedRecording::open(folder_ / "sample.dstrace");
-    ASSERT_TRUE(opened) << opened.error().message;
-    opened_ = *opened;
-  }
-
-  traces::TestFolder folder_;
-  RecordingPointer opened_;
+  void SetUp() override { open({.runs = 3, .requests_per_run = 6, .max_rounds = 60}); }
 };
 
 std::vector<double> column(const QAbstractItemModel& model, int section, int role) {
@@ -120,7 +111,7 @@ TEST_F(Models, OfRunsShowWhatTheReportPrints) {
   RunsModel model;
   const QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::Fatal);
   model.set_recording(opened_);
-  const auto measured = simulator::measure_recording(folder_ / "sample.dstrace");
+  const auto measured = simulator::measure_recording(path_);
   ASSERT_TRUE(measured) << measured.error().message;
   const auto report = nlohmann::json::parse(cli::report_json(*measured, false));
   ASSERT_EQ(model.rowCount(), static_cast<int>(report.at("runs").size()));

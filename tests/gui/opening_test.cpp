@@ -2,7 +2,6 @@
 // Tests what users may open and where they may export to: folders, files that vanish or grow, places that
 // can't be written. Each failure gives one line, and nothing that was open is lost.
 #include <gmock/gmock.h>
-#include <sys/stat.h>
 
 #include <QCheckBox>
 #include <QComboBox>
@@ -13,7 +12,6 @@
 #include <array>
 #include <memory>
 
-#include "small_disk.h"
 #include "views/sql_view.h"
 #include "widgets/files.h"
 #include "window_fixture.h"
@@ -246,31 +244,6 @@ TEST_F(Opening, SaysWhereViewsCantBeWritten) {
   }
   EXPECT_FALSE(window_.write_view(rounds, text_of(folder_ / "picture.bmp")));
   EXPECT_TRUE(is_said("expected .png, .svg or .pdf"));
-}
-
-TEST_F(Opening, SaysThatTheDiskIsFullAndLeavesWhatWasThere) {
-  ASSERT_EQ(open(folder_ / "sample.dstrace"), QString());
-  QWidget& rounds = raise(QStringLiteral("rounds"));
-  const std::array names{"full.png", "full.svg", "full.pdf", "full.csv"};
-  for (const char* name : names) traces::write_file(folder_ / name, "before");
-  {
-    const SmallDisk small;
-    for (const char* name : names) {
-      EXPECT_FALSE(window_.write_view(rounds, text_of(folder_ / name))) << name;
-      EXPECT_TRUE(is_said(name));
-    }
-  }
-  for (const char* name : names) EXPECT_EQ(traces::read_file(folder_ / name), "before");
-}
-
-TEST_F(Opening, NothingTakesThePlaceOfADeviceOrAPipe) {
-  ASSERT_EQ(open(folder_ / "sample.dstrace"), QString());
-  QWidget& rounds = raise(QStringLiteral("rounds"));
-  for (const char* name : {"pipe.png", "pipe.csv"}) {
-    ASSERT_EQ(::mkfifo((folder_ / name).c_str(), 0600), 0);
-    EXPECT_FALSE(window_.write_view(rounds, text_of(folder_ / name)));
-    EXPECT_TRUE(std::filesystem::is_fifo(folder_ / name));
-  }
 }
 
 TEST_F(Opening, WritesViewsWithTheEndingOfTheChosenType) {

@@ -37,8 +37,7 @@ class Navigation : public testing::Test {
  protected:
   void SetUp() override {
     traces::make_sample_file(folder_ / "sample.dstrace", {.max_rounds = 60});
-    const std::atomic<bool> cancelled{false};
-    const LoadedRecording loaded = load_recording(folder_ / "sample.dstrace", cancelled, {}).value();
+    const LoadedRecording loaded = load_recording(folder_ / "sample.dstrace").value();
     state_.add(loaded.recording, loaded.timeline);
     whole_ = state_.range();
     // The middle range leaves room on both sides.

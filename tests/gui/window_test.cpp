@@ -40,30 +40,6 @@ TEST_F(Window, ASelectedRowMovesTheCursorAndTheCursorSelectsTheRow) {
   EXPECT_EQ(table->currentIndex().row(), 2);
 }
 
-TEST_F(Window, TheWheelZoomsAroundThePointerAndBackUndoesIt) {
-  ASSERT_EQ(open(folder_ / "sample.dstrace"), QString());
-  ViewState& state = window_.state();
-  auto& timeline = view_of<TimelineView>(window_, QStringLiteral("timeline"));
-  const TimeRange whole = state.range();
-  const QPointF at(timeline.viewport()->width() * 0.6, 60);
-  const auto time_at = [&] {
-    const double share = (at.x() - 190.0) / (timeline.viewport()->width() - 190.0);
-    return static_cast<double>(state.range().start_ns) +
-           share * static_cast<double>(state.range().duration_ns());
-  };
-  const double before = time_at();
-  QWheelEvent turn(at, timeline.viewport()->mapToGlobal(at), {}, {0, 480}, Qt::NoButton, Qt::NoModifier,
-                   Qt::NoScrollPhase, false);
-  QApplication::sendEvent(timeline.viewport(), &turn);
-  EXPECT_LT(state.range().duration_ns(), whole.duration_ns());
-  EXPECT_NEAR(time_at(), before, 1e-6 * static_cast<double>(whole.duration_ns()) + 2.0);
-  state.end_range_change();
-  state.range_history().undo();
-  EXPECT_EQ(state.range(), whole);
-  state.range_history().redo();
-  EXPECT_LT(state.range().duration_ns(), whole.duration_ns());
-}
-
 TEST_F(Window, NeverShowsTimeOutsideTheRecording) {
   ASSERT_EQ(open(folder_ / "sample.dstrace"), QString());
   ViewState& state = window_.state();

@@ -5,23 +5,19 @@
 #include <algorithm>
 
 #include "data/details/run_comparison.h"
-#include "sample.h"
+#include "of_sample.h"
 
 namespace draftscope::gui {
 namespace {
 
-class AllRunsOf : public testing::TestWithParam<unsigned> {
+class AllRunsOf : public OfSample, public testing::WithParamInterface<unsigned> {
  protected:
   void SetUp() override {
-    traces::make_sample_file(folder_ / "a.dstrace",
-                             {.seed = GetParam(), .runs = 5, .requests_per_run = 9, .max_rounds = 20});
-    opened_ = OpenedRecording::open(folder_ / "a.dstrace").value();
+    open({.seed = GetParam(), .runs = 5, .requests_per_run = 9, .max_rounds = 20});
     for (std::size_t run = 0; run < opened_->runs().size(); ++run)
       if (opened_->runs()[run].run->is_baseline) baseline_ = {opened_, run};
   }
 
-  traces::TestFolder folder_;
-  RecordingPointer opened_;
   ComparedRun baseline_;
 };
 

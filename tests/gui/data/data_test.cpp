@@ -20,12 +20,10 @@
 #include "data/opened_recording.h"
 #include "data/rounds/round_times.h"
 #include "data/skip_pyramid.h"
-#include "sample.h"
+#include "of_sample.h"
 
 namespace draftscope::gui {
 namespace {
-
-const std::atomic<bool> never_cancelled{false};
 
 LaneSlices random_lane(std::mt19937_64& random, std::size_t count) {
   LaneSlices slices;
@@ -181,20 +179,9 @@ TEST(LanesOfLongSlices, KeepTheirTimesHoweverTheyArePutTogether) {
 
 INSTANTIATE_TEST_SUITE_P(Sizes, Lanes, testing::Values(0, 1, 2, 63, 64, 65, 700, 4096, 9000));
 
-class Recordings : public testing::TestWithParam<unsigned> {
+class Recordings : public OfSample, public testing::WithParamInterface<unsigned> {
  protected:
-  void SetUp() override {
-    sample_ =
-        traces::make_sample_file(folder_ / "sample.dstrace",
-                                 {.seed = GetParam(), .runs = 3, .requests_per_run = 4, .max_rounds = 200});
-    auto opened = OpenedRecording::open(folder_ / "sample.dstrace");
-    ASSERT_TRUE(opened) << opened.error().message;
-    opened_ = *opened;
-  }
-
-  traces::TestFolder folder_;
-  traces::Sample sample_;
-  RecordingPointer opened_;
+  void SetUp() override { open({.seed = GetParam(), .runs = 3, .requests_per_run = 4, .max_rounds = 200}); }
 };
 
 TEST_P(Recordings, HaveEachRoundOnceInTheOrderOfItsRun) {
@@ -218,7 +205,7 @@ TEST_P(Recordings, HaveEachRoundOnceInTheOrderOfItsRun) {
 }
 
 TEST_P(Recordings, ShowEverySpanAndKernelOnceInLanesWithoutOverlap) {
-  const auto loaded = load_recording(folder_ / "sample.dstrace", never_cancelled, {});
+  const auto loaded = load_recording(path_);
   ASSERT_TRUE(loaded) << loaded.error().message;
   const Timeline& timeline = *loaded->timeline;
   std::size_t on_tracks = 0;
@@ -255,7 +242,7 @@ TEST_P(Recordings, ShowEverySpanAndKernelOnceInLanesWithoutOverlap) {
 }
 
 TEST_P(Recordings, TellTheSameWhetherReadByOneThreadOrTwo) {
-  const auto loaded = load_recording(folder_ / "sample.dstrace", never_cancelled, {});
+  const auto loaded = load_recording(path_);
   ASSERT_TRUE(loaded) << loaded.error().message;
   const auto& expected = opened_->measured().figures.runs;
   const auto& found = loaded->recording->measured().figures.runs;
@@ -282,10 +269,9 @@ TEST_P(Recordings, TellTheSameWhetherReadByOneThreadOrTwo) {
 
 TEST_P(Recordings, CanBeCancelledAtAnyTime) {
   std::atomic<bool> cancelled{true};
-  EXPECT_FALSE(load_recording(folder_ / "sample.dstrace", cancelled, {}));
+  EXPECT_FALSE(load_recording(path_, cancelled, {}));
   cancelled = false;
-  const auto loaded = load_recording(folder_ / "sample.dstrace", cancelled,
-                                     [&](std::int64_t, std::int64_t) { cancelled = true; });
+  const auto loaded = load_recording(path_, cancelled, [&](std::int64_t, std::int64_t) { cancelled = true; });
   // Progress is reported once per many rows, so a small file may be read before the first report.
   EXPECT_EQ(static_cast<bool>(loaded), !cancelled);
 }
@@ -314,7 +300,7 @@ void expect_same_figures(const simulator::Figures& a, const simulator::Figures& 
 }
 
 TEST_P(Recordings, AreSummedUpByTheirOverviewAsByTheirRows) {
-  const auto overview = read_overview(folder_ / "sample.dstrace", never_cancelled);
+  const auto overview = read_overview(path_);
   ASSERT_TRUE(overview);
   EXPECT_FALSE(overview->recording->has_rows());
   EXPECT_TRUE(overview->recording->recording().rounds.empty());
@@ -342,8 +328,8 @@ TEST_P(Recordings, AreSummedUpByTheirOverviewAsByTheirRows) {
 }
 
 TEST_P(Recordings, AreAsBusyInTheirOverviewAsInTheirSlices) {
-  const auto overview = read_overview(folder_ / "sample.dstrace", never_cancelled);
-  const auto loaded = load_recording(folder_ / "sample.dstrace", never_cancelled, {});
+  const auto overview = read_overview(path_);
+  const auto loaded = load_recording(path_);
   ASSERT_TRUE(overview && loaded);
   std::map<std::pair<LaneKind, std::string>, std::array<double, 2>> busy;
   for (const Lane& lane : overview->timeline->lanes) {
@@ -359,13 +345,12 @@ TEST_P(Recordings, AreAsBusyInTheirOverviewAsInTheirSlices) {
 }
 
 TEST_P(Recordings, ThatContradictTheirOverviewAreShownByTheirRows) {
-  const auto path = folder_ / "sample.dstrace";
-  traces::change(path,
+  traces::change(path_,
                  "UPDATE request_sums SET accepted = 0; UPDATE round_columns SET emitted = 0; "
                  "DELETE FROM lane_columns");
-  const auto overview = read_overview(path, never_cancelled);
+  const auto overview = read_overview(path_);
   ASSERT_TRUE(overview);
-  const auto loaded = load_recording(path, never_cancelled, {});
+  const auto loaded = load_recording(path_);
   ASSERT_TRUE(loaded) << loaded.error().message;
   for (std::size_t run = 0; run < opened_->runs().size(); ++run)
     EXPECT_EQ(loaded->recording->measured().figures.runs[run].all.acceptance.acceptance_rate,
@@ -374,12 +359,12 @@ TEST_P(Recordings, ThatContradictTheirOverviewAreShownByTheirRows) {
        {"UPDATE meta SET value = 'x' WHERE key = 'overview_column_ns'", "UPDATE request_sums SET rounds = -1",
         "UPDATE round_columns SET rounds = 4611686018427387904 WHERE run = 1",
         "UPDATE request_sums SET drafted = 4611686018427387904", "DELETE FROM round_columns"}) {
-    traces::change(path, damage);
-    const auto damaged = read_overview(path, never_cancelled);
+    traces::change(path_, damage);
+    const auto damaged = read_overview(path_);
     if (damaged) {
       EXPECT_LT(damaged->recording->round_count(), std::size_t{1} << 25U);
     }
-    EXPECT_TRUE(load_recording(path, never_cancelled, {})) << damage;
+    EXPECT_TRUE(load_recording(path_)) << damage;
   }
 }
 

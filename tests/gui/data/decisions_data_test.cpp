@@ -12,7 +12,7 @@
 #include "data/decisions/decision_history.h"
 #include "data/decisions/rounds_picture.h"
 #include "data/decisions/summary_pictures.h"
-#include "sample.h"
+#include "of_sample.h"
 
 namespace draftscope::gui {
 namespace {
@@ -37,13 +37,9 @@ const DecisionPicture& picture_of(std::string_view key) {
   throw std::runtime_error(std::string(key));
 }
 
-class Decisions : public testing::Test {
+class Decisions : public OfSample {
  protected:
-  Decisions() {
-    traces::make_sample_file(folder_ / "sample.dstrace",
-                             {.seed = 5, .runs = 2, .requests_per_run = 3, .max_rounds = 30});
-    opened_ = OpenedRecording::open(folder_ / "sample.dstrace").value();
-  }
+  void SetUp() override { open({.seed = 5, .runs = 2, .requests_per_run = 3, .max_rounds = 30}); }
 
   /// A decision at each of some rounds of the second run, in time order.
   simulator::DecisionsOfKind made(const std::string& kind, const std::vector<std::uint32_t>& places) const {
@@ -67,9 +63,6 @@ class Decisions : public testing::Test {
     runs[1].kinds = std::move(kinds);
     return decision_history(opened_, std::move(runs));
   }
-
-  traces::TestFolder folder_;
-  RecordingPointer opened_;
 };
 
 TEST_F(Decisions, StandAtTheRoundThatTheyBelongTo) {

@@ -10,7 +10,7 @@
 
 #include "data/rounds/detailed_times.h"
 #include "data/rounds/draft_confidences.h"
-#include "sample.h"
+#include "of_sample.h"
 
 namespace draftscope::gui {
 namespace {
@@ -103,34 +103,24 @@ void add_by_kernels(const traces::Round& round, const traces::Sample& sample, Su
   }
 }
 
-class Details : public testing::TestWithParam<unsigned> {
+class Details : public OfSample, public testing::WithParamInterface<unsigned> {
  protected:
-  void open(bool kernels, int max_rounds) {
-    sample_ = traces::make_sample_file(
-        folder_ / "sample.dstrace",
-        {.seed = GetParam(), .runs = 3, .requests_per_run = 3, .max_rounds = max_rounds, .kernels = kernels});
+  void open_sample(bool kernels, int max_rounds) {
     // Reports leave out requests that were cancelled or failed, so let none be.
-    traces::change(folder_ / "sample.dstrace", "UPDATE requests SET stop = 0");
-    auto opened = OpenedRecording::open(folder_ / "sample.dstrace");
-    ASSERT_TRUE(opened) << opened.error().message;
-    opened_ = *opened;
+    open({.seed = GetParam(), .runs = 3, .requests_per_run = 3, .max_rounds = max_rounds, .kernels = kernels},
+         "UPDATE requests SET stop = 0");
   }
-
   DetailedTimes read(std::size_t run) {
-    auto reader = traces::Reader::open(folder_ / "sample.dstrace");
+    auto reader = traces::Reader::open(path_);
     EXPECT_TRUE(reader);
     auto times = read_detailed_times(*reader, *opened_, run, [] { return true; });
     EXPECT_TRUE(times) << times.error().message;
     return *std::move(times);
   }
-
-  traces::TestFolder folder_;
-  traces::Sample sample_;
-  RecordingPointer opened_;
 };
 
 TEST_P(Details, OfSpansAreTheInnermostOnesTime) {
-  open(false, 25);
+  open_sample(false, 25);
   for (std::size_t run = 0; run < opened_->runs().size(); ++run) {
     const std::vector<std::uint32_t>& rounds = opened_->runs()[run].rounds;
     const DetailedTimes times = read(run);
@@ -149,7 +139,7 @@ TEST_P(Details, OfSpansAreTheInnermostOnesTime) {
 }
 
 TEST_P(Details, OfKernelsAreTheTimeOfTheOneThatBeganFirst) {
-  open(true, 25);
+  open_sample(true, 25);
   for (std::size_t run = 0; run < opened_->runs().size(); ++run) {
     const std::vector<std::uint32_t>& rounds = opened_->runs()[run].rounds;
     const DetailedTimes times = read(run);
@@ -164,7 +154,7 @@ TEST_P(Details, OfKernelsAreTheTimeOfTheOneThatBeganFirst) {
 }
 
 TEST_P(Details, AddUpToTheTimeOfTheRounds) {
-  open(GetParam() % 2 == 0, 300);
+  open_sample(GetParam() % 2 == 0, 300);
   for (std::size_t run = 0; run < opened_->runs().size(); ++run) {
     const std::vector<std::uint32_t>& rounds = opened_->runs()[run].rounds;
     std::int64_t all = 0;
@@ -180,15 +170,15 @@ TEST_P(Details, AddUpToTheTimeOfTheRounds) {
 }
 
 TEST_P(Details, CanBeCancelledAndNeverFailOtherwise) {
-  open(true, 300);
-  auto reader = traces::Reader::open(folder_ / "sample.dstrace");
+  open_sample(true, 300);
+  auto reader = traces::Reader::open(path_);
   ASSERT_TRUE(reader);
   const auto times = read_detailed_times(*reader, *opened_, 1, [] { return false; });
   EXPECT_TRUE(times || times.error().message == "cancelled");
 }
 
 TEST_P(Details, AcceptanceByPositionIsTheReportsOverTheWholeRun) {
-  open(false, 300);
+  open_sample(false, 300);
   std::mt19937_64 random(GetParam());
   for (std::size_t run = 0; run < opened_->runs().size(); ++run) {
     const std::vector<std::uint32_t>& rounds = opened_->runs()[run].rounds;

@@ -14,7 +14,7 @@
 #include "data/details/round_details.h"
 #include "data/details/slice_details.h"
 #include "data/lanes/load_recording.h"
-#include "sample.h"
+#include "of_sample.h"
 
 namespace draftscope::gui {
 namespace {
@@ -212,26 +212,18 @@ TEST_P(Profiles, CountEverySliceOnceByItsName) {
 
 INSTANTIATE_TEST_SUITE_P(Seeds, Profiles, testing::Range(1U, 6U));
 
-class DrawerDetails : public testing::TestWithParam<unsigned> {
+class DrawerDetails : public OfSample, public testing::WithParamInterface<unsigned> {
  protected:
   void SetUp() override {
-    sample_ = traces::make_sample_file(
-        folder_ / "sample.dstrace", {.seed = GetParam(), .runs = 3, .requests_per_run = 4, .max_rounds = 40});
-    const std::atomic<bool> never_cancelled{false};
-    auto loaded = load_recording(folder_ / "sample.dstrace", never_cancelled, {});
-    ASSERT_TRUE(loaded) << loaded.error().message;
-    loaded_ = *std::move(loaded);
+    load({.seed = GetParam(), .runs = 3, .requests_per_run = 4, .max_rounds = 40});
     for (const traces::Request& request : sample_.recording.requests) run_of_[request.id] = request.run_id;
   }
 
-  traces::TestFolder folder_;
-  traces::Sample sample_;
-  LoadedRecording loaded_;
   std::map<traces::RequestId, traces::RunId> run_of_;
 };
 
 TEST_P(DrawerDetails, OfTheWholeTimeAddUpToTheUnionOfTheTracksSpans) {
-  const auto profile = range_profile(*loaded_.timeline, loaded_.timeline->whole, always);
+  const auto profile = range_profile(*timeline_, timeline_->whole, always);
   ASSERT_TRUE(profile);
   expect_conserved(*profile);
   std::vector<TimeRange> spans;
@@ -255,26 +247,26 @@ TEST_P(DrawerDetails, OfTheWholeTimeAddUpToTheUnionOfTheTracksSpans) {
   EXPECT_LE(counted, lasting(sample_.spans) + lasting(sample_.kernels));
   EXPECT_GE(counted + 2, lasting(sample_.spans) + lasting(sample_.kernels))
       << "all but moments at the very ends";
-  EXPECT_TRUE(range_profile(*loaded_.timeline, {}, always)->nodes.empty());
+  EXPECT_TRUE(range_profile(*timeline_, {}, always)->nodes.empty());
 }
 
 TEST_P(DrawerDetails, OfASpanRankItAmongThoseOfItsNamePhaseAndRun) {
   std::map<std::int64_t, const traces::Span*> spans;
   for (const traces::Span& span : sample_.spans) spans[span.id.value()] = &span;
   std::mt19937_64 random(GetParam());
-  for (std::size_t lane = 0; lane < loaded_.timeline->lanes.size(); ++lane) {
-    const Lane& of = loaded_.timeline->lanes[lane];
+  for (std::size_t lane = 0; lane < timeline_->lanes.size(); ++lane) {
+    const Lane& of = timeline_->lanes[lane];
     if (of.track_kind != "host" || of.slices.size() == 0) continue;
     for (int trial = 0; trial < 25; ++trial) {
       const SlicePlace place{lane, random() % of.slices.size()};
-      const auto details = slice_details(*loaded_.recording, *loaded_.timeline, place, always);
+      const auto details = slice_details(*opened_, *timeline_, place, always);
       ASSERT_TRUE(details);
       const traces::Span& span = *spans.at(of.slices.row_id(place.slice));
       EXPECT_EQ(details->name, sample_.strings[static_cast<std::size_t>(span.name_id.value()) - 1]);
       EXPECT_EQ(details->layer, span.layer);
-      EXPECT_EQ(loaded_.recording->runs()[details->run_index].run->id, run_of_.at(span.request_id));
+      EXPECT_EQ(opened_->runs()[details->run_index].run->id, run_of_.at(span.request_id));
       ASSERT_TRUE(details->request_index);
-      EXPECT_EQ(loaded_.recording->recording().requests[*details->request_index].id, span.request_id);
+      EXPECT_EQ(opened_->recording().requests[*details->request_index].id, span.request_id);
       std::vector<std::int64_t> kind;
       for (const traces::Span& other : sample_.spans)
         if (other.name_id == span.name_id && other.phase == span.phase &&
@@ -288,7 +280,7 @@ TEST_P(DrawerDetails, OfASpanRankItAmongThoseOfItsNamePhaseAndRun) {
                   return ns > span.end_ns - span.start_ns;
                 })));
       ASSERT_TRUE(details->parent);
-      const Lane& above = loaded_.timeline->lanes[details->parent->lane];
+      const Lane& above = timeline_->lanes[details->parent->lane];
       const std::int64_t parent = above.slices.row_id(details->parent->slice);
       if (span.parent_id != 0) {
         EXPECT_EQ(parent, span.parent_id.value());
@@ -305,20 +297,20 @@ TEST_P(DrawerDetails, OfASpanRankItAmongThoseOfItsNamePhaseAndRun) {
 TEST_P(DrawerDetails, OfAKernelHaveTheSpanThatLaunchedItAsParent) {
   std::map<std::int64_t, std::int64_t> launcher;
   for (const traces::Kernel& kernel : sample_.kernels) launcher[kernel.id.value()] = kernel.span_id.value();
-  for (std::size_t lane = 0; lane < loaded_.timeline->lanes.size(); ++lane) {
-    const Lane& of = loaded_.timeline->lanes[lane];
+  for (std::size_t lane = 0; lane < timeline_->lanes.size(); ++lane) {
+    const Lane& of = timeline_->lanes[lane];
     if (of.track_kind != "stream") continue;
     for (std::size_t slice = 0; slice < std::min<std::size_t>(of.slices.size(), 20); ++slice) {
-      const auto parent = parent_of(*loaded_.recording, *loaded_.timeline, {lane, slice});
+      const auto parent = parent_of(*opened_, *timeline_, {lane, slice});
       ASSERT_TRUE(parent);
-      EXPECT_EQ(loaded_.timeline->lanes[parent->lane].slices.row_id(parent->slice),
+      EXPECT_EQ(timeline_->lanes[parent->lane].slices.row_id(parent->slice),
                 launcher.at(of.slices.row_id(slice)));
     }
   }
 }
 
 TEST_P(DrawerDetails, OfARoundStandBesideTheRoundsOfItsRunWithAsManyRows) {
-  const OpenedRecording& opened = *loaded_.recording;
+  const OpenedRecording& opened = *opened_;
   const auto count = static_cast<std::uint32_t>(opened.recording().rounds.size());
   for (std::uint32_t index = 0; index < count; index += 7) {
     const auto details = round_details(opened, index, always);
@@ -369,14 +361,14 @@ TEST_P(DrawerDetails, OfARoundStandBesideTheRoundsOfItsRunWithAsManyRows) {
 }
 
 TEST_P(DrawerDetails, AreGivenUpWhenNobodyWaits) {
-  EXPECT_FALSE(round_details(*loaded_.recording, 0, never));
+  EXPECT_FALSE(round_details(*opened_, 0, never));
   std::size_t lane = 0;
-  while (loaded_.timeline->lanes[lane].slices.size() == 0) ++lane;
-  EXPECT_FALSE(slice_details(*loaded_.recording, *loaded_.timeline, {lane, 0}, never));
+  while (timeline_->lanes[lane].slices.size() == 0) ++lane;
+  EXPECT_FALSE(slice_details(*opened_, *timeline_, {lane, 0}, never));
 }
 
 TEST_P(DrawerDetails, OfDraftStepsFindEachTokenOfTheTreeOnce) {
-  const OpenedRecording& opened = *loaded_.recording;
+  const OpenedRecording& opened = *opened_;
   for (std::uint32_t index = 0; index < opened.recording().rounds.size(); ++index) {
     const auto tokens = opened.draft_tokens(index);
     std::vector<int> seen(tokens.size());
@@ -409,8 +401,7 @@ TEST(KernelDetails, FindTheCallThatLaunchedIt) {
                  "  start_ns = (SELECT start_ns FROM spans WHERE id = span);"
                  "UPDATE calls SET end_ns = start_ns + 1000;"
                  "INSERT INTO kernels SELECT * FROM calls");
-  const std::atomic<bool> never_cancelled{false};
-  const auto loaded = load_recording(path, never_cancelled, {});
+  const auto loaded = load_recording(path);
   ASSERT_TRUE(loaded) << loaded.error().message;
   const Timeline& timeline = *loaded->timeline;
   int kernels = 0;

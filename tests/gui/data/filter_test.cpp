@@ -11,7 +11,7 @@
 
 #include "data/rounds/matching_rounds.h"
 #include "data/rounds/round_filter.h"
-#include "sample.h"
+#include "of_sample.h"
 
 namespace draftscope::gui {
 namespace {
@@ -77,13 +77,9 @@ TEST(RoundFilter, TakesAnyInput) {
   EXPECT_LT(many.error().message.size(), 300U);
 }
 
-class MatchingRounds : public testing::Test {
+class MatchingRounds : public OfSample {
  protected:
-  MatchingRounds() {
-    traces::make_sample_file(folder_ / "sample.dstrace",
-                             {.seed = 3, .runs = 3, .requests_per_run = 4, .max_rounds = 25});
-    opened_ = OpenedRecording::open(folder_ / "sample.dstrace").value();
-  }
+  void SetUp() override { open({.seed = 3, .runs = 3, .requests_per_run = 4, .max_rounds = 25}); }
   [[nodiscard]] std::vector<bool> left_by(const std::string& words) const {
     return matching_rounds(*opened_, parse_filter(words).value(), [] { return true; });
   }
@@ -95,9 +91,6 @@ class MatchingRounds : public testing::Test {
                                *opened_->prompt_of(opened_->request_of(i)), i))
           << words << " round " << i;
   }
-
-  traces::TestFolder folder_;
-  RecordingPointer opened_;
 };
 
 TEST_F(MatchingRounds, AreThoseThatEachTermHoldsFor) {

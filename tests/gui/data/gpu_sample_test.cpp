@@ -57,8 +57,7 @@ class GpuSample : public testing::TestWithParam<const char*> {
     auto opened = OpenedRecording::open(sample(GetParam()));
     ASSERT_TRUE(opened) << opened.error().message;
     opened_ = *opened;
-    const std::atomic<bool> never_cancelled{false};
-    auto loaded = load_recording(sample(GetParam()), never_cancelled, {});
+    auto loaded = load_recording(sample(GetParam()));
     ASSERT_TRUE(loaded) << loaded.error().message;
     timeline_ = loaded->timeline;
   }
@@ -186,8 +185,7 @@ TEST_P(GpuSample, ShowsKernelsOfOneStreamSideBySide) {
 
 TEST(OperationsSample, TellsWhatBoundsAVerification) {
   const std::filesystem::path file = sample("h200-llama-1b-operations.dstrace");
-  const std::atomic<bool> never_cancelled{false};
-  const auto loaded = load_recording(file, never_cancelled, {});
+  const auto loaded = load_recording(file);
   ASSERT_TRUE(loaded) << loaded.error().message;
   const simulator::RecordedOperations& shown = loaded->recording->measured().operations;
   auto reader = traces::Reader::open(file);

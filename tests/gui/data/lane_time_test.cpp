@@ -9,29 +9,19 @@
 
 #include "data/lanes/lane_groups.h"
 #include "data/lanes/load_recording.h"
-#include "sample.h"
+#include "of_sample.h"
 
 namespace draftscope::gui {
 namespace {
 
-class RunsBySample : public testing::TestWithParam<unsigned> {
+class RunsBySample : public OfSample, public testing::WithParamInterface<unsigned> {
  protected:
-  void SetUp() override {
-    traces::make_sample_file(folder_ / "sample.dstrace",
-                             {.seed = GetParam(), .runs = 4, .requests_per_run = 5, .max_rounds = 30});
-    const std::atomic<bool> never_cancelled{false};
-    auto loaded = load_recording(folder_ / "sample.dstrace", never_cancelled, {});
-    ASSERT_TRUE(loaded) << loaded.error().message;
-    loaded_ = *std::move(loaded);
-  }
-
-  traces::TestFolder folder_;
-  LoadedRecording loaded_;
+  void SetUp() override { load({.seed = GetParam(), .runs = 4, .requests_per_run = 5, .max_rounds = 30}); }
 };
 
 TEST_P(RunsBySample, HaveGroupsWithEachLaneOnceAndRoundsWhenCollapsed) {
-  const Timeline& timeline = *loaded_.timeline;
-  const auto groups = shown_groups(timeline, *loaded_.recording);
+  const Timeline& timeline = *timeline_;
+  const auto groups = shown_groups(timeline, *opened_);
   // The sample has a device.
   EXPECT_EQ(groups[0].track_kind, "host");
   EXPECT_EQ(groups[1].track_kind, "stream");
@@ -55,8 +45,8 @@ TEST_P(RunsBySample, HaveGroupsWithEachLaneOnceAndRoundsWhenCollapsed) {
 
 TEST_P(RunsBySample, HaveLanesThatAreBusyWhereTheyHaveSlices) {
   std::mt19937_64 random(GetParam());
-  const TimeRange whole = loaded_.timeline->whole;
-  for (const Lane& lane : loaded_.timeline->lanes)
+  const TimeRange whole = timeline_->whole;
+  for (const Lane& lane : timeline_->lanes)
     for (int trial = 0; trial < 20; ++trial) {
       const std::int64_t start =
           whole.start_ns +

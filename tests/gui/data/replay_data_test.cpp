@@ -8,25 +8,19 @@
 
 #include "data/details/draft_tree.h"
 #include "data/details/listed_prompts.h"
-#include "sample.h"
+#include "of_sample.h"
 
 namespace draftscope::gui {
 namespace {
 
-class ReplayData : public testing::Test {
+class ReplayData : public OfSample {
  protected:
-  ReplayData() {
-    traces::make_sample_file(folder_ / "sample.dstrace",
-                             {.seed = 9, .runs = 3, .requests_per_run = 5, .max_rounds = 20});
-    // Turn the draft of every second round into a tree with two branches per token.
-    traces::change(
-        folder_ / "sample.dstrace",
-        "UPDATE draft_tokens SET parent = CASE WHEN \"index\" = 0 THEN -1 ELSE (\"index\" - 1) / 2 END "
-        "WHERE round % 2 = 0");
-    opened_ = OpenedRecording::open(folder_ / "sample.dstrace").value();
+  void SetUp() override {
+    // The draft of every second round becomes a tree with two branches per token.
+    open({.seed = 9, .runs = 3, .requests_per_run = 5, .max_rounds = 20},
+         "UPDATE draft_tokens SET parent = CASE WHEN \"index\" = 0 THEN -1 ELSE (\"index\" - 1) / 2 END "
+         "WHERE round % 2 = 0");
   }
-  traces::TestFolder folder_;
-  RecordingPointer opened_;
 };
 
 TEST_F(ReplayData, ListsEachPromptOnceAndEachRequestUnderOneOfThem) {

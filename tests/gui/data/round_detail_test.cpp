@@ -13,7 +13,7 @@
 #include "data/rounds/quantiles.h"
 #include "data/rounds/round_times.h"
 #include "data/sum_pyramid.h"
-#include "sample.h"
+#include "of_sample.h"
 
 namespace draftscope::gui {
 namespace {
@@ -107,18 +107,10 @@ TEST_P(Sizes, RankedDurationsAreWithinTheStatedErrorOfTheSortedOnes) {
 
 INSTANTIATE_TEST_SUITE_P(Items, Sizes, testing::Values(0, 1, 2, 15, 63, 64, 65, 128, 1000, 4097, 9000));
 
-class Runs : public testing::TestWithParam<unsigned> {
+class Runs : public OfSample, public testing::WithParamInterface<unsigned> {
  protected:
-  void SetUp() override {
-    traces::make_sample_file(folder_ / "sample.dstrace",
-                             {.seed = GetParam(), .runs = 3, .requests_per_run = 4, .max_rounds = 400});
-    auto opened = OpenedRecording::open(folder_ / "sample.dstrace");
-    ASSERT_TRUE(opened) << opened.error().message;
-    opened_ = *opened;
-  }
+  void SetUp() override { open({.seed = GetParam(), .runs = 3, .requests_per_run = 4, .max_rounds = 400}); }
 
-  traces::TestFolder folder_;
-  RecordingPointer opened_;
   std::mt19937_64 random_{GetParam()};
 };
 

@@ -4,32 +4,22 @@
 #include <gtest/gtest.h>
 
 #include "data/details/shadow_ranks.h"
-#include "sample.h"
+#include "of_sample.h"
 
 namespace draftscope::gui {
 namespace {
 
-class ShadowRanksOfSample : public testing::TestWithParam<unsigned> {
+class ShadowRanksOfSample : public OfSample, public testing::WithParamInterface<unsigned> {
  protected:
-  void SetUp() override {
-    sample_ = traces::make_sample_file(
-        folder_ / "sample.dstrace", {.seed = GetParam(), .runs = 2, .requests_per_run = 4, .max_rounds = 30});
-    auto opened = OpenedRecording::open(folder_ / "sample.dstrace");
-    ASSERT_TRUE(opened) << opened.error().message;
-    opened_ = *opened;
-  }
+  void SetUp() override { open({.seed = GetParam(), .runs = 2, .requests_per_run = 4, .max_rounds = 30}); }
 
   ShadowRanks read(std::size_t request) {
-    auto reader = traces::Reader::open(folder_ / "sample.dstrace");
+    auto reader = traces::Reader::open(path_);
     EXPECT_TRUE(reader);
     auto ranks = read_shadow_ranks(*reader, *opened_, request, [] { return true; });
     EXPECT_TRUE(ranks) << ranks.error().message;
     return *std::move(ranks);
   }
-
-  traces::TestFolder folder_;
-  traces::Sample sample_;
-  RecordingPointer opened_;
 };
 
 TEST_P(ShadowRanksOfSample, AreThoseOfTheRows) {

@@ -156,15 +156,6 @@ TEST_F(FollowedFile, IsDeleted) {
   expect_said("was deleted");
 }
 
-TEST_F(FollowedFile, IsReplaced) {
-  traces::make_sample_file(folder_ / "other.dstrace");
-  // What has been read of the first file stays readable meanwhile.
-  ASSERT_TRUE(QTest::qWaitFor([&] { return !window_.loader().is_loading(); }, patience_ms));
-  QTest::qWait(1500);
-  std::filesystem::rename(folder_ / "other.dstrace", path_);
-  expect_said("was replaced");
-}
-
 TEST_F(FollowedFile, HasARecorderThatDied) {
   window_.follower().set_patience(std::chrono::milliseconds(500));
   expect_said("its recorder may have ended");
@@ -175,15 +166,6 @@ TEST_F(FollowedFile, HasARecorderThatDied) {
   EXPECT_TRUE(QTest::qWaitFor(
       [&] { return notice().find("rounds so far") != std::string::npos || window_.follower().is_stalled(); },
       patience_ms));
-}
-
-TEST_F(FollowedFile, IsCutShort) {
-  ASSERT_TRUE(QTest::qWaitFor([&] { return !window_.loader().is_loading(); }, patience_ms));
-  QTest::qWait(1500);
-  // Remove the write-ahead log too, so that the rest of the file is no recording.
-  std::filesystem::remove(path_.string() + "-wal");
-  std::filesystem::resize_file(path_, 100);
-  expect_said("growing.dstrace");
 }
 
 }  // namespace
