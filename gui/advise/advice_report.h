@@ -24,10 +24,7 @@ struct AdviceQuestion {
   std::vector<std::string> strategies;  ///< Further strategies to consider, as on the command line.
   std::string curves_of;                ///< Recorded early-exit run; empty = the advised one.
 
-  friend bool operator==(const AdviceQuestion& a, const AdviceQuestion& b) {
-    return a.machine == b.machine && a.considered == b.considered && a.strategies == b.strategies &&
-           a.curves_of == b.curves_of;
-  }
+  friend bool operator==(const AdviceQuestion&, const AdviceQuestion&) = default;
 };
 
 /// Reason why a setting is listed.

@@ -16,9 +16,7 @@ struct ChartPlace {
   std::size_t series = 0;  ///< of_cells = `point` is an index of the panel's cells
   std::size_t point = 0;
 
-  friend bool operator==(const ChartPlace& a, const ChartPlace& b) {
-    return a.panel == b.panel && a.series == b.series && a.point == b.point;
-  }
+  friend bool operator==(const ChartPlace&, const ChartPlace&) = default;
 };
 
 /// Whether the chart has such a point or cell.

@@ -17,9 +17,7 @@ struct TimeRange {
   std::int64_t end_ns = 0;
 
   [[nodiscard]] std::int64_t duration_ns() const { return end_ns - start_ns; }
-  friend bool operator==(const TimeRange& a, const TimeRange& b) {
-    return a.start_ns == b.start_ns && a.end_ns == b.end_ns;
-  }
+  friend bool operator==(const TimeRange&, const TimeRange&) = default;
 };
 
 }  // namespace draftscope::gui

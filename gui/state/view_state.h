@@ -22,10 +22,7 @@ struct Cursor {
   std::size_t request_index = 0;         ///< Index into Recording::requests.
   std::size_t token_index = 0;           ///< Token of the request's output.
 
-  friend bool operator==(const Cursor& a, const Cursor& b) {
-    return a.round_index == b.round_index && a.request_index == b.request_index &&
-           a.token_index == b.token_index;
-  }
+  friend bool operator==(const Cursor&, const Cursor&) = default;
 };
 
 class ViewState : public QObject {

@@ -21,9 +21,7 @@ struct DecisionPlace {
   std::size_t kind = 0;
   std::size_t index = 0;
 
-  friend bool operator==(const DecisionPlace& a, const DecisionPlace& b) {
-    return a.kind == b.kind && a.index == b.index;
-  }
+  friend bool operator==(const DecisionPlace&, const DecisionPlace&) = default;
 };
 
 struct RunHistory {

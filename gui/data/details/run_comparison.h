@@ -21,9 +21,7 @@ struct ComparedRun {
   std::size_t run = 0;  ///< Index into OpenedRecording::runs().
 
   [[nodiscard]] const traces::Run& row() const { return *recording->runs()[run].run; }
-  friend bool operator==(const ComparedRun& a, const ComparedRun& b) {
-    return a.recording == b.recording && a.run == b.run;
-  }
+  friend bool operator==(const ComparedRun&, const ComparedRun&) = default;
 };
 
 struct RunAgainstBaseline {

@@ -15,9 +15,7 @@ struct SlicePlace {
   std::size_t lane = 0;
   std::size_t slice = 0;
 
-  friend bool operator==(const SlicePlace& a, const SlicePlace& b) {
-    return a.lane == b.lane && a.slice == b.slice;
-  }
+  friend bool operator==(const SlicePlace&, const SlicePlace&) = default;
 };
 
 [[nodiscard]] TimeRange time_of(const Timeline& timeline, const SlicePlace& place);

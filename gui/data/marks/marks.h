@@ -20,7 +20,7 @@ namespace draftscope::gui {
 struct Mark {
   TimeRange time;
   std::string text;
-  friend bool operator==(const Mark& a, const Mark& b) { return a.time == b.time && a.text == b.text; }
+  friend bool operator==(const Mark&, const Mark&) = default;
 };
 
 inline constexpr std::size_t max_marks = 1000;  ///< Marks of one recording.

@@ -8,25 +8,9 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <span>
-#include <tuple>
 #include <vector>
 
 namespace draftscope::gui {
-
-namespace {
-
-auto key(const Question& question) {
-  return std::tie(question.kind, question.recorded, question.exit, question.gamma, question.threshold,
-                  question.verifies_above_exit, question.gpu, question.machine_file, question.model,
-                  question.weights, question.regime, question.batch, question.tensor_parallel,
-                  question.longer_context, question.recorded_gpu, question.host, question.draft_cost);
-}
-
-}  // namespace
-
-bool operator==(const Question& a, const Question& b) {
-  return key(a) == key(b);
-}
 
 std::string strategy_of(const Question& question) {
   if (question.kind == StrategyKind::recorded) return question.recorded;

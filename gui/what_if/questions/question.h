@@ -41,12 +41,9 @@ struct Question {
   std::string recorded_gpu;          ///< Name of the GPU that the recording was made on; empty = not stated.
   std::string host;                  ///< Engine time outside passes, by name or a JSON file; empty = default.
   std::string draft_cost;  ///< Cost of a draft step, as on the command line; empty = the sum over its layers.
-};
 
-[[nodiscard]] bool operator==(const Question& a, const Question& b);
-[[nodiscard]] inline bool operator!=(const Question& a, const Question& b) {
-  return !(a == b);
-}
+  friend bool operator==(const Question&, const Question&) = default;
+};
 
 /// Specification as on the command line.
 [[nodiscard]] std::string strategy_of(const Question& question);
