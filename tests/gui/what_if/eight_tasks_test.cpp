@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Eight tasks of someone who has a recording, each a row: what the user does in the real window, at most
+// Tasks of someone who has a recording, each a row: what the user does in the real window, at most
 // three clicks, chords, choices or typed texts, and what then stands on the screen. The numbers are those
 // that the command prints as JSON of the same file.
 #include <draftscope/traces/reader.h>
@@ -19,6 +19,7 @@
 #include <QTextCursor>
 #include <QTimer>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "../../value_of.h"
 #include "../cli/trace_files.h"
@@ -28,6 +29,7 @@
 #include "drawn_texts.h"
 #include "models/runs_model.h"
 #include "settle.h"
+#include "views/decisions/skip_map.h"
 #include "views/device/device_view.h"
 #include "views/replay/replay_document.h"
 #include "views/why_card.h"
@@ -79,15 +81,20 @@ class User {
           return click(*bar, bar->tabRect(tab).center());
     FAIL() << words;
   }
-  /// Clicks the run's row in the table of the first page.
-  void click_run(const std::string& specification) {
+  void click_row(QTableView& table, int row) {
+    click(*table.viewport(), table.visualRect(table.model()->index(row, 1)).center());
+  }
+  /// Clicks the row of the first run with such a specification in the table of the first page.
+  void click_run(const char* beginning) {
     auto& table = runs_table();
-    for (int row = 0; row < table.model()->rowCount(); ++row) {
-      const QModelIndex cell = table.model()->index(row, RunsModel::run);
-      if (cell.data().toString().toStdString() == specification)
-        return click(*table.viewport(), table.visualRect(cell).center());
-    }
-    FAIL() << specification;
+    for (int row = 0; row < table.model()->rowCount(); ++row)
+      if (table.model()
+              ->index(row, RunsModel::run)
+              .data()
+              .toString()
+              .startsWith(QString::fromUtf8(beginning)))
+        return click_row(table, row);
+    FAIL() << beginning;
   }
   void choose_run(const char* specification) {
     ++actions_;
@@ -317,6 +324,68 @@ Words pdf_by_category(User& user) {
   return {"Written:"};
 }
 
+/// The lengths of the bars beside the map are the shares of the drafting rounds that skipped each sublayer.
+Words skipped_layers(User& user) {
+  traces::Reader reader = value_of(traces::Reader::open(user.recording()));
+  const traces::Recording rows = value_of(reader.recording());
+  const auto run = std::ranges::find_if(
+      rows.runs, [](const traces::Run& one) { return one.specification.starts_with("clasp"); });
+  std::vector<double> skipped;
+  double drafting = 0.0;
+  for (const traces::Round& round : rows.rounds) {
+    const auto set = std::ranges::find(rows.layer_sets, round.layer_set_id, &traces::LayerSet::id);
+    const auto request = std::ranges::find(rows.requests, round.request_id, &traces::Request::id);
+    if (request->run_id != run->id || set == rows.layer_sets.end()) continue;
+    ++drafting;
+    skipped.resize(2 * static_cast<std::size_t>(set->n_layers));
+    for (std::size_t sublayer = 0; sublayer < skipped.size(); ++sublayer)
+      skipped[sublayer] += set->skipped[sublayer / 8] >> (sublayer % 8) & 1;
+  }
+  auto& map = *user.widget<SkipMap>("skip-map");
+  const QImage picture = map.grab().toImage();
+  const QColor base = map.palette().color(QPalette::Base);
+  const int left = map.width() - 190 + 10;
+  constexpr int margin = 26;  // above and below the map
+  const double row_height = (picture.height() - 1.0 - 2 * margin) / static_cast<double>(skipped.size());
+  std::set<int> lengths;
+  for (std::size_t sublayer = 0; sublayer < skipped.size(); ++sublayer) {
+    const int y =
+        picture.height() - 1 - margin - static_cast<int>((static_cast<double>(sublayer) + 0.5) * row_height);
+    int length = 0;
+    while (length < 160 && picture.pixelColor(left + length, y) != base) ++length;
+    EXPECT_NEAR(length, skipped[sublayer] / drafting * 150.0, 2.0) << sublayer;
+    lengths.insert(length);
+  }
+  EXPECT_GT(lengths.size(), 1U) << "layers differ";
+  return {"attention runs", "skipped", "share that skipped it", "layer 0"};
+}
+
+Words paper_figure(User& user) {
+  std::filesystem::path written = user.recording();
+  written.replace_filename(user.recording().stem().string() + "-speedup-of-all-runs.pdf");
+  EXPECT_TRUE(std::filesystem::exists(written)) << "beside the recording";
+  Words words{"Written: " + written.string()};
+  const json report = printed(user, {"report"}, {});
+  for (const json& run : report["runs"]) {
+    words.push_back(run["specification"]);
+    if (run["speedup"].is_object()) words.push_back(speedup_of(run["speedup"]["value"]));
+  }
+  return words;
+}
+
+Words times_of_fifth_round(User& user) {
+  traces::Reader reader = value_of(traces::Reader::open(user.recording()));
+  const traces::Recording rows = value_of(reader.recording());
+  const auto run = std::ranges::find_if(
+      rows.runs, [](const traces::Run& one) { return one.specification.starts_with("clasp"); });
+  const auto request = std::ranges::find(rows.requests, run->id, &traces::Request::run_id);
+  const auto round = std::ranges::find_if(
+      rows.rounds, [&](const traces::Round& one) { return one.request_id == request->id && one.index == 4; });
+  return {"at round 4", "#4 mean share p50 p95 p99", "draft " + duration_text(round->draft_ns).toStdString(),
+          "verify " + duration_text(round->verify_ns).toStdString(),
+          "round " + duration_text(round->end_ns - round->start_ns).toStdString()};
+}
+
 Words latex_of_runs(User& user) {
   const std::string latex = QGuiApplication::clipboard()->text().toStdString();
   EXPECT_THAT(latex, testing::HasSubstr("\\begin{tabular}"));
@@ -381,6 +450,26 @@ constexpr EightTasksRow eight_tasks[]{
        user.press(Qt::Key_E, Qt::ControlModifier | Qt::ShiftModifier);
      },
      pdf_by_category},
+    {"WhichLayersAreSkipped", "early-exit",
+     [](User& user) {
+       user.click_run("clasp");
+       user.press(Qt::Key_3);
+     },
+     skipped_layers},
+    {"AFigureForAPaper", "early-exit",
+     [](User& user) {
+       user.press(Qt::Key_5);
+       user.press(Qt::Key_E);
+       user.press(Qt::Key_Return, Qt::NoModifier);
+     },
+     paper_figure},
+    {"WhereTheTimeOfARoundGoes", "early-exit",
+     [](User& user) {
+       user.click_run("clasp");
+       user.press(Qt::Key_2);
+       user.click_row(*user.widget<QWidget>("rounds")->findChild<QTableView*>(), 4);
+     },
+     times_of_fifth_round},
     {"LatexOfTheRuns", "early-exit",
      [](User& user) {
        QWidget& cells = *user.runs_table().viewport();
