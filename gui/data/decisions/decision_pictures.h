@@ -4,7 +4,6 @@
 // The pictures of decisions, one table row each: which decisions and series a picture shows, its shape, its
 // source paper, and the strategies that record it. A picture of a new series is one more row.
 
-#include <array>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -23,11 +22,6 @@ enum class PictureShape : std::uint8_t {
   search,      ///< Trials of `tune`, from a policy file.
 };
 
-/// A line of a picture.
-struct PictureLine {
-  std::string_view key;  ///< Key in simulator::decision_series(), or "realised_gain"; empty = no line.
-};
-
 struct DecisionPicture {
   std::string_view key;    ///< Unique key.
   std::string_view title;  ///< Title for people.
@@ -35,12 +29,13 @@ struct DecisionPicture {
   std::string_view kind;         ///< Kind of the decisions.
   std::string_view source;       ///< Paper and figure; empty = the project's own.
   std::string_view recorded_by;  ///< Strategies that make such decisions.
-  std::array<PictureLine, 2> lines{};
+  bool is_share = false;         ///< Whether values lie between 0 and 1.
+  std::string_view line{};       ///< Key in simulator::decision_series(), or "realised_gain"; empty = none.
+  std::string_view other_line{};
   std::string_view words{};       ///< Key in simulator::decision_words() that tells marks or shares apart.
   std::string_view phase_kind{};  ///< Kind of the decisions that change what the strategy is doing.
   std::string_view phase_words{};
   std::string_view first_phase{};  ///< Phase before the first such decision.
-  bool is_share = false;           ///< Whether values lie between 0 and 1.
 };
 
 [[nodiscard]] std::span<const DecisionPicture> decision_pictures();

@@ -112,12 +112,12 @@ void add_exits(const Source& source, std::string_view key, RoundsPicture& into) 
 }
 
 void add_lines(const Source& source, RoundsPicture& into) {
-  for (const PictureLine& line : into.picture->lines) {
-    if (line.key.empty()) continue;
-    if (line.key == "realised_gain") {
+  for (const std::string_view line : {into.picture->line, into.picture->other_line}) {
+    if (line.empty()) continue;
+    if (line == "realised_gain") {
       into.names.emplace_back("realised gain");
       into.values.emplace_back(realised_gain(source));
-    } else if (const DecisionSeries* series = series_of(source.decisions, line.key, 0)) {
+    } else if (const DecisionSeries* series = series_of(source.decisions, line, 0)) {
       into.names.emplace_back(series->row->title);
       into.values.emplace_back(at_places(source, [&](std::size_t i) { return series->values[i]; }));
     }
@@ -248,7 +248,7 @@ RoundsPicture rounds_picture(const DecisionHistory& history, const OpenedRecordi
   const Source source{shown, run_index, run.decisions.kinds[kind], places};
   add_words(source, made);
   if (picture.shape == PictureShape::lines) add_lines(source, made);
-  if (picture.shape == PictureShape::exits) add_exits(source, picture.lines.front().key, made);
+  if (picture.shape == PictureShape::exits) add_exits(source, picture.line, made);
   if (picture.shape == PictureShape::shares)
     for (std::uint32_t word = 0; word < made.words.size(); ++word) {
       std::vector<std::uint32_t>& before = made.counted.emplace_back(1, 0);

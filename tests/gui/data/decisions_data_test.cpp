@@ -263,9 +263,9 @@ TEST(DecisionPictures, HaveOneKeyEachAndSeriesThatThereAre) {
   for (const DecisionPicture& picture : decision_pictures()) {
     EXPECT_TRUE(keys.insert(picture.key).second) << picture.key;
     EXPECT_FALSE(picture.recorded_by.empty()) << picture.key;
-    for (const PictureLine& line : picture.lines) {
-      if (line.key.empty() || line.key == "realised_gain" || line.key == "exit_tpl") continue;
-      EXPECT_NO_THROW((void)series_row(picture.kind, line.key)) << picture.key;
+    for (const std::string_view line : {picture.line, picture.other_line}) {
+      if (line.empty() || line == "realised_gain" || line == "exit_tpl") continue;
+      EXPECT_NO_THROW((void)series_row(picture.kind, line)) << picture.key;
     }
     if (!picture.words.empty()) {
       EXPECT_NO_THROW((void)words_row(picture.kind, picture.words)) << picture.key;
