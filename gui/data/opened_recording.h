@@ -117,4 +117,9 @@ class OpenedRecording {
 
 using RecordingPointer = std::shared_ptr<const OpenedRecording>;
 
+/// The recording, or null while only its overview has been read.
+[[nodiscard]] inline RecordingPointer with_rows(const RecordingPointer& recording) {
+  return recording && recording->has_rows() ? recording : nullptr;
+}
+
 }  // namespace draftscope::gui

@@ -328,9 +328,11 @@ Result<DetailedTimes> times_of_kernels(traces::Reader& reader, const traces::Rec
 
 }  // namespace
 
-Result<DetailedTimes> read_detailed_times(traces::Reader& reader, const OpenedRecording& opened,
-                                          std::size_t run_index,
+Result<DetailedTimes> read_detailed_times(const RecordedRun& run,
                                           const std::function<bool()>& should_continue) {
+  const auto& [recording, run_index] = run;
+  const OpenedRecording& opened = *recording;
+  DRAFTSCOPE_TRY_ASSIGN(traces::Reader reader, traces::Reader::open(opened.recording().path));
   DRAFTSCOPE_TRY_ASSIGN(const auto strings, reader.strings());
   DRAFTSCOPE_TRY_ASSIGN(DetailedTimes times,
                         times_of_kernels(reader, opened.recording(), Gatherer(opened, run_index),

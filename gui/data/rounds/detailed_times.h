@@ -37,9 +37,11 @@ struct DetailedTimes {
 /// Layers from here on count as none.
 inline constexpr std::int32_t max_layers = 1024;
 
+/// A recording, and the index of a run of it.
+using RecordedRun = std::pair<RecordingPointer, std::size_t>;
+
 /// `should_continue` is polled; false cancels. Errors: unreadable tables; "cancelled".
-[[nodiscard]] Result<DetailedTimes> read_detailed_times(traces::Reader& reader, const OpenedRecording& opened,
-                                                        std::size_t run_index,
+[[nodiscard]] Result<DetailedTimes> read_detailed_times(const RecordedRun& run,
                                                         const std::function<bool()>& should_continue);
 
 }  // namespace draftscope::gui

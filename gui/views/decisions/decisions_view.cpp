@@ -92,7 +92,6 @@ DecisionsView::DecisionsView(ViewState& state, QWidget* parent)
     is_chosen_ = true;
     if (!is_stale_) show_picture();
   });
-  connect(&reader_, &DecisionsReader::changed, this, &DecisionsView::show_run);
   connect(&state_, &ViewState::recording_changed, this, &DecisionsView::forget_run);
   connect(&state_, &ViewState::run_changed, this, &DecisionsView::forget_run);
   connect(&state_, &ViewState::filter_changed, this, &DecisionsView::forget_run);
@@ -155,7 +154,7 @@ const DecisionPicture& DecisionsView::picture() const {
 }
 
 const RunHistory* DecisionsView::run() const {
-  const auto& history = reader_.read_history();
+  const auto& history = reader_.so_far();
   return history && state_.run() < history->runs.size() ? &history->runs[state_.run()] : nullptr;
 }
 
@@ -163,7 +162,7 @@ void DecisionsView::forget_run() {
   is_stale_ = true;
   asked_.reset();
   job_.cancel();
-  reader_.set_recording(state_.recording());
+  reader_.set_source(with_rows(state_.recording()));
   model_.set_kind(nullptr, 0, {});
   words_->clear();
   update();
@@ -172,8 +171,8 @@ void DecisionsView::forget_run() {
 void DecisionsView::read() {
   if (!is_stale_) return;
   is_stale_ = false;
-  reader_.set_recording(state_.recording());
-  if (reader_.history())
+  reader_.set_source(with_rows(state_.recording()));
+  if (reader_.ask())
     show_run();
   else
     show_picture();
@@ -208,7 +207,7 @@ void DecisionsView::show_picture() {
                                                 : tr("after %1").arg(text_of(shown_picture.source)));
   job_.cancel();
   const RunHistory* of_run = run();
-  model_.set_kind(reader_.read_history(), state_.run(), shown_picture.kind);
+  model_.set_kind(reader_.so_far(), state_.run(), shown_picture.kind);
   table_->setVisible(model_.rowCount() > 0);
   words_->clear();
   if (shown_picture.shape == PictureShape::search) return show_search();
@@ -221,7 +220,7 @@ void DecisionsView::show_picture() {
     emit shown();
     return;
   }
-  const std::shared_ptr<const DecisionHistory> history = reader_.read_history();
+  const std::shared_ptr<const DecisionHistory> history = reader_.so_far();
   switch (shown_picture.shape) {
     case PictureShape::gaps:
       numbered_->set_chart(numbered_chart(gaps_picture(of_run->decisions)));
@@ -256,7 +255,7 @@ void DecisionsView::bring_up(QWidget& widget) {
 }
 
 void DecisionsView::take(std::shared_ptr<const RoundsPicture> made) {
-  plot_->show_picture(std::move(made), reader_.read_history());
+  plot_->show_picture(std::move(made), reader_.so_far());
   show_cursor();
   emit shown();
 }
@@ -297,8 +296,7 @@ void DecisionsView::show_words_of_cursor() {
   QStringList lines;
   // The table has the decision itself.
   if (model_.row_of_place(place) < 0) lines << tr("round %1: no decision of this kind").arg(place);
-  if (const std::string change = mask_change_text(*reader_.read_history(), state_.run(), place);
-      !change.empty())
+  if (const std::string change = mask_change_text(*reader_.so_far(), state_.run(), place); !change.empty())
     lines << QString::fromStdString(change);
   words_->setText(lines.join(u'\n'));
 }
@@ -319,7 +317,7 @@ void DecisionsView::show_mask_decision(std::uint32_t round_index) {
     return update();
   }
   const std::uint32_t place = state_.recording()->place_in_run(round_index);
-  const auto decision = mask_decision(*reader_.read_history(), state_.run(), place);
+  const auto decision = mask_decision(*reader_.so_far(), state_.run(), place);
   if (!decision) return;
   const std::string_view kind = of_run->decisions.kinds[decision->kind].kind;
   // Prefer the shown picture if it is about such decisions, else take the first that is.

@@ -16,9 +16,8 @@
 #include "data/decisions/decision_pictures.h"
 #include "models/decisions_model.h"
 #include "state/view_state.h"
-#include "views/decisions/decisions_reader.h"
 #include "views/decisions/exit_grid_plot.h"
-#include "widgets/background_job.h"
+#include "widgets/read_when_asked.h"
 
 namespace draftscope::gui {
 
@@ -61,7 +60,7 @@ class DecisionsView : public QWidget {
   [[nodiscard]] const RunHistory* run() const;
 
   ViewState& state_;
-  DecisionsReader reader_;
+  ReadWhenAsked<RecordingPointer, DecisionHistory> reader_{read_decision_history, [this] { show_run(); }};
   DecisionsModel model_;
   BackgroundJob job_;
   bool is_stale_ = true;

@@ -102,19 +102,18 @@ SkipMap::SkipMap(ViewState& state, QWidget* parent)
       choice_(add_choice(tr("What the skip map shows"),
                          {tr("ran or skipped"), tr("how often skipped"), tr("time per layer")})) {
   setAccessibleName(tr("Skip map: rounds by sublayers"));
-  connect(&times_, &DetailedTimesReader::changed, this, qOverload<>(&QWidget::update));
 }
 
 BackgroundJob::Job SkipMap::reading_job(const RecordingPointer& recording, std::size_t run_index) {
-  times_.set_run(recording, run_index);
-  decisions_.set_recording(state().recording());
+  times_.set_source({recording, run_index});
+  decisions_.set_source(with_rows(state().recording()));
   return read_and_take([recording, run_index](const auto&) { return SkipPyramid(*recording, run_index); },
                        [this](SkipPyramid skips) { take(std::move(skips)); });
 }
 
 void SkipMap::forget_run() {
-  times_.set_run(nullptr, 0);
-  decisions_.set_recording(state().recording());  // Releases decisions of another recording.
+  times_.set_source({});
+  decisions_.set_source(with_rows(state().recording()));  // Releases decisions of another recording.
   skips_ = SkipPyramid();
 }
 
@@ -123,7 +122,7 @@ void SkipMap::take(SkipPyramid skips) {
   bool changes = false;
   for (std::size_t place = 0; place < skips_.rounds() && !changes; ++place) changes = skips_.is_change(place);
   // The text about a change names the decision, so reading starts here.
-  if (changes) static_cast<void>(decisions_.history());
+  if (changes) (void)decisions_.ask();
   SkipSummary all;
   skips_.summarise(0, skips_.rounds(), all);
   double skipped = 0.0;
@@ -231,8 +230,8 @@ std::vector<double> SkipMap::skipped_shares(const RoundAxis& axis) const {
 
 Chart SkipMap::figure_of(const RoundAxis& axis) const {
   if (mode() != Mode::time) return skip_chart(skipped_shares(axis));
-  if (times_.read_times() == nullptr) return {};
-  const DetailedTimes::Side& times = times_.read_times()->by_layer;
+  if (times_.so_far() == nullptr) return {};
+  const DetailedTimes::Side& times = times_.so_far()->by_layer;
   const std::vector<std::int64_t> sum = times.times.sum(axis.first, axis.last);
   std::vector<double> per_round_ns;
   for (std::size_t layer = 0; layer < times.named; ++layer)
@@ -251,7 +250,7 @@ void SkipMap::paint_skipped(QPainter& painter, const RoundAxis& axis,
 }
 
 void SkipMap::paint_times_or_why_not(QPainter& painter, const RoundAxis& axis) {
-  const DetailedTimes* times = times_.times();
+  const DetailedTimes* times = times_.ask().get();
   if (times != nullptr && times->by_layer.source != TimeSource::none)
     paint_times(painter, axis, times->by_layer);
   else if (times == nullptr)
@@ -349,7 +348,7 @@ void SkipMap::paint_bars(QPainter& painter, const QString& title, const std::vec
 
 QString SkipMap::change_text(std::size_t place) const {
   if (place >= skips_.rounds() || !skips_.is_change(place)) return {};
-  const auto& history = decisions_.read_history();
+  const auto& history = decisions_.so_far();
   if (!history) return tr("the mask changed here");
   return QString::fromStdString(mask_change_text(*history, state().run(), round_number(place))) +
          tr("\nReturn or a double click: that decision");
@@ -383,7 +382,7 @@ QString SkipMap::layer_text(std::size_t first, std::size_t last, std::size_t lay
 
 QString SkipMap::tooltip_at(const RoundAxis& axis, const QPoint& point) const {
   const DetailedTimes::Side* times =
-      mode() == Mode::time && times_.read_times() != nullptr ? &times_.read_times()->by_layer : nullptr;
+      mode() == Mode::time && times_.so_far() != nullptr ? &times_.so_far()->by_layer : nullptr;
   const std::size_t layers = times != nullptr ? times->named : skips_.sublayers() / 2;
   if (layers == 0) return {};
   const QRect area = plot_area();

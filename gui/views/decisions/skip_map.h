@@ -11,10 +11,11 @@
 
 #include <functional>
 
+#include "data/decisions/decision_history.h"
+#include "data/rounds/detailed_times.h"
 #include "data/skip_pyramid.h"
-#include "views/decisions/decisions_reader.h"
-#include "views/rounds/detailed_times_reader.h"
 #include "views/rounds/rounds_plot.h"
+#include "widgets/read_when_asked.h"
 
 namespace draftscope::gui {
 
@@ -67,8 +68,8 @@ class SkipMap : public RoundsPlot {
   QComboBox& choice_;
   SkipPyramid skips_;
   QString description_;  ///< Rates of the whole run, in words.
-  DetailedTimesReader times_;
-  DecisionsReader decisions_;
+  ReadWhenAsked<RecordedRun, DetailedTimes> times_{read_detailed_times, [this] { update(); }};
+  ReadWhenAsked<RecordingPointer, DecisionHistory> decisions_{read_decision_history, [] {}};
 };
 
 }  // namespace draftscope::gui

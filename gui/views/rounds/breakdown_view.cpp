@@ -70,7 +70,6 @@ BreakdownView::BreakdownView(ViewState& state, QWidget* parent)
       choice_(
           add_choice(tr("What the breakdown shows"), {tr("by phase"), tr("by layer"), tr("by operation")})) {
   setAccessibleName(tr("Breakdown of the rounds' time"));
-  connect(&details_, &DetailedTimesReader::changed, this, qOverload<>(&QWidget::update));
 }
 
 int BreakdownView::min_area_height() const {
@@ -79,7 +78,7 @@ int BreakdownView::min_area_height() const {
 }
 
 BackgroundJob::Job BreakdownView::reading_job(const RecordingPointer& recording, std::size_t run_index) {
-  details_.set_run(recording, run_index);
+  details_.set_source({recording, run_index});
   return read_and_take([recording, run_index](const auto&) { return RoundTimes(*recording, run_index); },
                        [this](RoundTimes times) {
                          times_ = std::move(times);
@@ -88,7 +87,7 @@ BackgroundJob::Job BreakdownView::reading_job(const RecordingPointer& recording,
 }
 
 void BreakdownView::forget_run() {
-  details_.set_run(nullptr, 0);
+  details_.set_source({});
   times_ = RoundTimes();
 }
 
@@ -123,14 +122,14 @@ BreakdownView::Parts BreakdownView::detailed_parts(const DetailedTimes::Side& ti
 
 std::optional<BreakdownView::Parts> BreakdownView::parts() const {
   if (mode() == Mode::phases) return phase_parts();
-  const DetailedTimes::Side* times = side(details_.read_times());
+  const DetailedTimes::Side* times = side(details_.so_far().get());
   if (times == nullptr || times->source == TimeSource::none) return std::nullopt;
   return detailed_parts(*times);
 }
 
 QString BreakdownView::why_no_parts() const {
   if (!details_.problem().isEmpty()) return details_.problem();
-  if (details_.read_times() == nullptr) return tr("reading what was recorded inside the phases …");
+  if (details_.so_far() == nullptr) return tr("reading what was recorded inside the phases …");
   return mode() == Mode::layers
              ? tr("This recording has no times of layers. On a CPU, record with --level layers or --level "
                   "ops; "
@@ -146,7 +145,7 @@ void BreakdownView::paint(QPainter& painter, const RoundAxis& axis) {
     percentiles_ = times_.percentiles(first_, last_);
     if (beside_ != nullptr) beside_->update();
   }
-  if (mode() != Mode::phases) (void)details_.times();
+  if (mode() != Mode::phases) (void)details_.ask();
   const std::optional<Parts> shown = parts();
   if (!shown) {
     paint_notice(painter, why_no_parts());

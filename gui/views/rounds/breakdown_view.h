@@ -7,9 +7,10 @@
 
 #include <QPointer>
 
+#include "data/rounds/detailed_times.h"
 #include "data/rounds/round_times.h"
-#include "views/rounds/detailed_times_reader.h"
 #include "views/rounds/rounds_plot.h"
+#include "widgets/read_when_asked.h"
 
 namespace draftscope::gui {
 
@@ -69,7 +70,7 @@ class BreakdownView : public RoundsPlot {
   QComboBox& choice_;
   QPointer<BreakdownView> beside_;  ///< View of the pinned run, or of the run that it is pinned beside.
   RoundTimes times_;
-  DetailedTimesReader details_;
+  ReadWhenAsked<RecordedRun, DetailedTimes> details_{read_detailed_times, [this] { update(); }};
   // Percentiles of the shown rounds, cached until the range changes.
   std::size_t first_ = 0;
   std::size_t last_ = 0;

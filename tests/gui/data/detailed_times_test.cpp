@@ -111,9 +111,7 @@ class Details : public OfSample, public testing::WithParamInterface<unsigned> {
          "UPDATE requests SET stop = 0");
   }
   DetailedTimes read(std::size_t run) {
-    auto reader = traces::Reader::open(path_);
-    EXPECT_TRUE(reader);
-    auto times = read_detailed_times(*reader, *opened_, run, [] { return true; });
+    auto times = read_detailed_times({opened_, run}, [] { return true; });
     EXPECT_TRUE(times) << times.error().message;
     return *std::move(times);
   }
@@ -171,9 +169,7 @@ TEST_P(Details, AddUpToTheTimeOfTheRounds) {
 
 TEST_P(Details, CanBeCancelledAndNeverFailOtherwise) {
   open_sample(true, 300);
-  auto reader = traces::Reader::open(path_);
-  ASSERT_TRUE(reader);
-  const auto times = read_detailed_times(*reader, *opened_, 1, [] { return false; });
+  const auto times = read_detailed_times({opened_, 1}, [] { return false; });
   EXPECT_TRUE(times || times.error().message == "cancelled");
 }
 

@@ -81,10 +81,8 @@ TEST_P(GpuSample, GivesTheTimeOfRoundsToOperationsWithoutRest) {
                                     "down",          "head",          "embedding",         "round control",
                                     "forward",       "draft step",    "verification",      "SelectTop",
                                     "MoveCacheRows", "[memcpy HtoD]", "[memcpy DtoH]"};
-  auto reader = traces::Reader::open(sample(GetParam()));
-  ASSERT_TRUE(reader);
   for (std::size_t run = 0; run < opened_->runs().size(); ++run) {
-    const auto times = read_detailed_times(*reader, *opened_, run, [] { return true; });
+    const auto times = read_detailed_times({opened_, run}, [] { return true; });
     ASSERT_TRUE(times) << times.error().message;
     const DetailedTimes::Side& side = times->by_operation;
     ASSERT_EQ(side.source, TimeSource::kernels);
