@@ -31,43 +31,52 @@ std::string_view acceptance_key(const RunsComparison& comparison) {
   return is_imported ? "acceptance_rate" : "step_acceptance";
 }
 
-/// Key, in the catalogue of measured figures, of a column that shows a figure of the run alone; else empty.
-std::string_view measured_key(const RunsComparison& comparison, int column) {
-  switch (column) {
-    case ComparisonModel::tokens_per_second:
-      return "tokens_per_second";
-    case ComparisonModel::mean_accepted_length:
-      return "mean_accepted_length";
-    case ComparisonModel::acceptance_rate:
-      return acceptance_key(comparison);
-    default:
-      return {};
-  }
-}
-
-FigureFormat format_of(int column) {
-  switch (column) {
-    case ComparisonModel::ratio:
-      return FigureFormat::factor;
-    case ComparisonModel::interval:
-      return FigureFormat::interval;
-    case ComparisonModel::acceptance_rate:
-      return FigureFormat::percent;
-    case ComparisonModel::significance:
-      return FigureFormat::p_value;
-    case ComparisonModel::identical:
-      return FigureFormat::match;
-    default:
-      return FigureFormat::number;
-  }
-}
-
 template <typename Source>
 ColumnText text_of(const simulator::FigureOf<Source>& figure) {
   return column_text(figure.title, figure.explanation);
 }
 
 }  // namespace
+
+/// One per column, in the order of Column.
+std::vector<ComparisonModel::Shown> ComparisonModel::columns_of(const RunsComparison& comparison) {
+  const auto measured = [](std::string_view key) {
+    const simulator::MeasuredFigure& figure = simulator::measured_figure(key);
+    return Shown{text_of(figure), figure.format,
+                 [&figure](const RunAgainstBaseline& of) { return figure.get(figures_of(of.run)); }};
+  };
+  const std::string_view acceptance_is = acceptance_key(comparison);
+  Shown acceptance = measured(acceptance_is);
+  if (acceptance_is == "step_acceptance") acceptance.words.title = column_text("accepted per step", {}).title;
+  const auto& same_text = simulator::identity_figure("same_text");
+  return {
+      {{tr("run"), tr("Strategy, and the recording that it is of")}},
+      measured("tokens_per_second"),
+      {{tr("ratio"), tr("To the baseline, on the prompts of both")},
+       FigureFormat::factor,
+       [](const RunAgainstBaseline& of) { return of.ratio ? FigureValue(of.ratio->value) : FigureValue(); }},
+      {text_of(simulator::ratio_figure("interval_95")), FigureFormat::interval,
+       [](const RunAgainstBaseline& of) {
+         return of.ratio ? simulator::figure_value(of.ratio->interval) : FigureValue();
+       }},
+      {{tr("faster on"), tr("Prompts on which it had more tokens a second than the baseline")},
+       FigureFormat::number,
+       [](const RunAgainstBaseline& of) {
+         return of.prompts > 0 ? FigureValue(static_cast<std::int64_t>(of.faster_prompts)) : FigureValue();
+       }},
+      {{tr("p, corrected"),
+        tr("How often prompts would lean to one side this far, or farther, if each were as likely to be "
+           "faster as slower: signed-rank test over prompts, corrected for the number of runs. Every "
+           "prompt counts by the rank of its gain, in the ratio and its interval by its time: the two "
+           "can disagree")},
+       FigureFormat::p_value,
+       [](const RunAgainstBaseline& of) { return simulator::figure_value(of.adjusted_p_value); }},
+      measured("mean_accepted_length"),
+      std::move(acceptance),
+      {text_of(same_text), FigureFormat::match, [&same_text](const RunAgainstBaseline& of) {
+         return of.is_baseline ? FigureValue() : same_text.get(of.identity);
+       }}};
+}
 
 void ComparisonModel::set_comparison(RunsComparison comparison) {
   beginResetModel();
@@ -82,6 +91,7 @@ void ComparisonModel::set_comparison(RunsComparison comparison) {
   colors_.clear();
   for (const RunAgainstBaseline& run : comparison.runs)
     colors_.push_back(colors[static_cast<std::size_t>(std::ranges::find(runs, run.run) - runs.begin())]);
+  columns_ = columns_of(comparison);
   comparison_ = std::move(comparison);
   endResetModel();
 }
@@ -95,24 +105,8 @@ int ComparisonModel::columnCount(const QModelIndex& parent) const {
 }
 
 FigureValue ComparisonModel::value(std::size_t row, int column) const {
-  const RunAgainstBaseline& of = comparison_.runs[row];
-  const simulator::Figures& figures = figures_of(of.run);
-  if (const std::string_view key = measured_key(comparison_, column); !key.empty())
-    return simulator::measured_figure(key).get(figures);
-  switch (column) {
-    case ratio:
-      return of.ratio ? FigureValue(of.ratio->value) : FigureValue();
-    case interval:
-      return of.ratio ? simulator::figure_value(of.ratio->interval) : FigureValue();
-    case faster:
-      return of.prompts > 0 ? FigureValue(static_cast<std::int64_t>(of.faster_prompts)) : FigureValue();
-    case significance:
-      return simulator::figure_value(of.adjusted_p_value);
-    case identical:
-      return of.is_baseline ? FigureValue() : simulator::identity_figure("same_text").get(of.identity);
-    default:
-      return {};
-  }
+  const Shown& shown = columns_[static_cast<std::size_t>(column)];
+  return shown.value ? shown.value(comparison_.runs[row]) : FigureValue();
 }
 
 QString ComparisonModel::run_name(std::size_t row) const {
@@ -131,7 +125,7 @@ QString ComparisonModel::text(std::size_t row, int column) const {
   if (column == ratio && comparison_.runs[row].is_baseline) return tr("baseline");
   if (column == faster && comparison_.runs[row].prompts > 0)
     return tr("%1 of %2").arg(comparison_.runs[row].faster_prompts).arg(comparison_.runs[row].prompts);
-  return figure_text(format_of(column), value(row, column));
+  return figure_text(columns_[static_cast<std::size_t>(column)].format, value(row, column));
 }
 
 QVariant ComparisonModel::data(const QModelIndex& index, int role) const {
@@ -147,36 +141,8 @@ QVariant ComparisonModel::data(const QModelIndex& index, int role) const {
 }
 
 QVariant ComparisonModel::headerData(int section, Qt::Orientation orientation, int role) const {
-  if (const std::string_view key = measured_key(comparison_, section); !key.empty())
-    return header_data(key == "step_acceptance"
-                           ? column_text("accepted per step", simulator::measured_figure(key).explanation)
-                           : text_of(simulator::measured_figure(key)),
-                       orientation, role);
-  switch (section) {
-    case run:
-      return header_data({tr("run"), tr("Strategy, and the recording that it is of")}, orientation, role);
-    case ratio:
-      return header_data({tr("ratio"), tr("To the baseline, on the prompts of both")}, orientation, role);
-    case interval:
-      return header_data(text_of(simulator::ratio_figure("interval_95")), orientation, role);
-    case faster:
-      return header_data(
-          {tr("faster on"), tr("Prompts on which it had more tokens a second than the baseline")},
-          orientation, role);
-    case significance:
-      return header_data(
-          {tr("p, corrected"),
-           tr("How often prompts would lean to one side this far, or farther, if each were as likely to be "
-              "faster "
-              "as slower: signed-rank test over prompts, corrected for the number of runs. Every prompt "
-              "counts by "
-              "the rank of its gain, in the ratio and its interval by its time: the two can disagree")},
-          orientation, role);
-    case identical:
-      return header_data(text_of(simulator::identity_figure("same_text")), orientation, role);
-    default:
-      return {};
-  }
+  if (section < 0 || section >= column_count) return {};
+  return header_data(columns_[static_cast<std::size_t>(section)].words, orientation, role);
 }
 
 }  // namespace draftscope::gui

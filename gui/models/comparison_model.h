@@ -4,10 +4,11 @@
 // The compared runs as a table: figures of each run, its ratio to the baseline with interval and test, and
 // whether the text is the same. The run's cell is decorated with the colour of its marks in charts.
 
-#include <draftscope/simulator/analysis/figure.h>
 #include <QAbstractTableModel>
+#include <functional>
 
 #include "data/details/run_comparison.h"
+#include "models/column_text.h"
 
 namespace draftscope::gui {
 
@@ -40,11 +41,18 @@ class ComparisonModel : public QAbstractTableModel {
   [[nodiscard]] QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
 
  private:
+  struct Shown {
+    ColumnText words;
+    simulator::FigureFormat format = simulator::FigureFormat::number;
+    std::function<simulator::FigureValue(const RunAgainstBaseline&)> value{};
+  };
+  [[nodiscard]] static std::vector<Shown> columns_of(const RunsComparison& comparison);
   [[nodiscard]] simulator::FigureValue value(std::size_t row, int column) const;
   [[nodiscard]] QString run_name(std::size_t row) const;
   [[nodiscard]] QString text(std::size_t row, int column) const;
 
   RunsComparison comparison_;
+  std::vector<Shown> columns_ = columns_of({});
   std::vector<std::size_t> colors_;  ///< [row]
 };
 
