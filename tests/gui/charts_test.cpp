@@ -14,6 +14,7 @@
 #include "charts/export_dialog.h"
 #include "charts/figure_file.h"
 #include "charts/table_file.h"
+#include "named_widget.h"
 #include "sample.h"
 #include "settle.h"
 #include "small_disk.h"
@@ -312,27 +313,20 @@ TEST_F(FigureFiles, TheDialogueWritesWhatItShows) {
   ExportDialog dialog(
       {exportable(chart_),
        Exportable{.name = QStringLiteral("table"), .data = chart_.table, .shown_data = chart_.table}});
-  const auto field = [&]<typename Field>(const char* name) {
-    for (Field* found : dialog.findChildren<Field*>())
-      if (found->accessibleName() == QLatin1String(name)) return found;
-    return static_cast<Field*>(nullptr);
-  };
-  auto* kind = field.operator()<QComboBox>("Column width");
-  auto* which = field.operator()<QComboBox>("Figure");
-  auto* format = field.operator()<QComboBox>("Format");
-  ASSERT_TRUE(kind != nullptr && which != nullptr && format != nullptr);
+  auto* kind = &named_widget<QComboBox>(dialog, "Column width");
+  auto* which = &named_widget<QComboBox>(dialog, "Figure");
+  auto* format = &named_widget<QComboBox>(dialog, "Format");
   EXPECT_EQ(dialog.options().width_inches, single_column_inches);
   kind->setCurrentIndex(1);
   EXPECT_EQ(dialog.options().width_inches, double_column_inches);
-  field.operator()<QDoubleSpinBox>("Width")->setValue(5.0);
+  named_widget<QDoubleSpinBox>(dialog, "Width").setValue(5.0);
   EXPECT_EQ(kind->currentIndex(), 2) << "neither of a paper's";
   EXPECT_TRUE(dialog.write(path("a.pdf")));
   EXPECT_EQ(format->count(), 6);
   which->setCurrentIndex(1);
   EXPECT_EQ(format->count(), 3) << "a table is no picture";
   format->setCurrentIndex(1);
-  for (QPushButton* button : dialog.findChildren<QPushButton*>())
-    if (button->text() == QStringLiteral("Co&py")) button->click();
+  named_widget<QPushButton>(dialog, "Copy").click();
   EXPECT_EQ(QApplication::clipboard()->text(), latex_of(chart_.table));
   const auto labels = dialog.findChildren<QLabel*>();
   EXPECT_TRUE(std::ranges::any_of(labels, [&](const QLabel* label) {
@@ -340,8 +334,7 @@ TEST_F(FigureFiles, TheDialogueWritesWhatItShows) {
   })) << "the preview is the text that is written";
   EXPECT_TRUE(dialog.write(path("a.tex")));
   EXPECT_FALSE(dialog.write(path("nowhere/a.tex")));
-  auto* problem = field.operator()<QLabel>("What went wrong");
-  EXPECT_TRUE(problem->text().contains(QStringLiteral("nowhere")));
+  EXPECT_TRUE(named_widget<QLabel>(dialog, "What went wrong").text().contains(QStringLiteral("nowhere")));
 }
 
 }  // namespace

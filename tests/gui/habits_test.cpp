@@ -61,13 +61,10 @@ TEST_F(Habits, AfterARunWasChosenKeysGoToTheViewAgain) {
   QWidget& map = raise(QStringLiteral("skip-map"));
   map.setFocus();
   auto* choice = map.findChild<QComboBox*>();
-  QComboBox* runs = nullptr;
-  for (QComboBox* box : window_.findChildren<QComboBox*>())
-    if (box->accessibleName() == QStringLiteral("Run")) runs = box;
-  ASSERT_NE(runs, nullptr);
-  QTest::mouseClick(runs, Qt::LeftButton, Qt::NoModifier, QPoint(runs->width() - 8, runs->height() / 2));
+  auto& runs = named_widget<QComboBox>(window_, "Run");
+  QTest::mouseClick(&runs, Qt::LeftButton, Qt::NoModifier, QPoint(runs.width() - 8, runs.height() / 2));
   settle();
-  runs->hidePopup();
+  runs.hidePopup();
   settle();
   window_.activateWindow();
   ASSERT_TRUE(QTest::qWaitForWindowActive(&window_));

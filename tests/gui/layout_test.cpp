@@ -183,11 +183,9 @@ TEST_F(Layout, AMatchThatIsSearchedForComesIntoSight) {
   raise(QStringLiteral("summary"));
   QWidget& timeline = view_of<QWidget>(window_, QStringLiteral("timeline"));
   ASSERT_FALSE(timeline.isVisible());
-  for (QLineEdit* edit : window_.findChildren<QLineEdit*>())
-    if (edit->accessibleName() == QStringLiteral("Search the timeline")) {
-      edit->setText(QStringLiteral("round"));
-      QTest::keyClick(edit, Qt::Key_Return);
-    }
+  auto& search = named_widget<QLineEdit>(window_, "Search the timeline");
+  search.setText(QStringLiteral("round"));
+  QTest::keyClick(&search, Qt::Key_Return);
   EXPECT_TRUE(timeline.isVisible());
 }
 

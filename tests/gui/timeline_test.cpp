@@ -169,10 +169,7 @@ TEST_F(TimelineInWindow, ToolTipsSayTheBeginToTheNanosecond) {
 }
 
 TEST_F(TimelineInWindow, SaysInWordsHowManyNamesMatch) {
-  QLineEdit* search = nullptr;
-  for (QLineEdit* edit : window_.findChildren<QLineEdit*>())
-    if (edit->accessibleName() == QStringLiteral("Search the timeline")) search = edit;
-  ASSERT_NE(search, nullptr);
+  auto* search = &named_widget<QLineEdit>(window_, "Search the timeline");
   const auto said = [&](const QString& words) {
     search->setText(words);
     return window_.statusBar()->currentMessage().toStdString();

@@ -12,6 +12,7 @@
 #include <stdexcept>
 
 #include "advise/advise_view.h"
+#include "named_widget.h"
 #include "record/record_page.h"
 #include "sample.h"
 #include "settle.h"

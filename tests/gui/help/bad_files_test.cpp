@@ -19,9 +19,7 @@ constexpr int patience_ms = 30000;
 class BadFiles : public Window {
  protected:
   [[nodiscard]] std::string notice() const {
-    for (const QLabel* label : window_.findChildren<QLabel*>())
-      if (label->accessibleName() == QStringLiteral("Notice")) return label->text().toStdString();
-    return {};
+    return named_widget<QLabel>(window_, "Notice").text().toStdString();
   }
   [[nodiscard]] std::size_t rounds() { return window_.state().recording()->round_count(); }
 

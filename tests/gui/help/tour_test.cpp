@@ -24,11 +24,7 @@ class FirstRun : public Window {
       if (button->text().remove(u'&').startsWith(words)) return *button;
     throw std::runtime_error(words.toStdString());
   }
-  QListWidget& samples() {
-    for (QListWidget* list : window_.findChild<StartPage*>()->findChildren<QListWidget*>())
-      if (list->accessibleName() == u"Samples") return *list;
-    throw std::runtime_error("Samples");
-  }
+  QListWidget& samples() { return named_widget<QListWidget>(*window_.findChild<StartPage*>(), "Samples"); }
   /// Opens the sample in this line by a click, and waits for all of it.
   QString open_sample(int line) {
     QListWidget& list = samples();

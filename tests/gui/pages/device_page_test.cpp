@@ -35,11 +35,7 @@ class DevicePage : public Window {
     ASSERT_TRUE(QTest::qWaitFor([&] { return view().is_settled(); }, 20000));
     settle();
   }
-  QComboBox& choice(const char* name) {
-    for (QComboBox* found : view().findChildren<QComboBox*>())
-      if (found->accessibleName() == QString::fromUtf8(name)) return *found;
-    throw std::runtime_error(name);
-  }
+  QComboBox& choice(const char* name) { return named_widget<QComboBox>(view(), name); }
   QString cell(int row, int column) { return view().rows().index(row, column).data().toString(); }
   int name_column() { return view().rows().columnCount() - 1; }
 };

@@ -135,10 +135,7 @@ TEST_F(TimelineExtras, AQuerysIntervalsAreALaneUntilItIsRemoved) {
   raise(QStringLiteral("sql"));
   settle();
   auto& sql = view_of<SqlView>(window_, QStringLiteral("sql"));
-  QPushButton* show = nullptr;
-  for (QPushButton* found : sql.findChildren<QPushButton*>())
-    if (found->text().remove(u'&') == u"Show as lane") show = found;
-  ASSERT_NE(show, nullptr);
+  auto* show = &named_widget<QPushButton>(sql, "Show as lane");
   const auto run = [&](const char* statement) {
     QSignalSpy finished(&sql, &SqlView::finished);
     sql.set_sql(QString::fromUtf8(statement));

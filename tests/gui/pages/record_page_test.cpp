@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <csignal>
 
+#include "named_widget.h"
 #include "record/command_process.h"
 #include "record/form/problem_label.h"
 #include "record/live_panel.h"
@@ -317,10 +318,7 @@ TEST_F(Recording, WhatIsNoModelOrNoPromptsIsSaidAtItsField) {
 
 TEST_F(Recording, TheCommandLineFillsTheFormAndFollowsIt) {
   set_plan(short_plan());
-  QLineEdit* line = nullptr;
-  for (QLineEdit* found : page_.findChildren<QLineEdit*>())
-    if (found->accessibleName() == QStringLiteral("Command line")) line = found;
-  ASSERT_NE(line, nullptr);
+  auto* line = &named_widget<QLineEdit>(page_, "Command line");
   EXPECT_EQ(line->text().toStdString(), command_line_of(short_plan()));
   RecordPlan other = short_plan();
   other.strategies = {"vanilla", "swift:ratio=0.5"};
@@ -343,13 +341,8 @@ TEST_F(Recording, OffersTheDevicesThatTheCommandNames) {
                      std::string("#!/bin/sh\n") + DRAFTSCOPE_PROGRAM + " \"$@\" | sed -e " +
                          R"('s/"gpus": *\[[^]]*\]/"gpus":[{"device":"cuda:0","name":"Planted"}]/' )" +
                          R"(-e 's/"gpus_problem": *"[^"]*"/"gpus_problem":null/')" + "\n");
-  QComboBox* device = nullptr;
-  QComboBox* traced = nullptr;
-  for (QComboBox* box : page_.findChildren<QComboBox*>()) {
-    if (box->accessibleName() == QStringLiteral("Device")) device = box;
-    if (box->accessibleName() == QStringLiteral("Device trace")) traced = box;
-  }
-  ASSERT_TRUE(device != nullptr && traced != nullptr);
+  auto* device = &named_widget<QComboBox>(page_, "Device");
+  auto* traced = &named_widget<QComboBox>(page_, "Device trace");
   set_plan(short_plan());
   EXPECT_TRUE(page_.problems().empty());
   ASSERT_EQ(device->count(), 2);

@@ -25,16 +25,8 @@ class SqlPage : public Window {
     raise(QStringLiteral("sql"));
     settle();
   }
-  [[nodiscard]] QString said() {
-    for (const QLabel* label : view().findChildren<QLabel*>())
-      if (label->accessibleName() == u"What became of the statement") return label->text();
-    return {};
-  }
-  QPushButton* button(const char* words) {
-    for (QPushButton* found : view().findChildren<QPushButton*>())
-      if (found->text().remove(u'&') == QString::fromUtf8(words)) return found;
-    return nullptr;
-  }
+  [[nodiscard]] QString said() { return named_widget<QLabel>(view(), "What became of the statement").text(); }
+  QPushButton* button(const char* words) { return &named_widget<QPushButton>(view(), words); }
   void run(const char* sql) {
     settle();
     QSignalSpy finished(&view(), &SqlView::finished);

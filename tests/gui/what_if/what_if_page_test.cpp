@@ -142,8 +142,7 @@ TEST_F(WhatIfPage, SlidersMoveTheAnswer) {
   wait_until_settled();
   EXPECT_DOUBLE_EQ(page().answer()->question.threshold, 0.95);
   EXPECT_NE(speedup(), lenient);
-  for (QPushButton* button : page().findChildren<QPushButton*>())
-    if (button->text().remove(u'&') == u"As recorded") button->click();
+  button("As recorded").click();
   wait_until_settled();
   EXPECT_EQ(page().answer()->question.recorded, "layerskip:exit=3,gamma=4");
   EXPECT_EQ(page().answer()->machine.name, "as recorded");
@@ -258,8 +257,7 @@ TEST_F(WhatIfPage, CanBeStoppedWhileItLearnsAndStartedAgain) {
   EXPECT_THAT(page().answer_panel().message().toStdString(), HasSubstr("stopped"));
   QTest::qWait(50);
   EXPECT_EQ(page().answer(), nullptr);
-  for (QPushButton* button : page().findChildren<QPushButton*>())
-    if (button->text().remove(u'&') == u"Learn from the recording") button->click();
+  button("Learn from the recording").click();
   wait_until_settled();
   EXPECT_NE(page().answer(), nullptr);
 }
@@ -388,11 +386,8 @@ TEST_F(WhatIfPage, PicturesCanBeStoppedAndMadeAfterAll) {
   EXPECT_THAT(waterfall.message().toStdString(), HasSubstr("Stopped"));
   QTest::qWait(200);
   EXPECT_THAT(waterfall.message().toStdString(), HasSubstr("Stopped")) << "nothing comes late";
-  for (QPushButton* button : page().findChildren<QPushButton*>())
-    if (button->text().remove(u'&') == u"Make the pictures") {
-      EXPECT_FALSE(button->isHidden());
-      button->click();
-    }
+  EXPECT_FALSE(button("Make the pictures").isHidden());
+  button("Make the pictures").click();
   wait_until_settled();
   for (const WhatIfView::AnswerPane& named : page().panes())
     EXPECT_EQ(named.pane->message(), QString()) << named.pane->objectName().toStdString();

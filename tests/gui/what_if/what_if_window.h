@@ -7,8 +7,8 @@
 #include <QPushButton>
 #include <QSignalSpy>
 #include <QTest>
-#include <stdexcept>
 
+#include "named_widget.h"
 #include "what_if_recordings.h"
 #include "window/main_window.h"
 
@@ -38,19 +38,11 @@ class WhatIfWindow : public WhatIfRecordings {
   }
   [[nodiscard]] Page& page() { return *window_.template findChild<Page*>(); }
 
-  /// Finds a control by the name that a screen reader speaks.
   template <typename Widget>
   [[nodiscard]] Widget* control(const char* name) {
-    for (Widget* widget : page().template findChildren<Widget*>())
-      if (widget->accessibleName() == QLatin1String(name)) return widget;
-    ADD_FAILURE() << name;
-    return nullptr;
+    return &named_widget<Widget>(page(), name);
   }
-  [[nodiscard]] QPushButton& button(const char* words) {
-    for (QPushButton* found : page().template findChildren<QPushButton*>())
-      if (found->text().remove(u'&') == QString::fromUtf8(words)) return *found;
-    throw std::runtime_error(words);
-  }
+  [[nodiscard]] QPushButton& button(const char* words) { return named_widget<QPushButton>(page(), words); }
 
   MainWindow window_{Memory::none};
 };
