@@ -10,7 +10,6 @@
 #include <random>
 
 #include "data/rounds/draft_confidences.h"
-#include "data/rounds/quantiles.h"
 #include "data/rounds/round_times.h"
 #include "data/sum_pyramid.h"
 #include "of_sample.h"
