@@ -7,6 +7,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "widgets/elided_apart.h"
 #include "widgets/plot_style.h"
 #include "widgets/theme.h"
 
@@ -272,12 +273,6 @@ class PanelDrawing {
   QCPGraph* last_filled_ = nullptr;
 };
 
-/// Cuts a name beside an axis to at most `share` of the chart's width.
-QString shortened(const QString& name, const ChartLook& look, double share) {
-  return QFontMetrics(look.font).elidedText(name, Qt::ElideMiddle,
-                                            static_cast<int>(share * look.size.width()));
-}
-
 void dress_axis(QCPAxis& axis, const ChartAxis& of, const ChartLook& look, bool has_labels,
                 bool is_slanted = false) {
   axis.setLabel(has_labels ? of.label : QString());
@@ -293,7 +288,8 @@ void dress_axis(QCPAxis& axis, const ChartAxis& of, const ChartLook& look, bool 
                                       : 0.9 / static_cast<double>(of.names.size());
     if (is_slanted) axis.setTickLabelRotation(slant_degrees);
     for (qsizetype i = 0; i < of.names.size(); ++i)
-      ticker->addTick(static_cast<double>(i), shortened(of.names[i], look, share));
+      ticker->addTick(static_cast<double>(i), elided_apart(of.names[i], of.names, QFontMetrics(look.font),
+                                                           static_cast<int>(share * look.size.width())));
     axis.setTicker(ticker);
     axis.setSubTicks(false);
     axis.setTickLength(0, 3);

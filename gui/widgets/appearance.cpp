@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "appearance.h"
 
+#include <QAbstractItemModel>
 #include <QApplication>
+#include <QComboBox>
 #include <QPainter>
 #include <QProxyStyle>
 #include <QStyleFactory>
@@ -9,6 +11,7 @@
 #include <array>
 #include <memory>
 
+#include "widgets/elided_apart.h"
 #include "widgets/theme.h"
 
 namespace draftscope::gui {
@@ -19,9 +22,20 @@ constexpr double min_contrast = 4.5;
 constexpr double button_contrast = 6.0;
 constexpr double quiet_contrast = 5.5;  // Well above min_contrast, on every background.
 
+/// Texts of the index's column, as far as a list of names goes.
+QStringList names_beside(const QModelIndex& index) {
+  constexpr int max_names = 64;
+  QStringList names;
+  if (!index.isValid()) return names;
+  const int rows = index.model()->rowCount(index.parent());
+  for (int row = 0; row < rows && rows <= max_names; ++row)
+    names << index.siblingAtRow(row).data().toString();
+  return names;
+}
+
 /// Fusion with visible boxes and circles in a dark palette, too. There Fusion's own outlines, darker than the
-/// window, are hardly visible. A choice without room for its text cuts it in the middle, and shows that it
-/// does.
+/// window, are hardly visible. Choices and cells without room for their text cut it where it differs from the
+/// other texts.
 class ClearStyle : public QProxyStyle {
  public:
   ClearStyle() : QProxyStyle(QStyleFactory::create(QStringLiteral("Fusion"))) {}
@@ -48,12 +62,27 @@ class ClearStyle : public QProxyStyle {
   void drawControl(ControlElement element, const QStyleOption* option, QPainter* painter,
                    const QWidget* widget) const override {
     const auto* box = qstyleoption_cast<const QStyleOptionComboBox*>(option);
-    if (element != CE_ComboBoxLabel || box == nullptr || box->editable)
-      return QProxyStyle::drawControl(element, option, painter, widget);
-    QStyleOptionComboBox elided = *box;
-    const QRect field = subControlRect(CC_ComboBox, box, SC_ComboBoxEditField, widget);
-    elided.currentText = option->fontMetrics.elidedText(box->currentText, Qt::ElideMiddle, field.width());
-    QProxyStyle::drawControl(element, &elided, painter, widget);
+    const auto* cell = qstyleoption_cast<const QStyleOptionViewItem*>(option);
+    if (element == CE_ComboBoxLabel && box != nullptr && !box->editable) {
+      QStyleOptionComboBox cut = *box;
+      const auto* choice = qobject_cast<const QComboBox*>(widget);
+      const QRect field = subControlRect(CC_ComboBox, box, SC_ComboBoxEditField, widget);
+      cut.currentText = elided_apart(
+          box->currentText,
+          choice == nullptr ? QStringList() : names_beside(choice->model()->index(0, choice->modelColumn())),
+          option->fontMetrics, field.width());
+      return QProxyStyle::drawControl(element, &cut, painter, widget);
+    }
+    if (element == CE_ItemViewItem && cell != nullptr && cell->textElideMode == Qt::ElideMiddle) {
+      const int margin = pixelMetric(PM_FocusFrameHMargin, option, widget) + 1;
+      const int room = subElementRect(SE_ItemViewItemText, option, widget).width() - 2 * margin;
+      if (cell->fontMetrics.horizontalAdvance(cell->text) > room) {
+        QStyleOptionViewItem cut = *cell;
+        cut.text = elided_apart(cell->text, names_beside(cell->index), cell->fontMetrics, room);
+        return QProxyStyle::drawControl(element, &cut, painter, widget);
+      }
+    }
+    QProxyStyle::drawControl(element, option, painter, widget);
   }
 };
 

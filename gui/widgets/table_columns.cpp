@@ -26,6 +26,7 @@ struct Width {
   int column = 0;
   int wanted = 0;
   int least = 0;
+  bool is_number = false;
 };
 
 class TableColumns : public QObject {
@@ -98,7 +99,8 @@ class TableColumns : public QObject {
     if (is_number && table_.model()->rowCount() > judged_rows)
       wanted = std::max(wanted, usual_digits * digit);
     const int letters = is_wide(column) ? picture_letters : min_letters;
-    return {column, wanted, is_number ? wanted : std::min(wanted, std::max(head, letters * digit))};
+    return {column, wanted, is_number ? wanted : std::min(wanted, std::max(head, letters * digit)),
+            is_number};
   }
 
   /// Width that the first rows' cells ask for, with the grid.
@@ -138,8 +140,8 @@ class TableColumns : public QObject {
     frozen_->follow();
   }
 
-  /// Gives the room that is left to the picture that is shown, or else evenly to all columns, of which none
-  /// becomes more than twice as wide.
+  /// Gives the room that is left to the picture that is shown, or else evenly to all columns, and to those of
+  /// texts once the others are twice as wide: numbers far from their names are hard to read.
   void spread(std::vector<Width>& widths, int left) const {
     const auto picture =
         std::ranges::find_if(widths, [this](const Width& width) { return is_wide(width.column); });
@@ -151,13 +153,19 @@ class TableColumns : public QObject {
     sharers.reserve(widths.size());
     for (Width& width : widths)
       if (!chosen_.contains(width.column)) sharers.push_back(&width);
+    const auto give = [&](const auto& max_more) {
+      for (std::size_t i = 0; i < sharers.size(); ++i) {
+        const int more =
+            std::min(max_more(*sharers[i]), std::max(0, left) / static_cast<int>(sharers.size() - i));
+        sharers[i]->wanted += more;
+        left -= more;
+      }
+    };
     // The narrow ones are full first, and leave the rest to the others.
     std::ranges::sort(sharers, {}, &Width::wanted);
-    for (std::size_t i = 0; i < sharers.size() && left > 0; ++i) {
-      const int more = std::min(sharers[i]->wanted, left / static_cast<int>(sharers.size() - i));
-      sharers[i]->wanted += more;
-      left -= more;
-    }
+    give([](const Width& width) { return width.wanted; });
+    std::erase_if(sharers, [](const Width* width) { return width->is_number; });
+    give([](const Width&) { return max_width_pixels; });
   }
 
   QTableView& table_;

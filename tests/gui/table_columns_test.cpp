@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Tests the widths of tables' columns: numbers are whole before names are, and the first column stays.
+// Tests the widths of tables' columns: numbers are whole before names are, names that are cut differ, and the
+// first column stays.
+#include <draftscope/simulator/analysis/gpu.h>
 #include <gtest/gtest.h>
 
 #include <QHeaderView>
@@ -8,7 +10,9 @@
 #include <QTableView>
 #include <QTest>
 #include <random>
+#include <set>
 
+#include "drawn_texts.h"
 #include "settle.h"
 #include "widgets/table_columns.h"
 
@@ -63,25 +67,63 @@ TEST(TableColumns, NumbersAreWholeInEveryWidthAndNamesGiveWay) {
   }
 }
 
-TEST(TableColumns, RoomThatIsLeftIsSharedAndNoColumnMoreThanDoubles) {
+TEST(TableColumns, RoomThatIsLeftIsSharedAndTextsTakeWhatWouldMoreThanDoubleNumbers) {
   QStandardItemModel model;
   fill(model, 4, 5);
   QTableView table;
   table.setModel(&model);
   keep_numbers_in_sight(table);
   table.show();
-  const auto all = [&] {
-    int sum = 0;
-    for (int column = 0; column < 5; ++column) sum += table.columnWidth(column);
-    return sum;
-  };
-  table.resize(6000, 300);
+  for (const int width : {1200, 6000}) {
+    table.resize(width, 300);
+    settle();
+    int all = 0;
+    for (int column = 0; column < 5; ++column) all += table.columnWidth(column);
+    EXPECT_EQ(all, table.viewport()->width()) << "the last column ends where the table does";
+    for (const int number : {1, 2, 4}) {
+      int wanted = table.horizontalHeader()->sectionSizeHint(number);
+      for (int row = 0; row < model.rowCount(); ++row)
+        wanted = std::max(wanted, table.sizeHintForIndex(model.index(row, number)).width() + 1);
+      EXPECT_LE(table.columnWidth(number), 2 * wanted);
+    }
+  }
+}
+
+TEST(TableColumns, NumbersAloneBecomeNoMoreThanTwiceAsWide) {
+  QStandardItemModel model;
+  fill(model, 4, 3);
+  QTableView table;
+  table.setModel(&model);
+  table.setColumnHidden(0, true);
+  keep_numbers_in_sight(table);
+  table.resize(2000, 300);
+  table.show();
   settle();
-  const int doubled = all();
-  EXPECT_LT(doubled, table.viewport()->width());
-  table.resize(doubled * 3 / 4, 300);
-  settle();
-  EXPECT_EQ(all(), table.viewport()->width()) << "the last column ends where the table does";
+  EXPECT_LT(table.columnWidth(1) + table.columnWidth(2), 500);
+}
+
+TEST(TableColumns, NamesThatAreCutDifferAndKeepTheirEnds) {
+  QStandardItemModel model;
+  for (const simulator::GpuSpecification& gpu : simulator::known_gpus())
+    model.appendRow(new QStandardItem(QString::fromStdString(gpu.name)));
+  QTableView table;
+  table.setModel(&model);
+  table.horizontalHeader()->hide();
+  table.verticalHeader()->hide();
+  keep_numbers_in_sight(table);
+  table.resize(400, 2000);
+  table.show();
+  for (int letters = 9; letters < 30; ++letters) {
+    table.setColumnWidth(0, letters * table.fontMetrics().horizontalAdvance(u'0'));
+    std::set<QString> drawn;
+    for (const DrawnText& text : drawn_texts(*table.viewport())) {
+      const QStringList ends = text.text.split(u'…');
+      const QString name = model.item(static_cast<int>(drawn.size()))->text();
+      EXPECT_TRUE(name.startsWith(ends.front()) && name.endsWith(ends.back()));
+      drawn.insert(text.text);
+    }
+    EXPECT_EQ(drawn.size(), simulator::known_gpus().size()) << letters;
+  }
 }
 
 TEST(TableColumns, ColumnsWithoutValuesAreHiddenUntilTheyHaveOne) {

@@ -38,7 +38,10 @@ QComboBox* make_choice(const QString& spoken) {
   choice->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
   choice->setMinimumContentsLength(18);
   // Long names are cut off in the box.
-  QObject::connect(choice, &QComboBox::currentTextChanged, choice, &QWidget::setToolTip);
+  QObject::connect(choice, &QComboBox::currentTextChanged, choice, [choice](const QString& text) {
+    const QString whole = choice->currentData(Qt::ToolTipRole).toString();
+    choice->setToolTip(whole.isEmpty() ? text : whole);
+  });
   return choice;
 }
 

@@ -11,7 +11,9 @@
 #include <QFormLayout>
 #include <QHBoxLayout>
 #include <QLabel>
+#include <QLineEdit>
 #include <QPushButton>
+#include <QRegularExpression>
 #include <QSignalBlocker>
 #include <algorithm>
 
@@ -23,6 +25,15 @@ namespace draftscope::gui {
 namespace {
 
 constexpr const char* share_of_step = "share";  // Stands in for the option's word.
+
+/// A processor's name without what says nothing in a list: "Intel(R) Xeon(R) Gold 6338 CPU @ 2.00GHz" is
+/// "Intel Xeon Gold 6338", "NVIDIA H200" is "H200", as the names of GPUs are.
+QString short_name(const QString& processor) {
+  static const QRegularExpression idle(
+      QStringLiteral(R"(^NVIDIA\b| *(\((R|TM)\)|\b(CPU|Processor|\d+-Core)\b|@ *[\d.]+ *GHz))"),
+      QRegularExpression::CaseInsensitiveOption);
+  return QString(processor).remove(idle).simplified();
+}
 
 QString machine_text(const simulator::MachineFile& file) {
   return file.gpu ? QuestionPanel::tr("%1 (file)").arg(QString::fromUtf8(file.gpu->name))
@@ -206,11 +217,14 @@ void QuestionPanel::take_model(const std::string& name, const QString& path) {
 
 void QuestionPanel::list_machines() {
   gpu_->clear();
-  const std::string processor = simulator::meta_value(trained_->recording().meta, "processor");
+  const auto processor = QString::fromUtf8(simulator::meta_value(trained_->recording().meta, "processor"));
   gpu_->addItem(trained_->is_imported() ? tr("choose a GPU")
-                : processor.empty()     ? tr("as recorded")
-                                        : tr("%1 (recorded)").arg(QString::fromUtf8(processor)),
+                : processor.isEmpty()   ? tr("as recorded")
+                                        : tr("%1 (recorded)").arg(short_name(processor)),
                 QString());
+  gpu_->setItemData(0, processor, Qt::ToolTipRole);
+  gpu_->setToolTip(processor);
+  gpu_->lineEdit()->setCursorPosition(0);
   for (std::size_t file = 0; file < machine_files_.size(); ++file) {
     gpu_->addItem(machine_text(*machine_files_[file]), QString());
     gpu_->setItemData(gpu_->count() - 1, static_cast<int>(file), file_role);

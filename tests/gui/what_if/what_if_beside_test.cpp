@@ -171,6 +171,17 @@ TEST_F(BesidePage, BoxesFindWhatIsTyped) {
   EXPECT_EQ(page().question().question().gpu, wanted);
 }
 
+TEST_F(BesidePage, ABoxNamesTheRecordedProcessorShortlyAndItsTipNamesItWhole) {
+  open(std::filesystem::path(DRAFTSCOPE_SOURCE_DIR) / "traces/samples/early-exit.dstrace");
+  raise();
+  wait_until_settled();
+  auto* gpu = control<QComboBox>("GPU");
+  EXPECT_EQ(gpu->currentText(), QStringLiteral("Intel Xeon (recorded)"));
+  EXPECT_EQ(gpu->lineEdit()->cursorPosition(), 0) << "a name that is cut shows its beginning";
+  for (const int place : {3, 0}) gpu->setCurrentIndex(place);
+  EXPECT_EQ(gpu->toolTip(), QStringLiteral("Intel(R) Xeon(R) Processor"));
+}
+
 TEST_F(BesidePage, HostAndDraftCostAreAsked) {
   control<QComboBox>("GPU")->setCurrentIndex(3);
   auto* host = control<QComboBox>("What the engine takes beside passes");
