@@ -21,8 +21,10 @@ class RecordedRuns {
  public:
   explicit RecordedRuns(const std::vector<std::string>& strategies) {
     const std::filesystem::path file = folder_ / "run.dstrace";
+    // Portable kernels decode the same text on every machine.
     std::vector<std::string> arguments = cli::record_arguments(
-        file, "--quiet --max-tokens 48 --repeats 1 --strategy vanilla", "demo", "demo-plain");
+        file, "--quiet --kernels portable --max-tokens 48 --repeats 1 --strategy vanilla", "demo",
+        "demo-plain");
     for (const std::string& strategy : strategies)
       arguments.insert(arguments.end(), {"--strategy", strategy});
     const cli::CommandResult result = cli::run_command(arguments);

@@ -113,13 +113,15 @@ TEST(TableColumns, NamesThatAreCutDifferAndKeepTheirEnds) {
   keep_numbers_in_sight(table);
   table.resize(400, 2000);
   table.show();
-  for (int letters = 9; letters < 30; ++letters) {
+  // "A1…4-80GB" is the shortest that tells some of them apart.
+  for (int letters = 11; letters < 30; ++letters) {
     table.setColumnWidth(0, letters * table.fontMetrics().horizontalAdvance(u'0'));
     std::set<QString> drawn;
+    int row = 0;
     for (const DrawnText& text : drawn_texts(*table.viewport())) {
       const QStringList ends = text.text.split(u'…');
-      const QString name = model.item(static_cast<int>(drawn.size()))->text();
-      EXPECT_TRUE(name.startsWith(ends.front()) && name.endsWith(ends.back()));
+      const QString name = model.item(row++)->text();
+      EXPECT_TRUE(name.startsWith(ends.front()) && name.endsWith(ends.back())) << text.text.toStdString();
       drawn.insert(text.text);
     }
     EXPECT_EQ(drawn.size(), simulator::known_gpus().size()) << letters;
