@@ -50,7 +50,8 @@ std::vector<SyntheticRound> rounds_of(const Text& text, std::int32_t length) {
   for (std::int32_t root = 0; root < end; root += rounds.back().accepted + 1) {
     SyntheticRound round{.root = static_cast<std::int32_t>(synthetic_prompt) + root,
                          .drafted = std::min(length, end - root - 1)};
-    while (round.accepted < round.drafted && text[static_cast<std::size_t>(root + round.accepted)])
+    while (round.accepted < round.drafted &&
+           text[static_cast<std::size_t>(root) + static_cast<std::size_t>(round.accepted)])
       ++round.accepted;
     rounds.push_back(round);
   }

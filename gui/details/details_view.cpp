@@ -4,6 +4,7 @@
 #include <QHBoxLayout>
 #include <QHeaderView>
 #include <QKeyEvent>
+#include <QScrollArea>
 #include <QSortFilterProxyModel>
 #include <QToolButton>
 #include <QUrl>

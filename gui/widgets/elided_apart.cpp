@@ -6,7 +6,7 @@
 namespace draftscope::gui {
 
 QString elided_apart(const QString& name, const QStringList& others, const QFontMetrics& metrics, int width) {
-  const QString usual = metrics.elidedText(name, Qt::ElideMiddle, width);
+  QString usual = metrics.elidedText(name, Qt::ElideMiddle, width);
   const qsizetype cut = usual.indexOf(u'…');
   if (usual == name || cut < 0) return usual;
   const qsizetype letters = usual.size() - 1;

@@ -472,7 +472,7 @@ TEST(CompletionRequest, TakesWhatClientsSendThatSetNothing) {
 }
 
 TEST(CompletionRequest, TakesNullForAbsentAndAWholeNumberHoweverItIsWritten) {
-  const auto parsed = [](json body) {
+  const auto parsed = [](const json& body) {
     return parse_completion_request(body.dump(), CompletionKind::chat, {});
   };
   const json question{{"role", "user"}, {"content", "a"}, {"name", "Ann"}};

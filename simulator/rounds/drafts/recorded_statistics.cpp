@@ -148,7 +148,7 @@ traces::LayerSet set_without(std::int32_t first, std::int32_t end, std::int32_t 
                              std::int32_t exit_layer, std::string origin) {
   traces::LayerSet set{.n_layers = n_layers, .exit_layer = exit_layer, .origin = std::move(origin)};
   set.skipped.resize((2 * static_cast<std::size_t>(n_layers) + 7) / 8);
-  for (auto bit = static_cast<std::size_t>(2 * first); bit < static_cast<std::size_t>(2 * end); ++bit)
+  for (std::size_t bit = 2 * static_cast<std::size_t>(first); bit < 2 * static_cast<std::size_t>(end); ++bit)
     set.skipped[bit / 8] |= static_cast<std::uint8_t>(1U << (bit % 8));
   return set;
 }

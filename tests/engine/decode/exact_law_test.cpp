@@ -17,6 +17,8 @@ TEST(SampledDecoding, HasExactlyTheTargetsLawOverTheFirstThreeTokens) {
                                        {.temperature = 1.7, .top_p = 0.8},
                                        {.temperature = 0.8, .top_k = 3, .top_p = 0.9},
                                        {.temperature = 1.1, .repetition_penalty = 1.5}};
+  constexpr const char* two_levels =
+      "cascade:costs=by-weights,levels=exit-1+exit-3,gamma=2,nodes=3,step-length=1,siblings=1,mass=1,match=0";
   const std::vector<std::int32_t> no_eos;
   const std::vector<std::int32_t> eos{2};
   for (const std::uint32_t seed : {1U, 2U, 3U}) {
@@ -36,8 +38,7 @@ TEST(SampledDecoding, HasExactlyTheTargetsLawOverTheFirstThreeTokens) {
               "mix:mask=exit,exit=1,gamma=3,stop=threshold,threshold=0.5,acceptance=block",
               "fs:exit=1,gamma=2,acceptance=block",
               "cascade:costs=by-weights,levels=exit-2,gamma=2,nodes=3,siblings=1,mass=0.8,match=2",
-              "cascade:costs=by-weights,levels=exit-1+exit-3,gamma=2,nodes=3,step-length=1,siblings=1,mass=1,"
-              "match=0",
+              two_levels,
               "cascade:costs=by-weights,levels=0.5,gamma=3,nodes=3,siblings=0,match=1",
               "cascade:costs=by-weights,levels=none,gamma=2,match=2",
               "prompt-lookup:length=2",

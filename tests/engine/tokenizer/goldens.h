@@ -28,7 +28,7 @@ inline constexpr std::array kinds{"llama3",
 
 /// The bytes of a file under tests/.
 inline std::string read_test_file(const std::string& name) {
-  const std::string bytes = draftscope::test::bytes_of(DRAFTSCOPE_SOURCE_DIR "/tests/" + name);
+  std::string bytes = draftscope::test::bytes_of(DRAFTSCOPE_SOURCE_DIR "/tests/" + name);
   EXPECT_FALSE(bytes.empty()) << name;
   return bytes;
 }

@@ -108,9 +108,9 @@ TEST(TextChoice, SampledTextsAreNotEveryPolicys) {
 }
 
 PriceMap h100_prices() {
-  const CostModel model = cost_model_of(*find_gpu("H100-SXM5-80GB"),
+  const CostModel costs = cost_model_of(*find_gpu("H100-SXM5-80GB"),
                                         *speculation::find_model_shape("Llama-3-8B"), WeightType::bf16);
-  return PriceMap::make(model, fitted_scenario(model)).value();
+  return PriceMap::make(costs, fitted_scenario(costs)).value();
 }
 
 /// One request of 100 tokens in so many vanilla rounds.
