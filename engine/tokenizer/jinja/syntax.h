@@ -37,7 +37,7 @@ struct Expression {
   std::string name{};
   Value value{};
   std::vector<Expression> operands{};
-  std::vector<std::string> names{};  // of keywords, or of comparisons
+  std::vector<std::string> names{};  ///< Keywords of a call, or comparisons of a chain.
   std::vector<Expression> keyword_values{};
 };
 
