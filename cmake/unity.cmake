@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# draftscope_unity(TARGET): compiles the target's sources folder by folder, up to eight at once. Headers and the
-# templates of the standard library are most of what a file costs, and are then paid for once. Names that two files of a
-# folder give to different things of their own are an error; clang-tidy reads every file by itself (preset lint), so that
-# each still includes what it uses.
-set(draftscope_max_sources_together 8)
+# draftscope_unity(TARGET): compiles the target's sources together, up to ten at once: a folder with those that stand beside
+# it in the list, or a part of a large folder. Headers and the templates of the standard library are most of what a file
+# costs, and are then paid for once. Names that two files of a group give to different things of their own are an error;
+# clang-tidy reads every file by itself (preset lint), so that each still includes what it uses.
+set(draftscope_max_sources_together 10)
 
 # To be called once the target's list of sources is complete: at the end of its directory.
 function(draftscope_group_sources target)
@@ -25,15 +25,22 @@ function(draftscope_group_sources target)
     list(APPEND folders ${key})
   endforeach()
   list(REMOVE_DUPLICATES folders)
+  set(group "")  # name of the group that the next small folder joins
+  set(room 0)    # sources that it still takes
   foreach(key IN LISTS folders)
     list(LENGTH "sources_${key}" count)
-    math(EXPR groups "(${count} + ${draftscope_max_sources_together} - 1) / ${draftscope_max_sources_together}")
+    if(count GREATER room)
+      set(group ${key})
+      set(room ${draftscope_max_sources_together})
+    endif()
+    math(EXPR parts "(${count} + ${draftscope_max_sources_together} - 1) / ${draftscope_max_sources_together}")
     set(index 0)
     foreach(source IN LISTS "sources_${key}")
-      math(EXPR group "${index} * ${groups} / ${count}")
-      set_property(SOURCE ${source} TARGET_DIRECTORY ${target} PROPERTY UNITY_GROUP "${key}_${group}")
+      math(EXPR part "${index} * ${parts} / ${count}")
+      set_property(SOURCE ${source} TARGET_DIRECTORY ${target} PROPERTY UNITY_GROUP "${group}_${part}")
       math(EXPR index "${index} + 1")
     endforeach()
+    math(EXPR room "${room} - ${count}")
   endforeach()
 endfunction()
 

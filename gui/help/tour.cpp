@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tour.h"
 
-#include <QCoreApplication>
 #include <QEvent>
 #include <QHBoxLayout>
 #include <QKeyEvent>
@@ -13,11 +12,8 @@ namespace draftscope::gui {
 
 namespace {
 
-QString tr(const char* words) {
-  return QCoreApplication::translate("Tour", words);
-}
-
 std::vector<TourStep> all_steps() {
+  constexpr auto tr = [](const char* words) { return Tour::tr(words); };
   return {
       {tr("Which strategy is fastest?"),
        tr("A row per strategy, the fastest on top. The dot is its speedup over vanilla decoding, the line "

@@ -154,7 +154,7 @@ bool is_space(char letter) {
   return letter == ' ' || letter == '\t' || letter == '\n' || letter == '\r';
 }
 
-bool is_name_letter(char letter) {
+bool is_field_letter(char letter) {
   return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') || letter == '_' ||
          letter == '-';
 }
@@ -210,7 +210,7 @@ class Parser {
       ++at_;
     }
     begin_ = at_;
-    while (!is_done() && is_name_letter(words_[at_])) ++at_;
+    while (!is_done() && is_field_letter(words_[at_])) ++at_;
     const std::string_view name = words_.substr(begin_, at_ - begin_);
     term.field = filter_field(name);
     if (term.field == nullptr) {

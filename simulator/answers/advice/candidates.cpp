@@ -23,7 +23,7 @@ namespace draftscope::simulator {
 
 namespace {
 
-constexpr std::size_t nowhere = static_cast<std::size_t>(-1);
+constexpr std::size_t not_in_order = static_cast<std::size_t>(-1);
 
 bool drafts_anything(const StrategyRounds& rounds) {
   return std::any_of(rounds.setting.min_drafted.begin(), rounds.setting.min_drafted.end(),
@@ -190,7 +190,7 @@ class CandidateCollector {
     auto ordered = in_order_of(found_.prompts, found_.vanilla, std::move(rounds));
     if (!ordered) {
       found_.left_out.push_back(ordered.error().message);
-      known->second = nowhere;
+      known->second = not_in_order;
       return;
     }
     found_.all.push_back({setting, *std::move(ordered)});

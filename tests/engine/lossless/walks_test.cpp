@@ -185,7 +185,7 @@ void walk(std::uint32_t seed, std::uint32_t& walked) {
 }
 
 TEST(LosslessWalk, HasTheTextOfVanillaInEveryRequestOfASequence) {
-  const test::Walks seeds = test::walks(40);
+  const draftscope::test::Walks seeds = draftscope::test::walks(40);
   std::uint32_t walked = 0;
   for (std::uint32_t seed = seeds.first; seed <= seeds.last; ++seed) {
     SCOPED_TRACE(fmt::format("seed {}", seed));

@@ -23,14 +23,14 @@ namespace {
 
 using speculation::WeightFormat;
 
-constexpr std::int32_t cache_rows = 170;
+constexpr std::int32_t stored_cache_rows = 170;
 
 /// Expects the same bits for a prompt (with a library's products or not), for a tree after it, and for one
 /// row, on devices of different sizes.
 void expect_same_bits(const Checkpoint& packed, const Checkpoint& widened, Random& random,
                       std::int32_t max_rows) {
   const speculation::ModelShape& shape = packed.shape;
-  const CudaOptions options{.cache_rows = cache_rows};
+  const CudaOptions options{.cache_rows = stored_cache_rows};
   const auto of_packed = backend_on_device(packed, options, pick(random, 1, 4));
   const auto of_widened = backend_on_device(widened, options, pick(random, 1, 4));
   const std::int32_t context = chance(random, 0.3) ? pick(random, 65, 80) : pick(random, 1, max_rows / 2);
@@ -115,7 +115,7 @@ TEST_P(StoredWeights, DecodeTheTextOfTheWidenedFile) {
     shape.head_dim = 32;
     shape.vocab = 48;
   }
-  const CudaOptions options{.cache_rows = cache_rows};
+  const CudaOptions options{.cache_rows = stored_cache_rows};
   const Checkpoint other = random_checkpoint(shape, DType::bf16, random_());
   const auto draft = std::shared_ptr<Backend>(backend_on_device(other, options));
   const StrategyResources resources = with_next_token_layer(
