@@ -62,12 +62,12 @@ QString measured_text(const Gauge& gauge) {
 
 Gauge rate_gauge(const WhatIfAnswer& answer) {
   Gauge gauge{AnswerBars::tr("tokens/s"),
-              {answer.rate.min_drafted.value},
-              answer.rate.interval_80(),
-              answer.rate.interval_95(),
+              {answer.prediction.rate.min_drafted.value},
+              answer.prediction.rate.interval_80(),
+              answer.prediction.rate.interval_95(),
               answer.prediction.vanilla_tokens_per_second,
               {}};
-  if (answer.rate.max_drafted) gauge.values.push_back(answer.rate.max_drafted->value);
+  if (answer.prediction.rate.max_drafted) gauge.values.push_back(answer.prediction.rate.max_drafted->value);
   gauge.words = values_text(gauge, {});
   if (answer.beside) gauge.measured = answer.beside->run.tokens_per_second;
   return gauge;

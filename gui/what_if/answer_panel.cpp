@@ -35,10 +35,11 @@ std::vector<NumbersModel::Row> rows_of(const WhatIfAnswer& answer) {
     return row(name, value, std::nullopt);
   };
   std::vector<NumbersModel::Row> rows;
-  rows.push_back(row(AnswerPanel::tr("tokens/s"), answer.rate.min_drafted.value, answer.rate.interval_95()));
-  if (answer.rate.max_drafted)
-    rows.push_back(
-        plain(AnswerPanel::tr("tokens/s with the most draft tokens"), answer.rate.max_drafted->value));
+  rows.push_back(row(AnswerPanel::tr("tokens/s"), answer.prediction.rate.min_drafted.value,
+                     answer.prediction.rate.interval_95()));
+  if (answer.prediction.rate.max_drafted)
+    rows.push_back(plain(AnswerPanel::tr("tokens/s with the most draft tokens"),
+                         answer.prediction.rate.max_drafted->value));
   rows.push_back(row(AnswerPanel::tr("speedup"), speedup.min_drafted.value, speedup.interval_95()));
   if (speedup.max_drafted)
     rows.push_back(plain(AnswerPanel::tr("speedup with the most draft tokens"), speedup.max_drafted->value));

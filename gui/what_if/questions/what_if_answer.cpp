@@ -39,7 +39,6 @@ Result<void> fill(const TrainedRecording& trained, const simulator::PredictionOp
                         kept == nullptr
                             ? simulator::ask(*costs, answer.rounds, answer.machine, options)
                             : simulator::ask(costs, answer.rounds, answer.machine, options, *kept));
-  answer.rate = answer.prediction.rate;
   if (is_as_recorded(question))
     if (const auto* run = simulator::measured_setting_of(answer.prediction, trained.measured()))
       answer.beside = simulator::measured_beside(answer.prediction, *run, what_if.costs().report,

@@ -34,7 +34,6 @@ struct WhatIfAnswer {
   simulator::StrategyRounds rounds;
   simulator::Machine machine;
   simulator::Answer prediction;
-  simulator::PredictedRatio rate;
   std::optional<simulator::BreakEven> break_even;  ///< Absent if no draft step is taken.
   /// True if some prices rest on values beyond the measured range.
   bool is_extrapolated = false;

@@ -134,8 +134,8 @@ std::string shown(const WhatIfAnswer& answer) {
     for (const auto& interval : {estimate.interval_80, estimate.interval_95})
       if (interval) all += fmt::format(" {} {}", interval->low, interval->high);
   };
-  add(answer.rate.min_drafted);
-  if (answer.rate.max_drafted) add(*answer.rate.max_drafted);
+  add(answer.prediction.rate.min_drafted);
+  if (answer.prediction.rate.max_drafted) add(*answer.prediction.rate.max_drafted);
   add(prediction.speedup.min_drafted);
   all += fmt::format(" {}", prediction.speedup.min_drafted.cluster_mean);
   if (prediction.speedup.max_drafted) add(*prediction.speedup.max_drafted);
@@ -273,7 +273,7 @@ TEST_F(WhatIfAnswers, HaveARateAroundTheirTokensASecond) {
   for (Question question : questions()) {
     if (!question.gpu.empty()) question.gpu = some_gpu();
     const WhatIfAnswer answer = answer_of(*trained, question);
-    const simulator::RatioEstimate& rate = answer.rate.min_drafted;
+    const simulator::RatioEstimate& rate = answer.prediction.rate.min_drafted;
     EXPECT_NEAR(rate.value / answer.prediction.tokens_per_second, 1.0, 1e-9) << strategy_of(question);
     ASSERT_TRUE(rate.interval_80 && rate.interval_95);
     EXPECT_LT(rate.interval_95->low, rate.interval_80->low);

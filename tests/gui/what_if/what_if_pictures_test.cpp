@@ -70,9 +70,9 @@ TEST(WhatIfPictures, AHeatMapSaysWhatEachOfItsCellsIs) {
 TEST(WhatIfPictures, NumbersBesideTheGaugesAreWhole) {
   auto answer = std::make_shared<WhatIfAnswer>();
   answer->prediction.vanilla_tokens_per_second = 2000.0;
-  answer->rate.min_drafted.value = 25180.0;
-  answer->rate.max_drafted.emplace();
-  answer->rate.max_drafted->value = 25320.0;
+  answer->prediction.rate.min_drafted.value = 25180.0;
+  answer->prediction.rate.max_drafted.emplace();
+  answer->prediction.rate.max_drafted->value = 25320.0;
   answer->prediction.speedup.min_drafted.value = 1.26;
   AnswerBars bars;
   bars.set_answer(answer);
