@@ -33,7 +33,6 @@ QString headline(const simulator::Figures& figures) {
                       : WhyCard::tr("with the prefill, as all speedups here");
   if (interval)
     words += WhyCard::tr(" (95 % interval over prompts: %1)").arg(range_text(interval->low, interval->high));
-  if (has_decode) words += WhyCard::tr("; %1 with the prefill").arg(speedup_text(speedup.value));
   return words + QStringLiteral(". ");
 }
 

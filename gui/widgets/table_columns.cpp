@@ -118,6 +118,7 @@ class TableColumns : public QObject {
     int left = table_.viewport()->width();
     for (int column = 0; column < header.count(); ++column)
       if (!header.isSectionHidden(column)) left -= widths.emplace_back(width_of(column)).wanted;
+    if (widths.empty()) return;
     // The longest texts give way first, pixel by pixel.
     for (int cap = max_width_pixels; left < 0 && cap > 0; --cap)
       for (Width& width : widths)
@@ -126,6 +127,9 @@ class TableColumns : public QObject {
           width.wanted -= cut;
           left += cut;
         }
+    // If the others scroll anyway, the first column, which stays, is as wide as its names.
+    if (Width& first = widths.front(); left < 0 && !is_wide(first.column) && !chosen_.contains(first.column))
+      first.wanted = std::max(first.wanted, std::min(hint_of(first.column), table_.viewport()->width() / 3));
     // Names that are cut take the room that is left.
     for (Width& width : widths)
       if (left > 0 && width.least < width.wanted && !chosen_.contains(width.column)) {

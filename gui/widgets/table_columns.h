@@ -15,7 +15,8 @@ namespace draftscope::gui {
 /// letters, and pictures to seven. Room that is left goes to the shown one of the columns `wide`, which are
 /// pictures, or else evenly to all, and only to columns of texts once the others are twice as wide. A width
 /// that the user has chosen stays. If the columns are still too wide, the first of them stays in sight while
-/// the others scroll. A text that is cut is whole in its tool tip.
+/// the others scroll, as wide as its texts up to a third of the table. A text that is cut is whole in its
+/// tool tip.
 void keep_numbers_in_sight(QTableView& table, std::vector<int> wide = {});
 
 /// Hides the columns after the first in which no cell of a small table has a value, and shows the others.

@@ -171,6 +171,24 @@ TEST(TableColumns, AHiddenColumnLeavesNoGap) {
   EXPECT_EQ(table.columnViewportPosition(3), table.columnViewportPosition(1) + table.columnWidth(1));
 }
 
+TEST(TableColumns, NamesAreWholeUpToAThirdOfTheTableWhenNumbersScroll) {
+  QStandardItemModel model;
+  fill(model, 5, 14);
+  QTableView table;
+  table.setModel(&model);
+  keep_numbers_in_sight(table);
+  table.show();
+  int widest = 0;
+  for (int row = 0; row < model.rowCount(); ++row)
+    widest = std::max(widest, table.sizeHintForIndex(model.index(row, 0)).width());
+  for (const int width : {400, 600, 800}) {
+    table.resize(width, 300);
+    settle();
+    ASSERT_GT(table.horizontalScrollBar()->maximum(), 0);
+    EXPECT_EQ(table.columnWidth(0), std::min(widest + 1, table.viewport()->width() / 3));
+  }
+}
+
 TEST(TableColumns, TheFirstColumnStaysWhenTheOthersScroll) {
   QStandardItemModel model;
   fill(model, 5, 14);

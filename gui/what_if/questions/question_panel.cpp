@@ -238,7 +238,7 @@ void QuestionPanel::set_recording(const TrainedPointer& pointer) {
   recorded_gpu_->clear();
   recorded_gpu_->addItem(trained.known_gpu().empty()
                              ? tr("not said")
-                             : tr("%1 (by its driver)").arg(QString::fromUtf8(trained.known_gpu())),
+                             : tr("driver: %1").arg(QString::fromUtf8(trained.known_gpu())),
                          QString());
   for (const simulator::GpuSpecification& gpu : simulator::known_gpus())
     recorded_gpu_->addItem(QString::fromUtf8(gpu.name), QString::fromUtf8(gpu.name));
