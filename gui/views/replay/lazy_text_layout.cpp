@@ -34,6 +34,10 @@ double LazyTextLayout::text_width() const {
   return std::max(0.0, document()->pageSize().width() - 2.0 * document()->documentMargin());
 }
 
+double LazyTextLayout::line_distance() const {
+  return std::round(0.3 * QFontMetricsF(document()->defaultFont(), paintDevice()).height());
+}
+
 QRectF LazyTextLayout::without_margins(QRectF box) const {
   const double margin = document()->documentMargin();
   return box & QRectF(margin, box.top(), text_width(), box.height());
@@ -63,13 +67,14 @@ double LazyTextLayout::break_lines(const QTextBlock& block, QTextLayout& layout)
   option.setTextDirection(block.textDirection());
   option.setAlignment(QStyle::visualAlignment(block.textDirection(), option.alignment()));
   layout.setTextOption(option);
+  const double distance = line_distance();
   double height = 0.0;
   layout.beginLayout();
   for (QTextLine line = layout.createLine(); line.isValid(); line = layout.createLine()) {
     line.setLeadingIncluded(true);
     line.setLineWidth(text_width());
     line.setPosition(QPointF(0.0, height));
-    height += line.height();
+    height += line.height() + distance;
   }
   layout.endLayout();
   return height;
@@ -111,7 +116,8 @@ double LazyTextLayout::y_of(const Anchor& anchor) const {
 void LazyTextLayout::estimate() {
   const QFontMetricsF metrics(document()->defaultFont(), paintDevice());
   const double characters_per_line = std::max(1.0, text_width() / metrics.averageCharWidth());
-  const double line_height = std::ceil(metrics.lineSpacing());  // Whole pixels, as for real lines.
+  const double line_height =
+      std::ceil(metrics.lineSpacing()) + line_distance();  // Whole pixels, as for real lines.
   heights_.clear();
   for (QTextBlock block = document()->begin(); block.isValid(); block = block.next()) {
     block.clearLayout();

@@ -47,6 +47,9 @@ class LazyTextLayout : public QAbstractTextDocumentLayout {
   [[nodiscard]] Anchor anchor_at(double y) const;
   [[nodiscard]] double y_of(const Anchor& anchor) const;
 
+  /// Pixels between lines, which keep the colours of two lines apart.
+  [[nodiscard]] double line_distance() const;
+
   [[nodiscard]] bool is_complete() const { return n_estimated_ == 0; }
   /// Lays out the paragraph of a position, and this height above it.
   void lay_out_above(int position, double height);

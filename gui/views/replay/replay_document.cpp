@@ -35,7 +35,7 @@ ReplayDocument::ReplayDocument(QWidget* parent) : QTextEdit(parent) {
   setUndoRedoEnabled(false);  // Storing the undo history takes longer than writing the text.
   setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
   QFont larger = font();
-  larger.setPointSizeF(larger.pointSizeF() * 1.15);
+  larger.setPointSizeF(larger.pointSizeF() * 1.3);
   setFont(larger);
   const int caret_width = cursorWidth();
   layout_ = new LazyTextLayout(document());

@@ -27,7 +27,8 @@ namespace draftscope::gui {
 namespace {
 
 constexpr int scrub_steps = 10000;
-constexpr int details_width = 230;
+/// Average characters in a line of what is known of a token.
+constexpr int details_characters = 42;
 
 /// A line each about how much of a round's draft was accepted, about its first wrong token, and about the
 /// layers that it skipped; the first one names the round.
@@ -96,7 +97,7 @@ void ReplayView::set_up_labels() {
   legend_->setAccessibleName(tr("What the colours mean"));
   legend_->setTextFormat(Qt::RichText);
   for (QLabel* label : {details_, legend_}) label->setWordWrap(true);
-  details_->setFixedWidth(details_width);
+  details_->setFixedWidth(details_characters * details_->fontMetrics().averageCharWidth());
   details_->setMargin(6);
 }
 
@@ -107,7 +108,7 @@ void ReplayView::lay_out() {
   auto* reading = new QHBoxLayout;
   reading->addWidget(document_, 1);
   QScrollArea* details = scrollable(details_);
-  details->setFixedWidth(details_width + 16);  // The bar is beside the words.
+  details->setFixedWidth(details_->width() + 16);  // The bar is beside the words.
   reading->addWidget(details);
   layout->addLayout(reading, 1);
   layout->addWidget(legend_);

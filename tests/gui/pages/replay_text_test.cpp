@@ -11,6 +11,7 @@
 #include <memory>
 #include <random>
 
+#include "views/replay/lazy_text_layout.h"
 #include "views/replay/replay_document.h"
 #include "widgets/appearance.h"
 #include "widgets/theme.h"
@@ -70,6 +71,12 @@ class ReplayText : public Window {
     whole->setFont(document_.font());
     QTextDocument* formatted = document_.formatted(0, document_.document()->characterCount() - 1).release();
     formatted->setParent(whole.get());
+    QTextBlockFormat apart;
+    apart.setLineHeight(static_cast<LazyTextLayout*>(document_.document()->documentLayout())->line_distance(),
+                        QTextBlockFormat::LineDistanceHeight);
+    QTextCursor all(formatted);
+    all.select(QTextCursor::Document);
+    all.mergeBlockFormat(apart);
     whole->setDocument(formatted);
     whole->resize(document_.size());
     whole->show();
@@ -246,6 +253,7 @@ TEST_F(ReplayText, StaysWhereItIsWhileTheRestIsLaidOut) {
 }
 
 TEST_F(ReplayText, KnowsTheTokenUnderThePointer) {
+  document_.resize(1200, 800);
   const ReplayedText text = random_text(5000, 40);
   document_.write(recording_, text, true);
   document_.mark(2500);
