@@ -147,7 +147,7 @@ TEST_F(Shadowed, WritesAPolicyWithWhereItComesFrom) {
   const json advice = parsed(run("advise", path, {"-o", file, "--json", "--quiet"}))["advice"][0];
   const auto policy = value_of(engine::read_policy(file));
   EXPECT_TRUE(policy.finished);
-  EXPECT_EQ(policy.strategy, advice["strategy"]);
+  EXPECT_EQ(policy.strategy, advice["strategy"].get<std::string>());
   ASSERT_EQ(policy.repeats.size(), 1U);
   EXPECT_EQ(policy.repeats[0].score, advice["fastest"]["speedup"]);
   EXPECT_EQ(policy.settings.at("trace"), path);

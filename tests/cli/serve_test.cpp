@@ -201,7 +201,7 @@ TEST(Serve, StreamsTheTextThatItRecordsAndCountsWhatTheTraceHolds) {
     const json whole = post(client, where, body);
     Streamed pieces = streamed(client, where, body);
     EXPECT_EQ(pieces.text, text_in(whole)) << body;
-    EXPECT_EQ(pieces.finish, whole["choices"][0]["finish_reason"]);
+    EXPECT_EQ(pieces.finish, whole["choices"][0]["finish_reason"].get<std::string>());
     EXPECT_EQ(pieces.usage, whole["usage"]);
     answers.push_back(std::move(pieces));
   }

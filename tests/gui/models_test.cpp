@@ -117,7 +117,8 @@ TEST_F(Models, OfRunsShowWhatTheReportPrints) {
   ASSERT_EQ(model.rowCount(), static_cast<int>(report.at("runs").size()));
   for (int row = 0; row < model.rowCount(); ++row) {
     const nlohmann::json& run = report.at("runs").at(static_cast<std::size_t>(row));
-    EXPECT_EQ(model.index(row, RunsModel::run).data().toString().toStdString(), run.at("specification"));
+    EXPECT_EQ(model.index(row, RunsModel::run).data().toString().toStdString(),
+              run.at("specification").get<std::string>());
     int compared = 0;
     for (const simulator::MeasuredFigure& figure : simulator::measured_figures()) {
       const int section = RunsModel::column_of(figure.key);
