@@ -54,8 +54,6 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # GCC 12 and 13 report these inside the standard library at -O3 (false positives of and friends).
   target_compile_options(draftscope_options INTERFACE -Wno-restrict -Wno-stringop-overflow -Wno-stringop-overread
                          -Wno-array-bounds -Wno-maybe-uninitialized)
-  # GCC 13 takes a reference into one argument for one into a temporary that is another.
-  target_compile_options(draftscope_options INTERFACE -Wno-dangling-reference)
 endif()
 if(DRAFTSCOPE_SANITIZE)
   add_compile_options(-fsanitize=${DRAFTSCOPE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)

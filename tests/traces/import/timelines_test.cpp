@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <fstream>
 #include <iterator>
+#include <string_view>
 
 #include "../../value_of.h"
 #include "imported.h"
@@ -18,7 +19,7 @@ using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-const Span& span_named(const Imported& imported, const std::string& name) {
+const Span& span_named(const Imported& imported, std::string_view name) {
   const auto found = std::find_if(imported.spans.begin(), imported.spans.end(), [&](const Span& span) {
     return imported.strings.at(span.name_id) == name;
   });
