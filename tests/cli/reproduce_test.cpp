@@ -16,6 +16,7 @@
 #include <random>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "../value_of.h"
@@ -50,7 +51,7 @@ Plan plan_of(const ExperimentRow& experiment, std::int32_t layers = 12) {
   return plan;
 }
 
-const ExperimentRow& experiment_named(const std::string& name) {
+const ExperimentRow& experiment_named(std::string_view name) {
   return *std::ranges::find(experiments(), name, &ExperimentRow::name);
 }
 

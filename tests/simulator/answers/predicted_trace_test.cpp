@@ -13,6 +13,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "../../cli/trace_files.h"
@@ -51,7 +52,7 @@ Opened open(const std::filesystem::path& file) {
   return opened;
 }
 
-const traces::Run& run_named(const traces::Recording& recording, const std::string& specification) {
+const traces::Run& run_named(const traces::Recording& recording, std::string_view specification) {
   const auto found = std::find_if(recording.runs.begin(), recording.runs.end(),
                                   [&](const traces::Run& run) { return run.specification == specification; });
   EXPECT_NE(found, recording.runs.end()) << specification;

@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 #include <set>
+#include <string_view>
 
 #include "../../../temporary_folder.h"
 #include "../../analysis/figures/random_recording.h"
@@ -77,7 +78,7 @@ class AskHeldOut : public ::testing::Test {
     return changed;
   }
   [[nodiscard]] static const CheckedAnswer& find(const std::vector<CheckedAnswer>& answers,
-                                                 const std::string& held_out, const std::string& strategy) {
+                                                 std::string_view held_out, std::string_view strategy) {
     const auto found = std::find_if(answers.begin(), answers.end(), [&](const CheckedAnswer& answer) {
       return answer.held_out == held_out && answer.strategy == strategy;
     });
