@@ -35,15 +35,30 @@ void fill(QStandardItemModel& model, unsigned seed, int columns) {
   }
 }
 
-TEST(TableColumns, NumbersAreWholeInEveryWidthAndNamesGiveWay) {
-  for (unsigned seed = 1; seed <= 12; ++seed) {
-    QStandardItemModel model;
-    const int columns = 2 + static_cast<int>(seed);
+struct Filled {
+  Filled(unsigned seed, int columns) {
     fill(model, seed, columns);
-    QTableView table;
     table.setModel(&model);
     keep_numbers_in_sight(table);
     table.show();
+  }
+  QStandardItemModel model;
+  QTableView table;
+};
+
+/// Width that the widest of a column's cells asks for.
+int widest(const Filled& of, int column) {
+  int width = 0;
+  for (int row = 0; row < of.model.rowCount(); ++row)
+    width = std::max(width, of.table.sizeHintForIndex(of.model.index(row, column)).width());
+  return width;
+}
+
+TEST(TableColumns, NumbersAreWholeInEveryWidthAndNamesGiveWay) {
+  for (unsigned seed = 1; seed <= 12; ++seed) {
+    const int columns = 2 + static_cast<int>(seed);
+    Filled filled(seed, columns);
+    QTableView& table = filled.table;
     for (const int width : {300, 700, 1200, 2400}) {
       table.resize(width, 300);
       settle();
@@ -51,13 +66,10 @@ TEST(TableColumns, NumbersAreWholeInEveryWidthAndNamesGiveWay) {
       bool is_cut = false;
       for (int column = 0; column < columns; ++column) {
         all += table.columnWidth(column);
-        int widest = 0;
-        for (int row = 0; row < model.rowCount(); ++row)
-          widest = std::max(widest, table.sizeHintForIndex(model.index(row, column)).width());
         if (column % 3 != 0) {
-          EXPECT_GE(table.columnWidth(column), widest) << "a number is never cut";
+          EXPECT_GE(table.columnWidth(column), widest(filled, column)) << "a number is never cut";
         } else {
-          is_cut = is_cut || table.columnWidth(column) < widest;
+          is_cut = is_cut || table.columnWidth(column) < widest(filled, column);
         }
       }
       if (is_cut) {
@@ -68,12 +80,8 @@ TEST(TableColumns, NumbersAreWholeInEveryWidthAndNamesGiveWay) {
 }
 
 TEST(TableColumns, RoomThatIsLeftIsSharedAndTextsTakeWhatWouldMoreThanDoubleNumbers) {
-  QStandardItemModel model;
-  fill(model, 4, 5);
-  QTableView table;
-  table.setModel(&model);
-  keep_numbers_in_sight(table);
-  table.show();
+  Filled filled(4, 5);
+  QTableView& table = filled.table;
   for (const int width : {1200, 6000}) {
     table.resize(width, 300);
     settle();
@@ -81,9 +89,8 @@ TEST(TableColumns, RoomThatIsLeftIsSharedAndTextsTakeWhatWouldMoreThanDoubleNumb
     for (int column = 0; column < 5; ++column) all += table.columnWidth(column);
     EXPECT_EQ(all, table.viewport()->width()) << "the last column ends where the table does";
     for (const int number : {1, 2, 4}) {
-      int wanted = table.horizontalHeader()->sectionSizeHint(number);
-      for (int row = 0; row < model.rowCount(); ++row)
-        wanted = std::max(wanted, table.sizeHintForIndex(model.index(row, number)).width() + 1);
+      const int wanted =
+          std::max(table.horizontalHeader()->sectionSizeHint(number), widest(filled, number) + 1);
       EXPECT_LE(table.columnWidth(number), 2 * wanted);
     }
   }
@@ -142,13 +149,9 @@ TEST(TableColumns, ColumnsWithoutValuesAreHiddenUntilTheyHaveOne) {
 }
 
 TEST(TableColumns, AWidthThatTheUserChoseStays) {
-  QStandardItemModel model;
-  fill(model, 3, 5);
-  QTableView table;
-  table.setModel(&model);
-  keep_numbers_in_sight(table);
+  Filled filled(3, 5);
+  QTableView& table = filled.table;
   table.resize(600, 300);
-  table.show();
   settle();
   table.horizontalHeader()->resizeSection(0, 333);
   table.resize(900, 300);
@@ -157,13 +160,9 @@ TEST(TableColumns, AWidthThatTheUserChoseStays) {
 }
 
 TEST(TableColumns, AHiddenColumnLeavesNoGap) {
-  QStandardItemModel model;
-  fill(model, 3, 6);
-  QTableView table;
-  table.setModel(&model);
-  keep_numbers_in_sight(table);
+  Filled filled(3, 6);
+  QTableView& table = filled.table;
   table.resize(900, 300);
-  table.show();
   settle();
   table.setColumnHidden(2, true);
   settle();
@@ -172,31 +171,20 @@ TEST(TableColumns, AHiddenColumnLeavesNoGap) {
 }
 
 TEST(TableColumns, NamesAreWholeUpToAThirdOfTheTableWhenNumbersScroll) {
-  QStandardItemModel model;
-  fill(model, 5, 14);
-  QTableView table;
-  table.setModel(&model);
-  keep_numbers_in_sight(table);
-  table.show();
-  int widest = 0;
-  for (int row = 0; row < model.rowCount(); ++row)
-    widest = std::max(widest, table.sizeHintForIndex(model.index(row, 0)).width());
+  Filled filled(5, 14);
+  QTableView& table = filled.table;
   for (const int width : {400, 600, 800}) {
     table.resize(width, 300);
     settle();
     ASSERT_GT(table.horizontalScrollBar()->maximum(), 0);
-    EXPECT_EQ(table.columnWidth(0), std::min(widest + 1, table.viewport()->width() / 3));
+    EXPECT_EQ(table.columnWidth(0), std::min(widest(filled, 0) + 1, table.viewport()->width() / 3));
   }
 }
 
 TEST(TableColumns, TheFirstColumnStaysWhenTheOthersScroll) {
-  QStandardItemModel model;
-  fill(model, 5, 14);
-  QTableView table;
-  table.setModel(&model);
-  keep_numbers_in_sight(table);
+  Filled filled(5, 14);
+  QTableView& table = filled.table;
   table.resize(400, 300);
-  table.show();
   settle();
   auto* frozen = table.findChild<QWidget*>(QStringLiteral("frozen-column"));
   ASSERT_NE(frozen, nullptr);
@@ -206,10 +194,11 @@ TEST(TableColumns, TheFirstColumnStaysWhenTheOthersScroll) {
   ASSERT_TRUE(frozen->isVisible());
   const QPoint of_row_3(10, table.horizontalHeader()->height() + table.rowViewportPosition(3) + 5);
   QTest::mouseClick(frozen, Qt::LeftButton, Qt::NoModifier, of_row_3);
-  EXPECT_EQ(table.currentIndex(), model.index(3, 0)) << "a click on it is one on the cell that it shows";
+  EXPECT_EQ(table.currentIndex(), filled.model.index(3, 0))
+      << "a click on it is one on the cell that it shows";
   EXPECT_EQ(bar.value(), bar.maximum());
   // The keyboard leads to no cell that it covers.
-  table.setCurrentIndex(model.index(3, 13));
+  table.setCurrentIndex(filled.model.index(3, 13));
   for (int step = 0; step < 12; ++step) {
     QTest::keyClick(&table, Qt::Key_Left);
     EXPECT_GE(table.columnViewportPosition(table.currentIndex().column()),
