@@ -36,6 +36,9 @@ ReplayDocument::ReplayDocument(QWidget* parent) : QTextEdit(parent) {
   setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
   QFont larger = font();
   larger.setPointSizeF(larger.pointSizeF() * 1.3);
+  // Qt colours the edges of letters on a widget alone, where a system asks for it, and not on the pictures
+  // that the layout keeps: their letters would look different from those beside them.
+  larger.setStyleStrategy(QFont::NoSubpixelAntialias);
   setFont(larger);
   const int caret_width = cursorWidth();
   layout_ = new LazyTextLayout(document());
