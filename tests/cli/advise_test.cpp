@@ -20,7 +20,6 @@ namespace {
 
 using nlohmann::json;
 using ::testing::HasSubstr;
-using Arguments = std::vector<std::string>;
 
 /// Texts and times that follow a rule (shadowed_recording.h).
 class Shadowed : public ::testing::Test {
@@ -31,14 +30,11 @@ class Shadowed : public ::testing::Test {
     write_shadowed_recording(recording, path);
     return path.string();
   }
-  [[nodiscard]] static CommandResult run(const std::string& command, const std::string& path,
-                                         Arguments more) {
-    more.insert(more.begin(), {command, path});
-    return run_command(more);
-  }
-  [[nodiscard]] static json parsed(const CommandResult& result) {
-    EXPECT_EQ(result.exit_code, 0) << result.err;
-    return result.exit_code == 0 ? json::parse(result.out) : json::object();
+  /// The advice for one machine. `more` are further words of the command line.
+  template <typename... Values>
+  [[nodiscard]] static json advice_on(const std::string& path, const std::string& more = "",
+                                      const Values&... values) {
+    return printed_json("advise {} --json --quiet " + more, path, values...)["advice"][0];
   }
 
   TemporaryFolder folder_;
@@ -46,15 +42,11 @@ class Shadowed : public ::testing::Test {
 
 TEST_F(Shadowed, ClimbsTheLadderToTheAnswer) {
   const std::string path = write({});
-  const Arguments asked{"-s", "layerskip:exit=3,gamma=4", "-s", "layerskip:exit=2,gamma=2,verify=above-exit"};
-  Arguments more = asked;
-  more.insert(more.end(), {"--ladder", "--quiet"});
-  expect_golden("simulate_ladder.txt", run("simulate", path, more).out);
-  more.emplace_back("--json");
-  const json ladders = parsed(run("simulate", path, more))["ladders"];
-  more = asked;
-  more.insert(more.end(), {"--json", "--quiet"});
-  const json answers = parsed(run("simulate", path, more))["answers"];
+  const std::string asked =
+      "simulate {} --quiet -s layerskip:exit=3,gamma=4 -s layerskip:exit=2,gamma=2,verify=above-exit";
+  expect_golden("simulate_ladder.txt", printed_text(asked + " --ladder", path));
+  const json ladders = printed_json(asked + " --ladder --json", path)["ladders"];
+  const json answers = printed_json(asked + " --json", path)["answers"];
   ASSERT_EQ(ladders.size(), 2U);
   for (std::size_t i = 0; i < 2; ++i) {
     EXPECT_EQ(ladders[i]["strategy"], answers[i]["strategy"]);
@@ -69,31 +61,26 @@ TEST_F(Shadowed, ClimbsTheLadderToTheAnswer) {
 
 TEST_F(Shadowed, SaysWhatWasMeasuredWithTheSettingsThatWereAsked) {
   const std::string path = write({});
-  const Arguments asked{"-s", "layerskip:exit=3,gamma=4", "-s", "layerskip:exit=2,gamma=3"};
-  EXPECT_THAT(run("simulate", path, asked).out,
+  const std::string asked = "simulate {} -s layerskip:exit=3,gamma=4 -s layerskip:exit=2,gamma=3";
+  EXPECT_THAT(printed_text(asked, path),
               HasSubstr("What was measured with the same settings\n  layerskip:exit=3,gamma=4: Measured "));
-  Arguments more = asked;
-  more.insert(more.end(), {"--json", "--quiet"});
-  const json answers = parsed(run("simulate", path, more))["answers"];
+  const json answers = printed_json(asked + " --json --quiet", path)["answers"];
   EXPECT_NEAR(answers[0]["measured"]["relative_error"].get<double>(),
               answers[0]["speedup"].get<double>() / answers[0]["measured"]["speedup"].get<double>() - 1.0,
               1e-12);
   EXPECT_TRUE(answers[1]["measured"].is_null()) << "that was not recorded";
-  for (const Arguments& elsewhere :
-       {Arguments{"--gpu", "L4"}, {"--batch", "2"}, {"--longer-context", "64"}}) {
-    Arguments other = more;
-    other.insert(other.end(), elsewhere.begin(), elsewhere.end());
-    EXPECT_TRUE(parsed(run("simulate", path, other))["answers"][0]["measured"].is_null()) << elsewhere[0];
+  for (const std::string elsewhere : {" --gpu L4", " --batch 2", " --longer-context 64"}) {
+    const json other = printed_json(asked + " --json --quiet" + elsewhere, path)["answers"];
+    EXPECT_TRUE(other[0]["measured"].is_null()) << elsewhere;
   }
 }
 
 TEST_F(Shadowed, ShowsTheWaterfallOfEachMachine) {
   const std::string path = write({});
   expect_golden("simulate_waterfall.txt",
-                run("simulate", path, {"--waterfall", "-s", "layerskip:exit=3,gamma=4", "--quiet"}).out);
-  const json found = parsed(
-      run("simulate", path,
-          {"--waterfall", "--gpu", "H200-SXM5-141GB", "--gpu", "L4", "--json", "--quiet"}))["waterfalls"];
+                printed_text("simulate {} --waterfall -s layerskip:exit=3,gamma=4 --quiet", path));
+  const json found = printed_json("simulate {} --waterfall --gpu H200-SXM5-141GB --gpu L4 --json --quiet",
+                                  path)["waterfalls"];
   ASSERT_EQ(found.size(), 2U);
   for (const json& machine : found) {
     EXPECT_EQ(machine["levels"].size(), 11U);
@@ -102,23 +89,22 @@ TEST_F(Shadowed, ShowsTheWaterfallOfEachMachine) {
     EXPECT_EQ(machine["levels"][0]["speedup"]["value"], 1.0);
   }
   EXPECT_GT(found[0]["price_tokens_per_second"], found[1]["price_tokens_per_second"]);
-  expect_one_line(run("simulate", write({.with_shadow = false}, "bare.dstrace"), {"--waterfall"}),
+  expect_one_line(run_line("simulate {} --waterfall", write({.with_shadow = false}, "bare.dstrace")),
                   "--shadow");
 }
 
 TEST_F(Shadowed, AdvisesInElevenLines) {
-  const CommandResult result = run("advise", write({.skill = 1.1}), {"--quiet"});
-  EXPECT_EQ(result.exit_code, 0) << result.err;
-  EXPECT_EQ(std::count(result.out.begin(), result.out.end(), '\n'), 11) << result.out;
-  expect_golden("advise.txt", result.out);
+  const std::string text = printed_text("advise {} --quiet", write({.skill = 1.1}));
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 11) << text;
+  expect_golden("advise.txt", text);
 }
 
 TEST_F(Shadowed, AdvisesWhatSimulatePrints) {
   const std::string path = write({.skill = 1.1});
-  const json advice = parsed(run("advise", path, {"--json", "--quiet"}))["advice"][0];
+  const json advice = advice_on(path);
   EXPECT_EQ(advice["verdict"], "speculate");
   const std::string strategy = advice["strategy"];
-  const json answer = parsed(run("simulate", path, {"-s", strategy, "--json", "--quiet"}))["answers"][0];
+  const json answer = printed_json("simulate {} -s {} --json --quiet", path, strategy)["answers"][0];
   EXPECT_EQ(advice["fastest"]["interval_95"], answer["interval_95"]);
   const json& most = answer["speedup_max_drafted"];
   const double speedup = answer["speedup"];
@@ -130,10 +116,10 @@ TEST_F(Shadowed, DocumentsEveryKey) {
   const std::string path = write({.skill = 1.1});
   std::set<std::string> keys;
   for (const json& printed :
-       {parsed(run("simulate", path, {"-s", "layerskip:exit=3", "--json", "--quiet"})),
-        parsed(run("simulate", path, {"--ladder", "--json", "--quiet"})),
-        parsed(run("simulate", path, {"--waterfall", "-s", "layerskip:exit=3", "--json", "--quiet"})),
-        parsed(run("advise", path, {"--json", "--quiet"}))}) {
+       {printed_json("simulate {} -s layerskip:exit=3 --json --quiet", path),
+        printed_json("simulate {} --ladder --json --quiet", path),
+        printed_json("simulate {} --waterfall -s layerskip:exit=3 --json --quiet", path),
+        printed_json("advise {} --json --quiet", path)}) {
     EXPECT_EQ(printed.at("format"), 2);
     keys.merge(keys_of(printed));
   }
@@ -143,8 +129,8 @@ TEST_F(Shadowed, DocumentsEveryKey) {
 
 TEST_F(Shadowed, WritesAPolicyWithWhereItComesFrom) {
   const std::string path = write({.skill = 1.1});
-  const std::string file = (folder_ / "policy.json").string();
-  const json advice = parsed(run("advise", path, {"-o", file, "--json", "--quiet"}))["advice"][0];
+  const std::string file = folder_ / "policy.json";
+  const json advice = advice_on(path, "-o {}", file);
   const auto policy = value_of(engine::read_policy(file));
   EXPECT_TRUE(policy.finished);
   EXPECT_EQ(policy.strategy, advice["strategy"].get<std::string>());
@@ -156,56 +142,55 @@ TEST_F(Shadowed, WritesAPolicyWithWhereItComesFrom) {
   EXPECT_EQ(policy.machine.at("advised_for"), "as recorded");
   EXPECT_EQ(policy.machine.at("processor"), "planted");
   EXPECT_FALSE(policy.date.empty());
-  expect_one_line(run("advise", path, {"-o", file, "--quiet"}), "exists already");
-  EXPECT_EQ(run("advise", path, {"-o", file, "--overwrite", "--quiet"}).exit_code, 0);
+  expect_one_line(run_line("advise {} -o {} --quiet", path, file), "exists already");
+  expect_success(run_line("advise {} -o {} --overwrite --quiet", path, file));
 }
 
 TEST_F(Shadowed, WritesNoPolicyBeforeItIsSure) {
-  const std::string file = (folder_ / "policy.json").string();
+  const std::string file = folder_ / "policy.json";
   const std::string few = write({.prompts = 3, .skill = 1.1}, "few.dstrace");
-  expect_one_line(run("advise", few, {"-o", file, "--quiet"}), "measure first");
+  expect_one_line(run_line("advise {} -o {} --quiet", few, file), "measure first");
   const std::string path = write({.skill = 1.1});
-  expect_one_line(run("advise", path, {"-o", file, "--quiet", "--gpu", "L4", "--gpu", "A100-SXM4-80GB"}),
+  expect_one_line(run_line("advise {} -o {} --quiet --gpu L4 --gpu A100-SXM4-80GB", path, file),
                   "2 machines");
   EXPECT_FALSE(std::filesystem::exists(file));
 }
 
 TEST_F(Shadowed, AdvisesVanillaWhereNothingPays) {
   const std::string path = write({.skill = 0.2});
-  const std::string file = (folder_ / "policy.json").string();
-  const json advice = parsed(run("advise", path, {"-o", file, "--json", "--quiet"}))["advice"][0];
+  const std::string file = folder_ / "policy.json";
+  const json advice = advice_on(path, "-o {}", file);
   EXPECT_EQ(advice["verdict"], "do not speculate");
   EXPECT_EQ(advice["strategy"], "vanilla");
   EXPECT_EQ(engine::read_policy(file).value().strategy, "vanilla");
 }
 
 TEST_F(Shadowed, IsAdvisedOnWithoutShadowTokensToo) {
-  const json advice =
-      parsed(run("advise", write({.with_shadow = false}), {"--json", "--quiet"}))["advice"][0];
+  const std::string path = write({.with_shadow = false});
+  const json advice = advice_on(path);
   EXPECT_TRUE(advice["limits"]["gaps"].is_null());
   EXPECT_THAT(advice["to_record"].dump(), HasSubstr("--shadow"));
   EXPECT_GT(advice["considered"], 2);
-  const CommandResult text = run("advise", write({.with_shadow = false}, "again.dstrace"), {"--quiet"});
-  EXPECT_THAT(text.out, HasSubstr("not known without shadow tokens"));
+  EXPECT_THAT(printed_text("advise {} --quiet", path), HasSubstr("not known without shadow tokens"));
 }
 
 TEST_F(Shadowed, IsRefusedWithWhatToRecordInstead) {
-  EXPECT_THAT(run_command({"advise", "any.dstrace", "--consider", "dream"}).err,
+  EXPECT_THAT(run_line("advise any.dstrace --consider dream").err,
               HasSubstr("found 'dream', expected one of everything, early-exits, recorded-runs"));
-  expect_one_line(run("advise", write({.strategies = {"layerskip:exit=3,gamma=4"}}), {"--quiet"}),
+  expect_one_line(run_line("advise {} --quiet", write({.strategies = {"layerskip:exit=3,gamma=4"}})),
                   "--strategy vanilla");
   const std::string answers = (folder_ / "answers.jsonl").string();
   std::ofstream(answers)
       << R"({"question_id": 1, "category": "qa", "choices": [{"turns": ["a"], "new_tokens": [4], "wall_time": [0.5], "idxs": [3], "accept_lengths": [2, 2]}]})"
       << '\n';
   const std::string imported = (folder_ / "imported.dstrace").string();
-  ASSERT_EQ(run_command({"import", answers, "-o", imported}).exit_code, 0);
-  expect_one_line(run("advise", imported, {"--quiet"}), "imported");
-  const CommandResult one = run("advise", write({.prompts = 1, .skill = 1.1}, "one.dstrace"), {"--quiet"});
-  EXPECT_EQ(one.exit_code, 0) << one.err;
-  EXPECT_THAT(one.out, HasSubstr("measure first"));
-  EXPECT_THAT(one.out, HasSubstr("at least 10 prompts"));
-  expect_one_line(run("advise", (folder_ / "none.dstrace").string(), {}), "none.dstrace");
+  expect_success(run_line("import {} -o {}", answers, imported));
+  expect_one_line(run_line("advise {} --quiet", imported), "imported");
+  const std::string one =
+      printed_text("advise {} --quiet", write({.prompts = 1, .skill = 1.1}, "one.dstrace"));
+  EXPECT_THAT(one, HasSubstr("measure first"));
+  EXPECT_THAT(one, HasSubstr("at least 10 prompts"));
+  expect_one_line(run_line("advise {}", folder_ / "none.dstrace"), "none.dstrace");
 }
 
 // The engine decodes with the file's strategy, to the same text as vanilla decoding.
@@ -214,26 +199,21 @@ TEST(AdvisedPolicy, IsRunByTheEngineToVanillasText) {
   const std::string source = DRAFTSCOPE_SOURCE_DIR;
   const std::string model = source + "/models/demo-layerskip";
   const std::string trace = (folder / "run.dstrace").string();
-  const CommandResult recorded = run_command(
-      record_arguments(trace,
-                       "--limit 12 --max-tokens 24 --repeats 1 --quiet --shadow --strategy vanilla "
-                       "--strategy layerskip:exit=5,gamma=4",
-                       "code"));
-  ASSERT_EQ(recorded.exit_code, 0) << recorded.err;
+  record_trace(trace,
+               "--limit 12 --max-tokens 24 --repeats 1 --quiet --shadow -s vanilla "
+               "-s layerskip:exit=5,gamma=4",
+               "code");
   const std::string file = (folder / "policy.json").string();
-  CommandResult advised = run_command({"advise", trace, "-o", file, "--quiet"});
+  CommandResult advised = run_line("advise {} -o {} --quiet", trace, file);
   if (advised.exit_code != 0) {
     // With the times of a busy machine, it may remain open whether any strategy pays.
     EXPECT_THAT(advised.err, HasSubstr("measure first"));
-    advised = run_command({"advise", trace, "-o", file, "--quiet", "--gpu", "H200-SXM5-141GB"});
+    advised = run_line("advise {} -o {} --quiet --gpu H200-SXM5-141GB", trace, file);
   }
   ASSERT_EQ(advised.exit_code, 0) << advised.err;
   const auto generate = [&](const std::string& strategy) {
-    const CommandResult result =
-        run_command({"generate", "--model", model, "--prompt", "def read_file(path):", "--max-tokens", "40",
-                     "--threads", "1", "--quiet", "--strategy", strategy});
-    EXPECT_EQ(result.exit_code, 0) << result.err;
-    return result.out;
+    return printed_text("generate --model {} --prompt {} --max-tokens 40 --threads 1 --quiet --strategy {}",
+                        model, "def bytes_of(path):", strategy);
   };
   EXPECT_EQ(generate("tuned:policy=" + file), generate("vanilla"));
 }

@@ -20,11 +20,8 @@ using simulator::StrategyRounds;
 using testing::Contains;
 using testing::HasSubstr;
 
-std::filesystem::path record(const std::filesystem::path& path, const std::vector<std::string>& more) {
-  std::vector<std::string> arguments = record_arguments(path, "--quiet");
-  arguments.insert(arguments.end(), more.begin(), more.end());
-  const CommandResult result = run_command(arguments);
-  EXPECT_EQ(result.exit_code, 0) << result.err;
+std::filesystem::path record(const std::filesystem::path& path, const std::string& more) {
+  record_trace(path, "--quiet --repeats 1 " + more);
   return path;
 }
 
@@ -59,12 +56,9 @@ TEST(AskedOtherwise, BlocksKeepWhatTheirLawExpectsOfRecordedDrafts) {
   const TemporaryFolder folder;
   const std::string by_token = "layerskip:exit=6,gamma=4";
   const std::string by_block = by_token + ",acceptance=block";
-  const std::vector<std::string> sampled{"--limit",       "6", "--max-tokens", "60",         "--repeats", "1",
-                                         "--temperature", "1", "--shadow",     "--strategy", by_token};
+  const std::string sampled = "--limit 6 --max-tokens 60 --temperature 1 --shadow -s " + by_token;
   const Asked tokens(record(folder / "tokens.dstrace", sampled));
-  std::vector<std::string> both = sampled;
-  both.insert(both.end(), {"--strategy", by_block});
-  const Asked blocks(record(folder / "blocks.dstrace", both));
+  const Asked blocks(record(folder / "blocks.dstrace", sampled + " -s " + by_block));
 
   const StrategyRounds asked = tokens.rounds(by_block);
   EXPECT_EQ(asked.setting.status, AnswerStatus::approximate);
@@ -86,8 +80,8 @@ TEST(AskedOtherwise, BlocksKeepWhatTheirLawExpectsOfRecordedDrafts) {
 TEST(AskedOtherwise, BlocksAreTakenForTokensWithoutWhatTheirLawNeeds) {
   const TemporaryFolder folder;
   const std::string by_token = "layerskip:exit=6,gamma=4";
-  const Asked plain(record(folder / "plain.dstrace", {"--limit", "2", "--max-tokens", "20", "--repeats", "1",
-                                                      "--temperature", "1", "--strategy", by_token}));
+  const Asked plain(
+      record(folder / "plain.dstrace", "--limit 2 --max-tokens 20 --temperature 1 -s " + by_token));
   const StrategyRounds asked = plain.rounds(by_token + ",acceptance=block");
   EXPECT_THAT(asked.notes, Contains(HasSubstr("the recording lacks what the target gave each draft token")));
   EXPECT_EQ(tokens_per_round(asked), tokens_per_round(plain.rounds(by_token)));
@@ -117,8 +111,7 @@ void expect_the_engines_schedule(const Asked& asked, const std::string& name) {
 TEST(AskedOtherwise, SearchesOfKnapSpecAreCountedAnew) {
   const TemporaryFolder folder;
   const Asked asked(
-      record(folder / "run.dstrace", {"--limit", "3", "--max-tokens", "48", "--repeats", "1", "--strategy",
-                                      "vanilla", "--strategy", "knapspec:interval=3,gamma=3"}));
+      record(folder / "run.dstrace", "--limit 3 --max-tokens 48 -s vanilla -s knapspec:interval=3,gamma=3"));
   expect_the_engines_schedule(asked, "knapspec");
   const StrategyRounds recorded = asked.rounds("knapspec:interval=3,gamma=3");
   const StrategyRounds often = asked.rounds("knapspec:interval=1,gamma=3");
@@ -145,10 +138,9 @@ TEST(AskedOtherwise, GuessesFromTextsAreTheRecordedOnes) {
   const std::vector<std::string> guesses{"suffix-decoding:depth=6,alpha=2,min-probability=0.2",
                                          "suffix-decoding:shape=tree,across=no,length=9",
                                          "prompt-lookup:match=longest,length=4"};
-  const std::vector<std::string> common{"--limit",   "8", "--max-tokens", "64",
-                                        "--repeats", "1", "--strategy",   "vanilla"};
-  std::vector<std::string> with = common;
-  for (const std::string& strategy : guesses) with.insert(with.end(), {"--strategy", strategy});
+  const std::string common = "--limit 8 --max-tokens 64 -s vanilla";
+  std::string with = common;
+  for (const std::string& strategy : guesses) with += " -s " + strategy;
   const Asked recorded(record(folder / "guesses.dstrace", with));
   const Asked plain(record(folder / "plain.dstrace", common));
   for (const std::string& strategy : guesses) {
@@ -165,16 +157,10 @@ TEST(AskedOtherwise, GuessesFromTextsAreTheRecordedOnes) {
 
 TEST(AskedOtherwise, TokenRecyclingFollowsFromTreesAndTextsAsFarAsTheyTell) {
   const TemporaryFolder folder;
-  const std::vector<std::string> common{"--limit",   "6", "--max-tokens", "64",
-                                        "--repeats", "1", "--strategy",   "vanilla"};
-  const auto with = [&](const std::string& strategy) {
-    std::vector<std::string> arguments = common;
-    arguments.insert(arguments.end(), {"--strategy", strategy});
-    return arguments;
-  };
+  const std::string common = "--limit 6 --max-tokens 64 -s vanilla";
   const std::string small = "token-recycling:nodes=12,successors=4,depth=4";
-  const Asked large(record(folder / "large.dstrace", with("token-recycling:nodes=60")));
-  const Asked recorded(record(folder / "small.dstrace", with(small)));
+  const Asked large(record(folder / "large.dstrace", common + " -s token-recycling:nodes=60"));
+  const Asked recorded(record(folder / "small.dstrace", common + " -s " + small));
   const Asked plain(record(folder / "plain.dstrace", common));
   const double truth = tokens_per_round(recorded.rounds(small));
   const StrategyRounds by_trees = large.rounds(small);
@@ -191,8 +177,7 @@ TEST(AskedOtherwise, TokenRecyclingFollowsFromTreesAndTextsAsFarAsTheyTell) {
 TEST(AskedOtherwise, CascadesAreTheirRecordedRoundsWithTheirPasses) {
   const TemporaryFolder folder;
   const std::string cascade = "cascade:levels=exit-4+exit-8,gamma=6";
-  const Asked asked(record(folder / "run.dstrace", {"--limit", "3", "--max-tokens", "48", "--repeats", "1",
-                                                    "--strategy", "vanilla", "--strategy", cascade}));
+  const Asked asked(record(folder / "run.dstrace", "--limit 3 --max-tokens 48 -s vanilla -s " + cascade));
   const StrategyRounds recorded = asked.rounds(cascade);
   EXPECT_GT(tokens_per_round(recorded), 1.2);
   ASSERT_FALSE(recorded.auxiliary_passes.empty());

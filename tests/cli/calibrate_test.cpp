@@ -25,8 +25,9 @@ class Calibrate : public ::testing::Test {
     folder_ = new TemporaryFolder;
     path_ = (*folder_ / "machine.json").string();
     const std::string model = DRAFTSCOPE_SOURCE_DIR "/models/demo-layerskip";
-    result_ = run_command({"calibrate", "--model", model, "--threads", "1", "--seconds", "0", "--rows",
-                           "1,2,4", "--contexts", "64,128", "--json", "--quiet", "-o", path_});
+    result_ = run_line(
+        "calibrate --model {} --threads 1 --seconds 0 --rows 1,2,4 --contexts 64,128 --json --quiet -o {}",
+        model, path_);
   }
   static void TearDownTestSuite() {
     delete folder_;
@@ -45,7 +46,7 @@ CommandResult Calibrate::result_;
 
 TEST_F(Calibrate, TimesPassesOperationsAndRounds) {
   const json report = json::parse(result_.out);
-  EXPECT_EQ(json::parse(read_file(path_)), report["calibration"]);
+  EXPECT_EQ(json::parse(bytes_of(path_)), report["calibration"]);
   const json& calibration = report["calibration"];
   EXPECT_EQ(calibration["machine"]["device"], "cpu");
   EXPECT_EQ(calibration["machine"]["threads"], 1);
@@ -75,16 +76,11 @@ TEST_F(Calibrate, EveryKeyOfItsFileAndJsonIsDocumented) {
 
 TEST_F(Calibrate, PricesARecordingMadeElsewhere) {
   const std::string trace = (*folder_ / "run.dstrace").string();
-  const CommandResult recorded =
-      run_command(record_arguments(trace,
-                                   "--strategy vanilla --strategy layerskip:exit=4,gamma=3 --max-tokens 24 "
-                                   "--repeats 1 --limit 2 --quiet",
-                                   "demo", "demo-plain"));
-  ASSERT_EQ(recorded.exit_code, 0) << recorded.err;
-  const CommandResult asked = run_command({"simulate", trace, "--json", "--quiet", "--calibration", path_,
-                                           "--sweep", "model=Llama-3.2-1B,Llama-3-8B"});
-  ASSERT_EQ(asked.exit_code, 0) << asked.err;
-  const json answers = json::parse(asked.out)["answers"];
+  record_trace(trace, "-s vanilla -s layerskip:exit=4,gamma=3 --max-tokens 24 --repeats 1 --limit 2 --quiet",
+               "demo", "demo-plain");
+  const json answers =
+      printed_json("simulate {} --json --quiet --calibration {} --sweep model=Llama-3.2-1B,Llama-3-8B", trace,
+                   path_)["answers"];
   ASSERT_EQ(answers.size(), 2U);
   for (const json& answer : answers) {
     EXPECT_THAT(answer["machine"], HasSubstr("1 thread (calibrated)"));
@@ -93,24 +89,23 @@ TEST_F(Calibrate, PricesARecordingMadeElsewhere) {
   }
   EXPECT_GT(answers[1]["target_step_ns"], 2.0 * answers[0]["target_step_ns"].get<double>());
 
-  expect_one_line(run_command({"simulate", trace, "--quiet", "--calibration", trace}), "not valid JSON");
-  expect_one_line(
-      run_command({"simulate", trace, "--quiet", "--calibration", path_, "--sweep", "gpu=H200,L4"}),
-      "--calibration");
+  expect_one_line(run_line("simulate {} --quiet --calibration {}", trace, trace), "not valid JSON");
+  expect_one_line(run_line("simulate {} --quiet --calibration {} --sweep gpu=H200,L4", trace, path_),
+                  "--calibration");
 }
 
 TEST_F(Calibrate, RefusesInOneLine) {
-  expect_one_line(run_command({"calibrate", "-o", path_, "--quiet"}), "exists already");
-  expect_one_line(run_command({"calibrate", "-o", (*folder_ / "none.json").string(), "--contexts", "64,16"}),
+  expect_one_line(run_line("calibrate -o {} --quiet", path_), "exists already");
+  expect_one_line(run_line("calibrate -o {} --contexts 64,16", (*folder_ / "none.json").string()),
                   "ascending order");
-  expect_one_line(run_command({"calibrate", "-o", (*folder_ / "none.json").string(), "-m", "no-such-model"}),
+  expect_one_line(run_line("calibrate -o {} -m no-such-model", (*folder_ / "none.json").string()),
                   "no-such-model");
-  EXPECT_NE(run_command({"calibrate"}).exit_code, 0);
+  EXPECT_NE(run_line("calibrate").exit_code, 0);
 
   const std::string broken = (*folder_ / "broken.json").string();
-  std::ofstream(broken) << read_file(path_).substr(0, 500);
+  std::ofstream(broken) << bytes_of(path_).substr(0, 500);
   const std::string sample = DRAFTSCOPE_SOURCE_DIR "/traces/samples/early-exit.dstrace";
-  expect_one_line(run_command({"simulate", sample, "--quiet", "--calibration", broken}),
+  expect_one_line(run_line("simulate {} --quiet --calibration {}", sample, broken),
                   "broken.json: not valid JSON");
 }
 

@@ -27,12 +27,12 @@ class ChatCommand : public ::testing::Test {
   }
 
   /// Runs a chat with these lines as input.
-  [[nodiscard]] ProcessResult chat(const std::string& lines, std::vector<std::string> more = {},
+  [[nodiscard]] ProcessResult chat(const std::string& lines, const std::string& more,
                                    const std::string& model = "") const {
-    const std::string input = (folder_ / "input").string();
+    const std::string input = folder_ / "input";
     std::ofstream(input) << lines;
-    more.insert(more.begin(), {"chat", "--model", model.empty() ? (folder_ / "").string() : model});
-    return run_process(more, [&input] { redirect(STDIN_FILENO, input.c_str(), O_RDONLY); });
+    return run_process(words_of("chat --model {} " + more, {model.empty() ? (folder_ / "").string() : model}),
+                       [&input] { redirect(STDIN_FILENO, input.c_str(), O_RDONLY); });
   }
 
   TemporaryFolder folder_;
@@ -47,13 +47,13 @@ TEST_F(ChatCommand, SaysTheSameUnderEveryStrategyAndSavesIt) {
   for (const char* strategy : {"vanilla", "layerskip:exit=7,gamma=5", "swift:every=1", "lookahead"})
     for (const std::string& sampling : {std::string("0"), std::string("0.8")}) {
       const std::string file = (folder_ / (std::string("saved-") + strategy + sampling)).string();
-      const ProcessResult result =
-          chat("/system Be brief.\nWrite a function.\n\n/strategy " + std::string(strategy) +
-                   "\nAnd a class.\nOnce more.\n/save " + file + "\n/quit\nnever said\n",
-               {"--strategy", strategy, "--max-tokens", "24", "--temperature", sampling, "--coupled",
-                "--repetition-penalty", "1.1"});
+      const ProcessResult result = chat(
+          "/system Be brief.\nWrite a function.\n\n/strategy " + std::string(strategy) +
+              "\nAnd a class.\nOnce more.\n/save " + file + "\n/quit\nnever said\n",
+          fmt::format("--strategy {} --max-tokens 24 --temperature {} --coupled --repetition-penalty 1.1",
+                      strategy, sampling));
       EXPECT_EQ(result.exit_code, 0) << result.err;
-      std::istringstream lines(read_file(file));
+      std::istringstream lines(bytes_of(file));
       std::vector<nlohmann::json> messages;
       for (std::string line; std::getline(lines, line);) messages.push_back(nlohmann::json::parse(line));
       ASSERT_EQ(messages.size(), 7U);
@@ -71,7 +71,7 @@ TEST_F(ChatCommand, SaysTheSameUnderEveryStrategyAndSavesIt) {
 
 TEST_F(ChatCommand, SaysAfterEveryReplyWhatItCost) {
   const ProcessResult result =
-      chat("Write a function.\n/strategy layerskip:exit=7\nAnd a class.\n", {"--max-tokens", "24"});
+      chat("Write a function.\n/strategy layerskip:exit=7\nAnd a class.\n", "--max-tokens 24");
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_EQ(lines_in(result.err), 2) << result.err;
   const std::string first = result.err.substr(0, result.err.find('\n'));
@@ -79,7 +79,7 @@ TEST_F(ChatCommand, SaysAfterEveryReplyWhatItCost) {
   EXPECT_THAT(first, testing::ContainsRegex("^[0-9]+ tokens · [0-9.]+ tokens/s · ended by "));
   EXPECT_THAT(second,
               testing::ContainsRegex("accepted per round · [0-9.]+x vanilla \\(over 8 steps\\) · ended"));
-  EXPECT_EQ(chat("Write a function.\n", {"--max-tokens", "24", "--quiet"}).err, "");
+  EXPECT_EQ(chat("Write a function.\n", "--max-tokens 24 --quiet").err, "");
 }
 
 TEST_F(ChatCommand, RefusesALineAndGoesOn) {
@@ -89,30 +89,29 @@ TEST_F(ChatCommand, RefusesALineAndGoesOn) {
        {std::string("/nonsense"), std::string("/strategy nope"), std::string("/strategy two-model"),
         std::string("/save"), std::string("/reset all"), "/save " + taken, std::string("\xC3"),
         std::string(5000, 'x')}) {
-    const ProcessResult result = chat(odd + "\nWrite\n", {"--max-tokens", "4", "--context", "256"});
+    const ProcessResult result = chat(odd + "\nWrite\n", "--max-tokens 4 --context 256");
     EXPECT_EQ(result.exit_code, 1) << odd;
     EXPECT_EQ(lines_in(result.err), 2) << "the refusal and the reply's line: " << result.err;
     EXPECT_THAT(result.err, testing::StartsWith("draftscope: ")) << odd;
     EXPECT_GT(result.out.size(), 1U) << odd;
   }
-  EXPECT_EQ(read_file(taken), "mine");
-  EXPECT_THAT(chat(std::string(5000, 'x'), {"--context", "256"}).err, HasSubstr("/reset begins anew"));
+  EXPECT_EQ(bytes_of(taken), "mine");
+  EXPECT_THAT(chat(std::string(5000, 'x'), "--context 256").err, HasSubstr("/reset begins anew"));
 }
 
 TEST_F(ChatCommand, FillsTheContextAndSaysWhatToDo) {
-  const ProcessResult result =
-      chat("Write a function.\n/reset\nWrite\n", {"--max-tokens", "500", "--context", "48"});
+  const ProcessResult result = chat("Write a function.\n/reset\nWrite\n", "--max-tokens 500 --context 48");
   EXPECT_THAT(result.err, HasSubstr("ended by context · the context is full: /reset begins anew"));
   EXPECT_EQ(lines_in(result.err), 2) << "and after the reset it replies: " << result.err;
 }
 
 TEST_F(ChatCommand, JoinsTurnsWhereThereIsNoTemplate) {
   const std::string plain = DRAFTSCOPE_SOURCE_DIR "/models/demo-layerskip";
-  const ProcessResult result = chat("def f(x):\ndef g(x):\n", {"--max-tokens", "8"}, plain);
+  const ProcessResult result = chat("def f(x):\ndef g(x):\n", "--max-tokens 8", plain);
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.err, HasSubstr("no chat template: it goes on with the turns, joined by blank lines\n"));
   EXPECT_GT(result.out.size(), 2U);
-  const ProcessResult refused = chat("x\n", {"--system", "Be brief."}, plain);
+  const ProcessResult refused = chat("x\n", "--system short", plain);
   EXPECT_EQ(refused.exit_code, 1);
   EXPECT_EQ(lines_in(refused.err), 1) << refused.err;
 }

@@ -8,7 +8,6 @@
 #include <sqlite3.h>
 
 #include <algorithm>
-#include <array>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -25,20 +24,8 @@ using nlohmann::json;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-class SmallTrace : public ::testing::Test {
- protected:
-  SmallTrace() : path_((folder_ / "small.dstrace").string()) {
-    write_trace(path_, small_recording(), small_spans());
-  }
-
-  TemporaryFolder folder_;
-  std::string path_;
-};
-
 TEST_F(SmallTrace, ReportsItsFiguresAsTables) {
-  const CommandResult result = run_command({"report", path_, "--by", "category"});
-  EXPECT_EQ(result.exit_code, 0) << result.err;
-  expect_golden("report.txt", result.out);
+  expect_golden("report.txt", printed_text("report {} --by category", path_));
 }
 
 TEST_F(SmallTrace, NamesWhatItsTokensWereDrawnBy) {
@@ -46,7 +33,7 @@ TEST_F(SmallTrace, NamesWhatItsTokensWereDrawnBy) {
   const auto header = [&] {
     const std::string path = (folder_ / "drawn.dstrace").string();
     write_trace(path, recording, small_spans());
-    std::string report = run_command({"report", path}).out;
+    std::string report = run_line("report {}", path).out;
     std::filesystem::remove(path);
     return report;
   };
@@ -61,16 +48,12 @@ TEST_F(SmallTrace, NamesWhatItsTokensWereDrawnBy) {
 }
 
 TEST_F(SmallTrace, ReportsItsFiguresAsCsvWithOneLineARun) {
-  const CommandResult result = run_command({"report", path_, "--csv"});
-  EXPECT_EQ(result.exit_code, 0) << result.err;
-  expect_golden("report.csv", result.out);
+  expect_golden("report.csv", printed_text("report {} --csv", path_));
 }
 
 TEST_F(SmallTrace, ReportsOnOneScreen) {
-  const CommandResult result = run_command({"report", path_, "--brief"});
-  EXPECT_EQ(result.exit_code, 0) << result.err;
-  expect_golden("report_brief.txt", result.out);
-  EXPECT_EQ(run_command({"report", path_, "--brief", "--json"}).exit_code, 2);
+  expect_golden("report_brief.txt", printed_text("report {} --brief", path_));
+  EXPECT_EQ(run_line("report {} --brief --json", path_).exit_code, 2);
 }
 
 constexpr const char* shipped = DRAFTSCOPE_SOURCE_DIR "/models/demo-layerskip";
@@ -78,17 +61,16 @@ constexpr const char* shipped = DRAFTSCOPE_SOURCE_DIR "/models/demo-layerskip";
 TEST(ChatTemplate, IsHintedAtWherePromptsGoWithoutIt) {
   const TemporaryFolder folder;
   give_chat_template(folder, "{{ messages[0]['content'] }}");
-  const auto generate = [](const std::string& model, std::vector<std::string> more) {
-    more.insert(more.begin(), {"generate", "--model", model, "--prompt", "def", "--max-tokens", "1"});
-    const CommandResult result = run_command(more);
-    EXPECT_EQ(result.exit_code, 0) << result.err;
+  const auto generate = [](const std::string& model, const std::string& more) {
+    const CommandResult result = run_line("generate --model {} --prompt def --max-tokens 1 " + more, model);
+    expect_success(result);
     return result.err;
   };
   const std::string model = folder / "";
-  EXPECT_THAT(generate(model, {}), HasSubstr("--chat puts prompts into it"));
-  EXPECT_THAT(generate(model, {"--chat"}), Not(HasSubstr("hint")));
-  EXPECT_THAT(generate(model, {"--quiet"}), Not(HasSubstr("hint")));
-  EXPECT_THAT(generate(shipped, {}), Not(HasSubstr("hint")));
+  EXPECT_THAT(generate(model, ""), HasSubstr("--chat puts prompts into it"));
+  EXPECT_THAT(generate(model, "--chat"), Not(HasSubstr("hint")));
+  EXPECT_THAT(generate(model, "--quiet"), Not(HasSubstr("hint")));
+  EXPECT_THAT(generate(shipped, ""), Not(HasSubstr("hint")));
 }
 
 TEST(SystemPrompt, GoesInFrontOfEveryTurnOfARecording) {
@@ -97,11 +79,10 @@ TEST(SystemPrompt, GoesInFrontOfEveryTurnOfARecording) {
                      "{% for m in messages %}{{ m['role'] }}: {{ m['content'] | trim }};{% endfor %}");
   std::ofstream(folder / "prompts.jsonl") << R"({"turns": ["One", "Two"]})" << '\n';
   const auto trace = folder / "run.dstrace";
-  const CommandResult recorded =
-      run_command({"record", "--model", folder / "", "--prompts", folder / "prompts.jsonl", "--strategy",
-                   "vanilla", "--max-tokens", "2", "--repeats", "1", "--warmup", "0", "--chat", "--system",
-                   " Be brief. ", "--quiet", "--output", trace});
-  ASSERT_EQ(recorded.exit_code, 0) << recorded.err;
+  expect_success(run_line(
+      "record --model {} --prompts {} --strategy vanilla --max-tokens 2 --repeats 1 --warmup 0 --chat "
+      "--system {} --quiet --output {}",
+      folder / "", folder / "prompts.jsonl", " Be brief. ", trace));
   auto reader = value_of(traces::Reader::open(trace));
   const auto recording = value_of(reader.recording());
   ASSERT_EQ(recording.prompts.size(), 2U);
@@ -110,45 +91,40 @@ TEST(SystemPrompt, GoesInFrontOfEveryTurnOfARecording) {
 }
 
 TEST(SystemPrompt, IsRefusedInOneLineWhereNothingTakesIt) {
-  const auto refusal = [](const std::string& model, std::vector<std::string> more) {
-    more.insert(more.begin(), {"generate", "--model", model, "--prompt", "def", "--max-tokens", "1",
-                               "--system", "Be brief."});
-    const CommandResult result = run_command(more);
-    EXPECT_EQ(result.exit_code, 1);
-    return result.err;
+  const auto expect_refused = [](const std::string& model, const std::string& more, const std::string& says) {
+    expect_one_line(
+        run_line("generate --model {} --prompt def --max-tokens 1 --system {} " + more, model, "Be brief."),
+        says);
   };
   const TemporaryFolder folder;
   const std::string model = folder / "";
-  EXPECT_THAT(refusal(shipped, {}), HasSubstr("system: found a system prompt without --chat"));
-  EXPECT_THAT(refusal(shipped, {"--chat"}), HasSubstr("chat"));
+  expect_refused(shipped, "", "system: found a system prompt without --chat");
+  expect_refused(shipped, "--chat", "chat");
   give_chat_template(folder, "{{ messages[-1]['content'] }}");
-  EXPECT_THAT(refusal(model, {"--chat", "--quiet"}), HasSubstr("template leaves it out"));
+  expect_refused(model, "--chat --quiet", "template leaves it out");
   give_chat_template(folder,
                      "{% if messages[0]['role'] == 'system' %}{{ raise_exception('no system role') }}"
                      "{% endif %}{{ messages[-1]['content'] }}");
-  EXPECT_THAT(refusal(model, {"--chat", "--quiet"}), HasSubstr("template refuses it"));
+  expect_refused(model, "--chat --quiet", "template refuses it");
 }
 
 TEST(SystemPrompt, MayBeChangedByTheTemplate) {
   const TemporaryFolder folder;
   give_chat_template(folder,
                      "{{ messages[0].content.replace('/no_think', '').rstrip() }}{{ messages[-1].content }}");
-  const CommandResult result =
-      run_command({"generate", "--model", folder / "", "--prompt", "def", "--max-tokens", "1", "--chat",
-                   "--system", "Be brief. /no_think", "--quiet"});
-  EXPECT_EQ(result.exit_code, 0) << result.err;
+  expect_success(run_line("generate --model {} --prompt def --max-tokens 1 --chat --system {} --quiet",
+                          folder / "", "Be brief. /no_think"));
 }
 
 TEST(ChatTemplate, ThatCannotBeRenderedIsToldFromNone) {
   const TemporaryFolder folder;
   give_chat_template(folder, "{{ messages | nothing }}");
-  const CommandResult text = run_command({"inspect", folder / ""});
+  const CommandResult text = run_line("inspect {}", folder / "");
   EXPECT_THAT(text.out, HasSubstr("has a chat template that cannot be rendered: "));
   EXPECT_THAT(text.out, HasSubstr("found a filter 'nothing', expected one of Jinja's\n"));
-  EXPECT_THAT(run_command({"inspect", folder / "", "--json"}).out, HasSubstr("found a filter 'nothing'"));
-  const CommandResult chat = run_command({"chat", "--model", folder / "", "--max-tokens", "1"});
-  EXPECT_EQ(chat.exit_code, 1);
-  EXPECT_THAT(chat.err, HasSubstr("cannot be rendered, expected one that can"));
+  EXPECT_THAT(run_line("inspect {} --json", folder / "").out, HasSubstr("found a filter 'nothing'"));
+  expect_one_line(run_line("chat --model {} --max-tokens 1", folder / ""),
+                  "cannot be rendered, expected one that can");
 }
 
 TEST(ChatTemplate, TakesVariablesWhichTheTraceNames) {
@@ -158,30 +134,14 @@ TEST(ChatTemplate, TakesVariablesWhichTheTraceNames) {
   std::ofstream(folder / "prompts.jsonl") << R"({"question_id": "first", "prompt": "One"})" << '\n'
                                           << R"({"prompt": ")" << std::string(3'000, 'x') << "\"}\n";
   const auto trace = folder / "run.dstrace";
-  std::vector<std::string> arguments{"record",
-                                     "--model",
-                                     folder / "",
-                                     "--prompts",
-                                     folder / "prompts.jsonl",
-                                     "--strategy",
-                                     "vanilla",
-                                     "--repeats",
-                                     "1",
-                                     "--warmup",
-                                     "0",
-                                     "--max-tokens",
-                                     "1",
-                                     "--output",
-                                     trace,
-                                     "--context",
-                                     "64",
-                                     "--chat",
-                                     "--skip-unfit",
-                                     "--template-arg",
-                                     "mode=\"slow\"",
-                                     "--template-arg",
-                                     "deep={\"a\": 1}"};
-  const CommandResult recorded = run_command(arguments);
+  const auto record = [&](const std::string& options, const std::string& argument) {
+    return run_line(
+        "record --model {} --prompts {} --strategy vanilla --repeats 1 --warmup 0 --max-tokens 1 --output {} "
+        "--context 64 --skip-unfit --template-arg mode=\"slow\" --template-arg {} " +
+            options,
+        folder / "", folder / "prompts.jsonl", trace, argument);
+  };
+  const CommandResult recorded = record("--chat", "deep={\"a\": 1}");
   ASSERT_EQ(recorded.exit_code, 0) << recorded.err;
   EXPECT_THAT(recorded.err,
               HasSubstr("1 of 2 questions left out: their prompts are longer than the context"));
@@ -191,17 +151,11 @@ TEST(ChatTemplate, TakesVariablesWhichTheTraceNames) {
   EXPECT_EQ(recording.prompts[0].text, "Oneslow1");
   EXPECT_EQ(recording.meta.at("template_arguments"), R"({"mode":"slow","deep":{"a":1}})");
   EXPECT_EQ(recording.meta.at("question_names"), R"({"1":"first"})");
-  arguments.back() = "mode=slow";
-  arguments.emplace_back("--overwrite");
-  EXPECT_THAT(run_command(arguments).err, HasSubstr("'mode' is 'slow', expected JSON"));
-  arguments[arguments.size() - 2] = "mode=2";
-  EXPECT_THAT(run_command(arguments).err, HasSubstr("'mode' is given twice"));
-  std::vector<std::string> without_chat = arguments;
-  std::erase(without_chat, "--chat");
-  EXPECT_THAT(run_command(without_chat).err, HasSubstr("template-arg: found 'mode=\"slow\"' without --chat"));
-  arguments[arguments.size() - 2] = "messages=1";
-  EXPECT_THAT(run_command(arguments).err,
-              HasSubstr("template argument messages: is what the conversation gives"));
+  expect_one_line(record("--chat --overwrite", "mode=slow"), "'mode' is 'slow', expected JSON");
+  expect_one_line(record("--chat --overwrite", "mode=2"), "'mode' is given twice");
+  expect_one_line(record("--overwrite", "mode=2"), "template-arg: found 'mode=\"slow\"' without --chat");
+  expect_one_line(record("--chat --overwrite", "messages=1"),
+                  "template argument messages: is what the conversation gives");
 }
 
 TEST(Record, LeavesOutTurnsThatNoLongerFitTheContext) {
@@ -209,26 +163,10 @@ TEST(Record, LeavesOutTurnsThatNoLongerFitTheContext) {
   std::ofstream(folder / "prompts.jsonl")
       << R"({"turns": ["One", ")" << std::string(100, 'x') << R"(", "Three"]})" << '\n'
       << R"({"turns": ["Four"]})" << '\n';
-  const CommandResult recorded = run_command({"record",
-                                              "--model",
-                                              "synthetic:SmolLM2-135M,layers=2,vocab=300",
-                                              "--prompts",
-                                              folder / "prompts.jsonl",
-                                              "--strategy",
-                                              "vanilla",
-                                              "--strategy",
-                                              "layerskip:exit=1",
-                                              "--repeats",
-                                              "1",
-                                              "--warmup",
-                                              "0",
-                                              "--max-tokens",
-                                              "2",
-                                              "--output",
-                                              folder / "run.dstrace",
-                                              "--context",
-                                              "64",
-                                              "--skip-unfit"});
+  const CommandResult recorded = run_line(
+      "record --model synthetic:SmolLM2-135M,layers=2,vocab=300 --prompts {} --strategy vanilla --strategy "
+      "layerskip:exit=1 --repeats 1 --warmup 0 --max-tokens 2 --output {} --context 64 --skip-unfit",
+      folder / "prompts.jsonl", folder / "run.dstrace");
   EXPECT_EQ(recorded.exit_code, 0);
   EXPECT_THAT(recorded.err,
               HasSubstr("4 requests left out: answers made their prompts longer than the context of "));
@@ -236,37 +174,39 @@ TEST(Record, LeavesOutTurnsThatNoLongerFitTheContext) {
 }
 
 /// Records one prompt under vanilla and an early exit, once, with shadow tokens; returns the trace.
-std::string record_one_prompt(const TemporaryFolder& folder, std::vector<std::string> more) {
-  std::string trace = (folder / "run.dstrace").string();
-  const std::string prompts = (folder / "prompts.jsonl").string();
-  std::ofstream(prompts) << R"({"turns": ["def read_file(path):"]})" << '\n';
-  more.insert(more.begin(), {"record", "--model", shipped, "--prompts", prompts, "--strategy", "vanilla",
-                             "--strategy", "layerskip:exit=7,gamma=5", "--repeats", "1", "--warmup", "0",
-                             "--shadow", "--quiet", "--output", trace});
-  const CommandResult recorded = run_command(more);
-  EXPECT_EQ(recorded.exit_code, 0) << recorded.err;
-  return trace;
+template <typename... Values>
+std::string record_one_prompt(const TemporaryFolder& folder, const std::string& more,
+                              const Values&... values) {
+  std::ofstream(folder / "prompts.jsonl") << R"({"turns": ["def bytes_of(path):"]})" << '\n';
+  expect_success(
+      run_line("record --model {} --prompts {} --output {} --strategy vanilla --strategy "
+               "layerskip:exit=7,gamma=5 --repeats 1 --warmup 0 --shadow --quiet " +
+                   more,
+               shipped, folder / "prompts.jsonl", folder / "run.dstrace", values...));
+  return folder / "run.dstrace";
+}
+
+/// What generate prints for the same prompt.
+template <typename... Values>
+std::string generated(const std::string& more, const Values&... values) {
+  return printed_text("generate --model {} --prompt {} --max-tokens 40 --quiet " + more, shipped,
+                      "def bytes_of(path):", values...);
 }
 
 TEST(StopStrings, CutWhatIsPrintedAndKeepWhatHappenedInTheRecord) {
-  const auto generate = [](std::vector<std::string> more) {
-    more.insert(more.begin(), {"generate", "--model", shipped, "--prompt",
-                               "def read_file(path):", "--max-tokens", "40", "--quiet"});
-    return run_command(more);
-  };
-  const std::string whole = generate({}).out;
+  const std::string whole = generated("");
   ASSERT_GT(whole.size(), 30U);
   const std::string stop = whole.substr(20, 3);
   const std::string cut = whole.substr(0, whole.find(stop));
   for (const char* strategy : {"vanilla", "layerskip:exit=7,gamma=5", "jacobi"})
-    for (const char* colour : {"never", "always"}) {
-      std::string found =
-          generate({"--strategy", strategy, "--colour", colour, "--stop", "never said", "--stop", stop}).out;
-      EXPECT_EQ(found, cut + '\n') << strategy;
-    }
+    for (const char* colour : {"never", "always"})
+      EXPECT_EQ(
+          generated("--strategy {} --colour {} --stop {} --stop {}", strategy, colour, "never said", stop),
+          cut + '\n')
+          << strategy;
 
   const TemporaryFolder folder;
-  const std::string trace = record_one_prompt(folder, {"--max-tokens", "40", "--stop", stop});
+  const std::string trace = record_one_prompt(folder, "--max-tokens 40 --stop {}", stop);
   auto reader = value_of(traces::Reader::open(trace));
   const auto recording = value_of(reader.recording());
   EXPECT_EQ(recording.meta.at("stop_strings"), json({stop}).dump());
@@ -279,22 +219,19 @@ TEST(StopStrings, CutWhatIsPrintedAndKeepWhatHappenedInTheRecord) {
     const std::span<const std::int32_t> before(request.tokens.data(), request.tokens.size() - 1);
     EXPECT_THAT(tokenizer.decode(before), Not(HasSubstr(stop)));
   }
-  EXPECT_EQ(run_command({"inspect", trace, "--validate"}).exit_code, 0);
-  EXPECT_EQ(run_command({"simulate", trace, "--strategy", "layerskip:exit=5,gamma=3"}).exit_code, 0);
+  expect_success(run_line("inspect {} --validate", trace));
+  expect_success(run_line("simulate {} --strategy layerskip:exit=5,gamma=3", trace));
 }
 
 TEST(StopStrings, LeaveFiguresThatAgreeInEveryAnswer) {
-  const std::string whole = run_command({"generate", "--model", shipped, "--prompt",
-                                         "def read_file(path):", "--max-tokens", "40", "--quiet"})
-                                .out;
+  const std::string whole = generated("");
   for (const std::size_t at : {12U, 20U, 31U}) {
     const TemporaryFolder folder;
-    const std::string deep = "layerskip:exit=11,gamma=16";
-    const std::string trace =
-        record_one_prompt(folder, {"--max-tokens", "40", "--stop", whole.substr(at, 3), "--strategy", deep});
+    const std::string trace = record_one_prompt(
+        folder, "--max-tokens 40 --stop {} --strategy layerskip:exit=11,gamma=16", whole.substr(at, 3));
     auto reader = value_of(traces::Reader::open(trace));
     const auto recording = value_of(reader.recording());
-    const json report = json::parse(run_command({"report", trace, "--json"}).out);
+    const json report = printed_json("report {} --json", trace);
     for (const json& run : report["runs"]) {
       std::int64_t rounds = 0;
       std::int64_t drafted = 0;
@@ -315,9 +252,8 @@ TEST(StopStrings, LeaveFiguresThatAgreeInEveryAnswer) {
       EXPECT_EQ(run["mean_accepted_length"], run["tokens_per_round"]);
       EXPECT_EQ(run["accepted_tokens"], accepted);
       if (run["specification"] == "vanilla") continue;
-      const json asked = json::parse(
-          run_command({"simulate", trace, "--strategy", run["specification"].get<std::string>(), "--json"})
-              .out);
+      const json asked =
+          printed_json("simulate {} --strategy {} --json", trace, run["specification"].get<std::string>());
       const json& answer = asked["answers"][0];
       EXPECT_EQ(answer["tokens_per_round"], run["tokens_per_round"]);
       EXPECT_DOUBLE_EQ(answer["acceptance_rate"],
@@ -328,49 +264,48 @@ TEST(StopStrings, LeaveFiguresThatAgreeInEveryAnswer) {
 
 TEST(RepetitionPenalty, IsRecordedAndItsRoundsAreNotReplayed) {
   const TemporaryFolder folder;
-  const std::string trace = record_one_prompt(folder, {"--max-tokens", "30", "--repetition-penalty", "1.3"});
-  const json report = json::parse(run_command({"report", trace, "--json"}).out);
+  const std::string trace = record_one_prompt(folder, "--max-tokens 30 --repetition-penalty 1.3");
+  const json report = printed_json("report {} --json", trace);
   EXPECT_EQ(report["recording"]["meta"]["repetition_penalty"], "1.3");
-  EXPECT_THAT(run_command({"report", trace}).out, HasSubstr("repetition penalty 1.3"));
+  EXPECT_THAT(run_line("report {}", trace).out, HasSubstr("repetition penalty 1.3"));
   EXPECT_TRUE(report["recording"]["warnings"].empty()) << "greedy texts are the same";
   for (const char* strategy : {"layerskip:exit=5,gamma=3", "prompt-lookup"})
-    expect_one_line(run_command({"simulate", trace, "--strategy", strategy}),
+    expect_one_line(run_line("simulate {} --strategy {}", trace, strategy),
                     "recorded with a penalty or a logit bias");
 }
 
 TEST(SamplingOptions, AreRecordedAndKeepTheStrategysTextVanillas) {
   const TemporaryFolder folder;
   const std::string trace = record_one_prompt(
-      folder, {"--max-tokens", "30", "--frequency-penalty", "0.6", "--presence-penalty", "-0.2",
-               "--logit-bias", "13=-4", "--logit-bias", "300=2.5", "--min-p", "0.05"});
-  const json report = json::parse(run_command({"report", trace, "--json"}).out);
+      folder,
+      "--max-tokens 30 --frequency-penalty 0.6 --presence-penalty -0.2 --logit-bias 13=-4 --logit-bias "
+      "300=2.5 --min-p 0.05");
+  const json report = printed_json("report {} --json", trace);
   const json& meta = report["recording"]["meta"];
   EXPECT_EQ(meta["frequency_penalty"], "0.6");
   EXPECT_EQ(meta["presence_penalty"], "-0.2");
   EXPECT_EQ(meta["min_p"], "0.05");
   EXPECT_EQ(meta["logit_bias"], R"({"13":-4.0,"300":2.5})");
-  EXPECT_THAT(run_command({"report", trace}).out, HasSubstr("frequency penalty 0.6"));
+  EXPECT_THAT(run_line("report {}", trace).out, HasSubstr("frequency penalty 0.6"));
   EXPECT_TRUE(report["recording"]["warnings"].empty()) << "greedy texts are the same";
-  expect_one_line(run_command({"simulate", trace, "--strategy", "layerskip:exit=5,gamma=3"}),
+  expect_one_line(run_line("simulate {} --strategy layerskip:exit=5,gamma=3", trace),
                   "recorded with a penalty or a logit bias");
-  for (const std::array<const char*, 3>& odd :
-       std::to_array<std::array<const char*, 3>>({{"--logit-bias", "x=1", "ID=VALUE"},
-                                                  {"--logit-bias", "1", "ID=VALUE"},
-                                                  {"--logit-bias", "1=101", "expected -100 to 100"},
-                                                  {"--logit-bias", "99999=1", "token 99999"},
-                                                  {"--frequency-penalty", "3", "from -2 to 2"},
-                                                  {"--top-p", "0", "above 0, up to 1"}})) {
-    const CommandResult result =
-        run_command({"generate", "--model", shipped, "--prompt", "def", odd[0], odd[1]});
-    EXPECT_NE(result.exit_code, 0) << odd[1];
-    EXPECT_THAT(result.err, HasSubstr(odd[2]));
+  for (const auto& [odd, says] : {std::pair("--logit-bias x=1", "ID=VALUE"),
+                                  {"--logit-bias 1", "ID=VALUE"},
+                                  {"--logit-bias 1=101", "expected -100 to 100"},
+                                  {"--logit-bias 99999=1", "token 99999"},
+                                  {"--frequency-penalty 3", "from -2 to 2"},
+                                  {"--top-p 0", "above 0, up to 1"}}) {
+    const CommandResult result = run_line(std::string("generate --model {} --prompt def ") + odd, shipped);
+    EXPECT_NE(result.exit_code, 0) << odd;
+    EXPECT_THAT(result.err, HasSubstr(says));
   }
 }
 
 TEST(RepetitionPenalty, IsRefusedWhereItIsNoFactor) {
   for (const char* odd : {"0", "nan", "inf", "-1", "1e9", ""}) {
     const CommandResult result =
-        run_command({"generate", "--model", shipped, "--prompt", "def", "--repetition-penalty", odd});
+        run_line("generate --model {} --prompt def --repetition-penalty {}", shipped, odd);
     EXPECT_NE(result.exit_code, 0) << odd;
     EXPECT_EQ(result.out, "");
     EXPECT_THAT(result.err, HasSubstr("repetition-penalty")) << odd;
@@ -379,34 +314,29 @@ TEST(RepetitionPenalty, IsRefusedWhereItIsNoFactor) {
 
 TEST(StopStrings, AreRefusedWhereTheyAreNoText) {
   for (const std::string& odd : {std::string(), std::string("\xC3")})
-    expect_one_line(run_command({"generate", "--model", shipped, "--prompt", "def", "--stop", odd}),
-                    "stop: found");
+    expect_one_line(run_line("generate --model {} --prompt def --stop {}", shipped, odd), "stop: found");
 }
 
 TEST(Version4Trace, IsTakenByEveryCommandThatReads) {
   const TemporaryFolder folder;
-  const std::string path = std::string(DRAFTSCOPE_SOURCE_DIR) + "/tests/traces/version_4.dstrace";
-  for (const std::vector<std::string>& arguments : {std::vector<std::string>{"report", path},
-                                                    {"report", path, "--json"},
-                                                    {"explain", path},
-                                                    {"compare", path, path}}) {
-    const CommandResult result = run_command(arguments);
-    EXPECT_EQ(result.exit_code, 0) << arguments[0] << result.err;
-  }
-  const json report = json::parse(run_command({"report", path, "--json"}).out);
+  const std::string path = DRAFTSCOPE_SOURCE_DIR "/tests/traces/version_4.dstrace";
+  for (const char* line : {"report {}", "report {} --json", "explain {}"})
+    expect_success(run_line(line, path));
+  expect_success(run_line("compare {} {}", path, path));
+  const json report = printed_json("report {} --json", path);
   EXPECT_EQ(report["recording"]["schema_version"], 4);
   EXPECT_EQ(report["runs"][1]["drafted_tokens"], 60) << "in requests that ended without an error";
   EXPECT_EQ(report["runs"][1]["draft_steps"], 45) << "some of the draft tokens are in trees";
-  const json found = json::parse(run_command({"inspect", path, "--validate", "--json"}).out);
+  const json found = printed_json("inspect {} --validate --json", path);
   EXPECT_TRUE(found["violations"].empty());
   for (const std::string format : {"perfetto", "chrome", "spec-bench"}) {
     const std::string target = (folder / format).string();
-    EXPECT_EQ(run_command({"export", path, "--to", format, "-o", target}).exit_code, 0) << format;
+    expect_success(run_line("export {} --to {} -o {}", path, format, target));
   }
 }
 
 TEST_F(SmallTrace, ReportsWithoutChartsWhenQuiet) {
-  const CommandResult result = run_command({"report", path_, "--quiet"});
+  const CommandResult result = run_line("report {} --quiet", path_);
   EXPECT_THAT(result.out, HasSubstr("Drafting"));
   EXPECT_THAT(result.out, Not(HasSubstr("draft position")));
 }
@@ -429,8 +359,8 @@ TEST_F(SmallTrace, ReportsTheDevicesTimeWhereItWasRecorded) {
   }
   const std::string path = (folder_ / "device.dstrace").string();
   write_trace(path, recording, small_spans(), kernels);
-  expect_golden("report_device.txt", run_command({"report", path}).out);
-  const json found = json::parse(run_command({"report", path, "--json"}).out);
+  expect_golden("report_device.txt", run_line("report {}", path).out);
+  const json found = printed_json("report {} --json", path);
   for (const json& run : found["runs"]) {
     const json& device = run["device"];
     EXPECT_EQ(device["rounds"], run["rounds"]);
@@ -448,9 +378,9 @@ TEST_F(SmallTrace, ComparesItsRunsAndTwoRecordings) {
   other.runs[1].parameters = R"({"exit":3,"gamma":4})";
   const std::string other_path = (folder_ / "other.dstrace").string();
   write_trace(other_path, other, small_spans());
-  expect_golden("compare_one.txt", run_command({"compare", path_}).out);
-  expect_golden("compare_two.txt", run_command({"compare", path_, other_path}).out);
-  const json found = json::parse(run_command({"compare", path_, other_path, "--json"}).out);
+  expect_golden("compare_one.txt", run_line("compare {}", path_).out);
+  expect_golden("compare_two.txt", run_line("compare {} {}", path_, other_path).out);
+  const json found = printed_json("compare {} {} --json", path_, other_path);
   const json& against = found["against_first"][0];
   EXPECT_EQ(against["meta_differences"].size(), 1U);
   EXPECT_EQ(against["meta_differences"][0]["key"], "threads");
@@ -466,7 +396,7 @@ TEST_F(SmallTrace, WarnsWhenGreedyOutputDiffersFromVanilla) {
   const std::string path = (folder_ / "changed.dstrace").string();
   write_trace(path, changed, small_spans());
   EXPECT_THAT(
-      run_command({"report", path}).out,
+      run_line("report {}", path).out,
       HasSubstr("warning    layerskip:exit=2,gamma=4: greedy output differs from vanilla on 1 of 2 prompts"));
 }
 
@@ -476,12 +406,8 @@ TEST_F(SmallTrace, HasTheSameCsvColumnsWhateverIsAbsent) {
   const std::string path = (folder_ / "changed.dstrace").string();
   write_trace(path, changed, {});
   const auto header = [](const std::string& csv) { return csv.substr(0, csv.find('\n')); };
-  for (const std::vector<std::string>& split : {std::vector<std::string>{}, {"--by", "category"}}) {
-    std::vector<std::string> whole{"report", "--csv", path_}, without{"report", "--csv", path};
-    whole.insert(whole.end(), split.begin(), split.end());
-    without.insert(without.end(), split.begin(), split.end());
-    EXPECT_EQ(header(run_command(without).out), header(run_command(whole).out));
-  }
+  for (const char* line : {"report --csv {}", "report --csv {} --by category"})
+    EXPECT_EQ(header(printed_text(line, path)), header(printed_text(line, path_)));
 }
 
 TEST_F(SmallTrace, GivesNoSpeedupWithoutAVanillaRun) {
@@ -489,17 +415,15 @@ TEST_F(SmallTrace, GivesNoSpeedupWithoutAVanillaRun) {
   changed.runs[0].is_baseline = false;
   const std::string path = (folder_ / "changed.dstrace").string();
   write_trace(path, changed, small_spans());
-  EXPECT_THAT(run_command({"report", path}).out,
+  EXPECT_THAT(run_line("report {}", path).out,
               HasSubstr("no finished vanilla run in this recording, so no speedup"));
-  const json report = json::parse(run_command({"report", path, "--json"}).out);
+  const json report = printed_json("report {} --json", path);
   ASSERT_EQ(report["runs"].size(), 2U);
   for (const json& run : report["runs"]) EXPECT_TRUE(run["speedup"].is_null());
 }
 
 TEST_F(SmallTrace, InspectsAsSound) {
-  const CommandResult result = run_command({"inspect", path_, "--validate", "--json"});
-  EXPECT_EQ(result.exit_code, 0) << result.out << result.err;
-  const json found = json::parse(result.out);
+  const json found = printed_json("inspect {} --validate --json", path_);
   EXPECT_EQ(found["schema_version"], traces::newest_schema_version());
   EXPECT_EQ(found["closed_cleanly"], true);
   EXPECT_EQ(found["rows"]["rounds"], 44);
@@ -509,7 +433,7 @@ TEST_F(SmallTrace, InspectsAsSound) {
 
 TEST_F(SmallTrace, InspectEndsWithFailureOnABrokenRule) {
   change_rows(path_, "UPDATE rounds SET accepted = 9 WHERE id = 9");
-  const CommandResult result = run_command({"inspect", path_, "--validate"});
+  const CommandResult result = run_line("inspect {} --validate", path_);
   EXPECT_EQ(result.exit_code, 1);
   EXPECT_THAT(result.out + result.err, HasSubstr("rounds"));
 }
@@ -517,17 +441,14 @@ TEST_F(SmallTrace, InspectEndsWithFailureOnABrokenRule) {
 TEST_F(SmallTrace, ExportsToEveryFormatAndRefusesToReplace) {
   for (const std::string format : {"perfetto", "chrome", "spec-bench"}) {
     const std::string target = (folder_ / ("export-" + format)).string();
-    const CommandResult result = run_command({"export", path_, "--to", format, "-o", target});
+    const CommandResult result = run_line("export {} --to {} -o {}", path_, format, target);
     EXPECT_EQ(result.exit_code, 0) << format << result.err;
     EXPECT_EQ(result.out, target + "\n");
     EXPECT_TRUE(std::filesystem::exists(target));
-    const CommandResult again = run_command({"export", path_, "--to", format, "-o", target});
-    EXPECT_EQ(again.exit_code, 1);
-    EXPECT_THAT(again.err, HasSubstr("exists already"));
+    expect_one_line(run_line("export {} --to {} -o {}", path_, format, target), "exists already");
   }
-  const CommandResult itself = run_command({"export", path_, "--to", "chrome", "-o", path_, "--overwrite"});
-  EXPECT_EQ(itself.exit_code, 1);
-  EXPECT_THAT(itself.err, HasSubstr("is the same file as the input"));
+  expect_one_line(run_line("export {} --to chrome -o {} --overwrite", path_, path_),
+                  "is the same file as the input");
 }
 
 /// Calendar time may be set back during a recording; every time but the two ends' is monotonic.
@@ -540,54 +461,51 @@ TEST(ClockSetBack, LeavesARecordingSound) {
   recording.meta["clock_start_realtime_ns"] = "1800000000000000000";
   recording.meta["clock_end_realtime_ns"] = "1700000000000000000";
   write_trace(path, recording, small_spans());
-  EXPECT_EQ(run_command({"inspect", path, "--validate"}).exit_code, 0);
-  EXPECT_EQ(run_command({"report", path}).exit_code, 0);
+  expect_success(run_line("inspect {} --validate", path));
+  expect_success(run_line("report {}", path));
   for (const std::string format : {"perfetto", "chrome", "spec-bench"}) {
-    const CommandResult result =
-        run_command({"export", path, "--to", format, "-o", (folder / ("to-" + format)).string()});
+    const CommandResult result = run_line("export {} --to {} -o {}", path, format, folder / ("to-" + format));
     EXPECT_EQ(result.exit_code, 0) << format << result.err;
   }
 }
 
 TEST(SampleTrace, ReportsItsDecisions) {
-  const std::string path = std::string(DRAFTSCOPE_SOURCE_DIR) + "/traces/samples/early-exit.dstrace";
-  const CommandResult text = run_command({"report", path, "--decisions"});
+  const std::string path = DRAFTSCOPE_SOURCE_DIR "/traces/samples/early-exit.dstrace";
+  const CommandResult text = run_line("report {} --decisions", path);
   EXPECT_EQ(text.exit_code, 0) << text.err;
   EXPECT_THAT(text.out, HasSubstr("\nclasp:skip=4\n  layer set: 12 decisions, 12 took effect"));
   EXPECT_THAT(text.out, HasSubstr("without decisions: vanilla, layerskip"));
-  const json document = json::parse(run_command({"report", path, "--decisions", "--json"}).out);
+  const json document = printed_json("report {} --decisions --json", path);
   const json& kinds = document["runs"][2]["decisions_by_kind"];
   ASSERT_EQ(kinds.size(), 1U);
   EXPECT_EQ(kinds[0]["kind"], "threshold");
   EXPECT_EQ(kinds[0]["series"][0]["values"].size(), kinds[0]["decisions"]);
-  EXPECT_EQ(run_command({"report", path, "--decisions", "--csv"}).exit_code, 2);
+  EXPECT_EQ(run_line("report {} --decisions --csv", path).exit_code, 2);
 }
 
 TEST_F(SmallTrace, ReportsAsPublicationsCount) {
-  const CommandResult text = run_command({"report", path_, "--as", "all"});
-  EXPECT_EQ(text.exit_code, 0) << text.err;
+  const std::string text = printed_text("report {} --as all", path_);
   for (const simulator::ConventionRow& row : simulator::conventions())
-    EXPECT_THAT(text.out, HasSubstr("As " + std::string(row.title)));
-  const json document = json::parse(run_command({"report", path_, "--as", "swift", "--json"}).out);
+    EXPECT_THAT(text, HasSubstr("As " + std::string(row.title)));
+  const json document = printed_json("report {} --as swift --json", path_);
   ASSERT_EQ(document["conventions"].size(), 1U);
   EXPECT_EQ(document["conventions"][0]["convention"], "swift");
   const json& run = document["conventions"][0]["runs"][1];
   EXPECT_EQ(run["specification"], "layerskip:exit=2,gamma=4");
   EXPECT_DOUBLE_EQ(run["acceptance_rate"], 20.0 / 28.0);
   EXPECT_DOUBLE_EQ(run["accepted_length"], 32.0 / 12.0);
-  const std::string csv = run_command({"report", path_, "--as", "del", "--csv"}).out;
+  const std::string csv = run_line("report {} --as del --csv", path_).out;
   EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 3);
-  const json split =
-      json::parse(run_command({"report", path_, "--as", "swift", "--by", "category", "--json"}).out);
+  const json split = printed_json("report {} --as swift --by category --json", path_);
   std::set<std::string> categories;
   for (const json& part : split["conventions"][0]["runs"][1]["categories"])
     categories.insert(part["category"].get<std::string>());
   EXPECT_EQ(split["conventions"][0]["runs"][1]["speedup"], run["speedup"]);
-  const std::string lines = run_command({"report", path_, "--as", "swift", "--by", "category", "--csv"}).out;
+  const std::string lines = run_line("report {} --as swift --by category --csv", path_).out;
   EXPECT_EQ(std::count(lines.begin(), lines.end(), '\n'),
             static_cast<std::ptrdiff_t>(1 + 2 * categories.size()));
-  expect_one_line(run_command({"report", path_, "--as", "swift", "--by", "operation"}), "--by category");
-  const CommandResult refused = run_command({"report", path_, "--as", "eagle"});
+  expect_one_line(run_line("report {} --as swift --by operation", path_), "--by category");
+  const CommandResult refused = run_line("report {} --as eagle", path_);
   EXPECT_EQ(refused.exit_code, 2);
   EXPECT_THAT(refused.err,
               HasSubstr("expected one of layerskip, draft-verify, swift, clasp, del, spec-bench, all"));
@@ -596,17 +514,14 @@ TEST_F(SmallTrace, ReportsAsPublicationsCount) {
 /// The test covers the keys of every object inside, except those that come from the file.
 TEST_F(SmallTrace, EveryKeyOfTheJsonOutputsIsDocumented) {
   std::set<std::string> keys;
-  for (const std::vector<std::string>& arguments :
-       {std::vector<std::string>{"report", path_, "--by", "category", "--json"},
-        {"report", path_, "--as", "all", "--by", "category", "--json"},
-        {"reproduce", "--list", "--json"},
-        {"report", std::string(DRAFTSCOPE_SOURCE_DIR) + "/traces/samples/early-exit.dstrace", "--decisions",
-         "--json"},
-        {"compare", path_, path_, "--json"},
-        {"inspect", path_, "--validate", "--json"}}) {
-    keys.merge(
-        keys_of(json::parse(run_command(arguments).out), {"meta", "parameters", "rows", "dropped_rows"}));
-  }
+  for (const json& document :
+       {printed_json("report {} --by category --json", path_),
+        printed_json("report {} --as all --by category --json", path_),
+        printed_json("reproduce --list --json"),
+        printed_json("report {}/traces/samples/early-exit.dstrace --decisions --json", DRAFTSCOPE_SOURCE_DIR),
+        printed_json("compare {} {} --json", path_, path_),
+        printed_json("inspect {} --validate --json", path_)})
+    keys.merge(keys_of(document, {"meta", "parameters", "rows", "dropped_rows"}));
   EXPECT_GT(keys.size(), 60U);
   expect_documented(keys);
 }
@@ -627,7 +542,7 @@ TEST(RandomTrace, EveryReportedFigureCanBeRecomputedFromTheFileWithSql) {
   const std::string path = (folder / "random.dstrace").string();
   const simulator::RandomRecording sample = simulator::random_recording(5);
   write_trace(path, sample.recording, sample.phase_spans);
-  const json report = json::parse(run_command({"report", path, "--json"}).out);
+  const json report = printed_json("report {} --json", path);
   sqlite3* database = nullptr;
   ASSERT_EQ(sqlite3_open_v2(path.c_str(), &database, SQLITE_OPEN_READONLY, nullptr), SQLITE_OK);
   const auto run_query = [&](const std::string& expression, const std::string& from, std::int64_t run) {
@@ -679,21 +594,20 @@ TEST(RandomTrace, EveryReportedFigureCanBeRecomputedFromTheFileWithSql) {
 class BadInput : public ::testing::TestWithParam<const char*> {
  protected:
   [[nodiscard]] static CommandResult run(const std::string& path) {
-    std::vector<std::string> arguments{GetParam(), path};
-    if (arguments[0] == "export") arguments.insert(arguments.end(), {"--to", "chrome"});
-    return run_command(arguments);
+    const std::string command = GetParam();
+    return run_line(command + (command == "export" ? " {} --to chrome" : " {}"), path);
   }
   TemporaryFolder folder_;
 };
 
 TEST_P(BadInput, GivesOneLineThatNamesTheFile) {
-  expect_one_line(run((folder_ / "absent.dstrace").string()), "absent.dstrace");
+  expect_one_line(run(folder_ / "absent.dstrace"), "absent.dstrace");
   std::filesystem::create_directory(folder_ / "folder.dstrace");
-  expect_one_line(run((folder_ / "folder.dstrace").string()), "folder.dstrace");
+  expect_one_line(run(folder_ / "folder.dstrace"), "folder.dstrace");
   std::ofstream(folder_ / "text.dstrace") << "This is not a trace, though it is a file of some length.\n";
-  expect_one_line(run((folder_ / "text.dstrace").string()), "text.dstrace");
+  expect_one_line(run(folder_ / "text.dstrace"), "text.dstrace");
   std::ofstream(folder_ / "empty.dstrace") << "";
-  expect_one_line(run((folder_ / "empty.dstrace").string()), "empty.dstrace");
+  expect_one_line(run(folder_ / "empty.dstrace"), "empty.dstrace");
 }
 
 INSTANTIATE_TEST_SUITE_P(Commands, BadInput,
@@ -706,24 +620,24 @@ TEST_P(EmptyTrace, WithoutRunsRoundsOrFinishedRequestsGivesOneLine) {
   traces::Recording recording = small_recording();
   for (traces::Request& request : recording.requests) request.stop = traces::RequestStop::cancelled;
   write_trace(folder_ / "cancelled.dstrace", recording, small_spans());
-  expect_one_line(run((folder_ / "cancelled.dstrace").string()), "none of its 8 requests was finished");
+  expect_one_line(run(folder_ / "cancelled.dstrace"), "none of its 8 requests was finished");
   recording.rounds.clear();
   recording.draft_tokens.clear();
   write_trace(folder_ / "no_rounds.dstrace", recording, {});
-  expect_one_line(run((folder_ / "no_rounds.dstrace").string()), "no round was recorded");
+  expect_one_line(run(folder_ / "no_rounds.dstrace"), "no round was recorded");
   write_trace(folder_ / "no_runs.dstrace", {}, {});
-  expect_one_line(run((folder_ / "no_runs.dstrace").string()), "no run was recorded");
+  expect_one_line(run(folder_ / "no_runs.dstrace"), "no run was recorded");
 }
 
 INSTANTIATE_TEST_SUITE_P(Commands, EmptyTrace, ::testing::Values("report", "explain", "compare"),
                          [](const auto& test) { return std::string(test.param); });
 
 TEST(Usage, ErrorsEndWithTwo) {
-  EXPECT_EQ(run_command({"report"}).exit_code, 2);
-  EXPECT_EQ(run_command({"report", "x", "--json", "--csv"}).exit_code, 2);
-  EXPECT_EQ(run_command({"report", "x", "--by", "colour"}).exit_code, 2);
-  EXPECT_EQ(run_command({"export", "x", "--to", "nonsense"}).exit_code, 2);
-  EXPECT_EQ(run_command({"export", "x"}).exit_code, 2);
+  EXPECT_EQ(run_line("report").exit_code, 2);
+  EXPECT_EQ(run_line("report x --json --csv").exit_code, 2);
+  EXPECT_EQ(run_line("report x --by colour").exit_code, 2);
+  EXPECT_EQ(run_line("export x --to nonsense").exit_code, 2);
+  EXPECT_EQ(run_line("export x").exit_code, 2);
 }
 
 }  // namespace

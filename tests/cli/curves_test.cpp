@@ -96,17 +96,13 @@ TEST(RunsOver, AreRefusedByTheParametersThatHaveSome) {
 TEST(ReportOver, PrintsTheSameRunsAsTextJsonAndPicture) {
   const TemporaryFolder folder;
   const auto trace = folder / "lengths.dstrace";
-  const CommandResult recorded =
-      run_command(record_arguments(trace,
-                                   "-n 8 --limit 2 --repeats 1 -q -s vanilla -s layerskip:gamma=6 -s "
-                                   "layerskip:gamma=2,exit=3 -s layerskip:gamma=4"));
-  ASSERT_EQ(recorded.exit_code, 0) << recorded.err;
-  const CommandResult printed = run_command({"report", trace.string(), "--over", "gamma", "--json"});
-  ASSERT_EQ(printed.exit_code, 0) << printed.err;
-  const json curves = json::parse(printed.out)["curves"];
-  const json runs = json::parse(run_command({"report", trace.string(), "--json"}).out)["runs"];
-  const std::string text = run_command({"report", trace.string(), "--over", "gamma"}).out;
-  const std::string svg = run_command({"report", trace.string(), "--over", "gamma", "--svg"}).out;
+  record_trace(trace,
+               "-n 8 --limit 2 --repeats 1 -q -s vanilla -s layerskip:gamma=6 -s layerskip:gamma=2,exit=3 "
+               "-s layerskip:gamma=4");
+  const json curves = printed_json("report {} --over gamma --json", trace)["curves"];
+  const json runs = printed_json("report {} --json", trace)["runs"];
+  const std::string text = run_line("report {} --over gamma", trace).out;
+  const std::string svg = run_line("report {} --over gamma --svg", trace).out;
   ASSERT_EQ(curves.size(), 1U) << "an exit of 3 is the default for 12 layers";
   ASSERT_EQ(curves[0]["points"].size(), 3U);
   EXPECT_EQ(curves[0]["setting"], "layerskip");
@@ -118,8 +114,8 @@ TEST(ReportOver, PrintsTheSameRunsAsTextJsonAndPicture) {
   EXPECT_THAT(text, HasSubstr("acceptance"));
   EXPECT_TRUE(svg.starts_with("<svg ")) << svg.substr(0, 80);
   EXPECT_THAT(svg, HasSubstr("speedup by gamma"));
-  expect_one_line(run_command({"report", trace.string(), "--over", "omega"}), "expected one of gamma");
-  expect_one_line(run_command({"report", trace.string(), "--svg"}), "--svg: found no --over");
+  expect_one_line(run_line("report {} --over omega", trace), "expected one of gamma");
+  expect_one_line(run_line("report {} --svg", trace), "--svg: found no --over");
 }
 
 /// Numbers after these attributes of a picture.

@@ -44,16 +44,14 @@ void expect_sums(const json& document) {
 }
 
 TEST(ReportDevice, AddsUpToTheWallTimeOfARunAndOfItsPhases) {
-  expect_sums(json::parse(run_command({"report", device_sample, "--device", "--json"}).out));
-  const json run =
-      json::parse(run_command({"report", device_sample, "--device", "--run", "vanilla", "--json"}).out);
+  expect_sums(printed_json("report {} --device --json", device_sample));
+  const json run = printed_json("report {} --device --run vanilla --json", device_sample);
   expect_sums(run);
   EXPECT_EQ(run["run"], "vanilla");
   std::int64_t wall_ns = 0;
   for (const char* phase : {"prefill", "draft", "verify", "accept", "optimise", "control", "sync", "idle"}) {
-    const json of_phase = json::parse(
-        run_command({"report", device_sample, "--device", "--run", "vanilla", "--phase", phase, "--json"})
-            .out);
+    const json of_phase =
+        printed_json("report {} --device --run vanilla --phase {} --json", device_sample, phase);
     expect_sums(of_phase);
     wall_ns += of_phase["wall_ns"].get<std::int64_t>();
   }
@@ -61,32 +59,30 @@ TEST(ReportDevice, AddsUpToTheWallTimeOfARunAndOfItsPhases) {
 }
 
 TEST(ReportDevice, FitsAHundredColumns) {
-  std::istringstream text(run_command({"report", device_sample, "--device", "-q"}).out);
+  std::istringstream text(run_line("report {} --device -q", device_sample).out);
   for (std::string line; std::getline(text, line);) EXPECT_LE(display_width(line), 100U) << line;
 }
 
 TEST(ReportDevice, SaysWhatABoundIsOf) {
-  const std::string text = run_command({"report", device_sample, "--device"}).out;
+  const std::string text = run_line("report {} --device", device_sample).out;
   EXPECT_THAT(text, HasSubstr("A vanilla step reads"));
   EXPECT_THAT(text, HasSubstr("bytes that follow from the model's sizes"));
   EXPECT_THAT(text, HasSubstr("launch"));
 }
 
 TEST(ReportDevice, RefusesWhatItCannotTell) {
-  EXPECT_THAT(run_command({"report", processor_sample, "--device"}).err,
+  EXPECT_THAT(run_line("report {} --device", processor_sample).err,
               HasSubstr("no device was recorded, expected one for --device"));
-  EXPECT_THAT(run_command({"report", device_sample, "--device", "--run", "swift"}).err,
+  EXPECT_THAT(run_line("report {} --device --run swift", device_sample).err,
               HasSubstr("--run: found swift, expected a run of"));
-  EXPECT_NE(run_command({"report", device_sample, "--run", "vanilla"}).err, "");
-  EXPECT_NE(run_command({"report", device_sample, "--device", "--phase", "sleep"}).err, "");
+  EXPECT_NE(run_line("report {} --run vanilla", device_sample).err, "");
+  EXPECT_NE(run_line("report {} --device --phase sleep", device_sample).err, "");
 }
 
 constexpr const char* graph_sample = DRAFTSCOPE_SOURCE_DIR "/traces/samples/h200-smollm2-graph.dstrace";
 
 json devices_beside(const char* first, const char* other) {
-  const CommandResult printed = run_command({"compare", first, other, "--device", "--json"});
-  EXPECT_EQ(printed.exit_code, 0) << printed.err;
-  return json::parse(printed.out);
+  return printed_json("compare {} {} --device --json", first, other);
 }
 
 double sum_of(const json& rows, const char* key) {
@@ -127,21 +123,18 @@ TEST(CompareDevice, ComparesPhasesWhereOneHasNoDevice) {
     EXPECT_GT(row["other_ns"].get<double>(), 0.0);
   }
   for (const json& row : beside["phases"]) EXPECT_TRUE(row["difference_ns"].is_number()) << row;
-  const std::string text = run_command({"compare", processor_sample, device_sample, "--device"}).out;
+  const std::string text = run_line("compare {} {} --device", processor_sample, device_sample).out;
   EXPECT_THAT(text, HasSubstr("no times of a device"));
   EXPECT_THAT(text, HasSubstr("verify"));
 }
 
 TEST(CompareDevice, RefusesWhatItCannotCompare) {
-  EXPECT_THAT(run_command({"compare", device_sample, "--device"}).err,
-              HasSubstr("found 1 files, expected two"));
-  EXPECT_THAT(run_command({"compare", device_sample, graph_sample, "--device", "--run", "dv"}).err,
+  EXPECT_THAT(run_line("compare {} --device", device_sample).err, HasSubstr("found 1 files, expected two"));
+  EXPECT_THAT(run_line("compare {} {} --device --run dv", device_sample, graph_sample).err,
               HasSubstr("found no run dv, expected one"));
-  EXPECT_NE(run_command({"compare", device_sample, graph_sample, "--run", "vanilla"}).err, "");
-  EXPECT_EQ(run_command({"compare", device_sample, graph_sample, "--device", "--run", "prompt-lookup",
-                         "--other-run", "auto"})
-                .exit_code,
-            0);
+  EXPECT_NE(run_line("compare {} {} --run vanilla", device_sample, graph_sample).err, "");
+  expect_success(
+      run_line("compare {} {} --device --run prompt-lookup --other-run auto", device_sample, graph_sample));
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ void expect_equal(const json& printed, const std::optional<double>& value) {
 
 /// Returns whether the command explains the file; if not, expects the reason in one line.
 bool explains(const std::string& file) {
-  const CommandResult result = run_command({"explain", file, "-q"});
+  const CommandResult result = run_line("explain {} -q", file);
   if (result.exit_code == 0) {
     EXPECT_NE(result.out, "") << file;
     return true;
@@ -52,9 +52,7 @@ TEST(ExplainCommand, PrintsTheSameFiguresAsJson) {
     const std::string path = (folder / (std::to_string(seed) + ".dstrace")).string();
     const simulator::RandomRecording random = simulator::random_recording(seed);
     write_trace(path, random.recording, random.phase_spans);
-    const CommandResult result = run_command({"explain", path, "--measured-only", "--json"});
-    ASSERT_EQ(result.exit_code, 0) << result.err;
-    const json document = json::parse(result.out);
+    const json document = printed_json("explain {} --measured-only --json", path);
     EXPECT_EQ(document["format"], 2);
     const json& runs = document["recordings"][0]["runs"];
     const auto measured = simulator::measure_recording(path);
@@ -90,8 +88,8 @@ TEST(ExplainCommand, PrintsTheSameFiguresAsJson) {
 }
 
 TEST(ExplainCommand, AsksTheSimulatorUnlessToldOtherwise) {
-  const json asked = json::parse(run_command({"explain", sample, "--json"}).out);
-  const json measured = json::parse(run_command({"explain", sample, "--json", "--measured-only"}).out);
+  const json asked = printed_json("explain {} --json", sample);
+  const json measured = printed_json("explain {} --json --measured-only", sample);
   std::size_t answers = 0;
   for (const json& run : asked["recordings"][0]["runs"])
     for (const json& finding : run["findings"]) answers += finding["simulated"]["answer"].is_null() ? 0U : 1U;
@@ -103,12 +101,9 @@ TEST(ExplainCommand, AsksTheSimulatorUnlessToldOtherwise) {
 TEST(ExplainCommand, KeepsToAHundredColumns) {
   const TemporaryFolder folder;
   const std::string trace = (folder / "answers.dstrace").string();
-  ASSERT_EQ(run_command({"import",
-                         std::string(DRAFTSCOPE_SOURCE_DIR) + "/tests/fuzz/corpus/import/swift/answers.jsonl",
-                         "-q", "-o", trace})
-                .exit_code,
-            0);
-  const CommandResult result = run_command({"explain", sample, trace});
+  expect_success(run_line("import {} -q -o {}",
+                          DRAFTSCOPE_SOURCE_DIR "/tests/fuzz/corpus/import/swift/answers.jsonl", trace));
+  const CommandResult result = run_line("explain {} {}", sample, trace);
   ASSERT_EQ(result.exit_code, 0) << result.err;
   std::istringstream lines(result.out);
   for (std::string line; std::getline(lines, line);) {
@@ -132,7 +127,7 @@ TEST(ExplainCommand, ExplainsOrRefusesEveryImport) {
        fs::recursive_directory_iterator(DRAFTSCOPE_SOURCE_DIR "/tests/fuzz/corpus/import")) {
     if (!file.is_regular_file()) continue;
     const std::string trace = (folder / (std::to_string(++files) + ".dstrace")).string();
-    const CommandResult imported = run_command({"import", file.path().string(), "-q", "-o", trace});
+    const CommandResult imported = run_line("import {} -q -o {}", file.path(), trace);
     ASSERT_EQ(imported.exit_code, 0) << file.path() << imported.err;
     explained += explains(trace) ? 1U : 0U;
   }
@@ -144,7 +139,7 @@ TEST(ExplainCommand, ExplainsOrRefusesOldAndDamagedFiles) {
   std::size_t explained = 0;
   for (const char* const folder : {"/tests/traces", "/tests/fuzz/corpus/trace"})
     for (const auto& file : fs::directory_iterator(std::string(DRAFTSCOPE_SOURCE_DIR) + folder))
-      if (file.path().extension() == ".dstrace") explained += explains(file.path().string()) ? 1U : 0U;
+      if (file.path().extension() == ".dstrace") explained += explains(file.path()) ? 1U : 0U;
   EXPECT_GE(explained, 3U) << "files of all versions";
 }
 
@@ -155,13 +150,12 @@ TEST(ExplainCommand, RefusesShippedRecordingsThatWereCutOffInOneLine) {
   for (const auto& file : fs::directory_iterator(DRAFTSCOPE_SOURCE_DIR "/traces/samples")) {
     if (file.path().extension() != ".dstrace") continue;
     ++files;
-    const std::string whole = read_file(file.path().string());
+    const std::string whole = bytes_of(file.path());
     for (const double share : {0.0, 0.00001, 0.001, 0.01, 0.1, 0.3, 0.5, 0.9, 0.999}) {
       std::ofstream(path, std::ios::binary)
           << whole.substr(0, static_cast<std::size_t>(share * static_cast<double>(whole.size())));
-      for (const std::vector<std::string>& command :
-           {std::vector<std::string>{"explain", path}, {"report", path}, {"inspect", path, "--validate"}}) {
-        const CommandResult result = run_command(command);
+      for (const char* line : {"explain {}", "report {}", "inspect {} --validate"}) {
+        const CommandResult result = run_line(line, path);
         EXPECT_EQ(result.out, "") << file.path() << ' ' << share;
         expect_one_line(result, "cut.dstrace: ");
       }
@@ -180,7 +174,7 @@ json explained_run(const json& document, const std::string& specification) {
 TEST(ExplainCommand, SaysOfAGpuWhetherItsStepWasSlow) {
   // Each row has a separate graph, so two rows of prompt-lookup take longer than vanilla's one.
   const std::string graphs = DRAFTSCOPE_SOURCE_DIR "/traces/samples/h200-smollm2-graph.dstrace";
-  const json fair = json::parse(run_command({"explain", graphs, "--json", "--measured-only"}).out);
+  const json fair = printed_json("explain {} --json --measured-only", graphs);
   for (const json& run : fair["recordings"][0]["runs"])
     for (const json& finding : run["findings"]) EXPECT_NE(finding["key"], "slow_baseline");
   // The copy has the same rounds, but vanilla's steps take a tenth longer.
@@ -190,7 +184,7 @@ TEST(ExplainCommand, SaysOfAGpuWhetherItsStepWasSlow) {
   change_rows(slow,
               "UPDATE rounds SET verify_ns = verify_ns + 90000, end_ns = end_ns + 90000 WHERE request IN "
               "(SELECT requests.id FROM requests JOIN runs ON runs.id = run AND is_baseline)");
-  const json document = json::parse(run_command({"explain", slow, "--json", "--measured-only"}).out);
+  const json document = printed_json("explain {} --json --measured-only", slow);
   const json finding = explained_run(document, "prompt-lookup")["findings"][0];
   EXPECT_EQ(finding["key"], "slow_baseline");
   EXPECT_THAT(finding["sentence"].get<std::string>(),
@@ -203,7 +197,7 @@ TEST(ExplainCommand, SaysOfAGpuWhetherItsStepWasSlow) {
   EXPECT_TRUE(finding["cost"]["per_round"].is_null());
   EXPECT_THAT(explained_run(document, "auto")["findings"][0]["sentence"].get<std::string>(),
               HasSubstr("under prompt-lookup"));
-  EXPECT_THAT(run_command({"explain", slow, "-q"}).out, HasSubstr("1. The baseline's own pass is slower"));
+  EXPECT_THAT(run_line("explain {} -q", slow).out, HasSubstr("1. The baseline's own pass is slower"));
 }
 
 TEST(ExplainCommand, RefusesARecordingOfVanillaAlone) {
@@ -212,19 +206,18 @@ TEST(ExplainCommand, RefusesARecordingOfVanillaAlone) {
   for (traces::Run& run : recording.runs) run.is_baseline = true;
   const std::string path = (folder / "vanilla.dstrace").string();
   write_trace(path, recording, small_spans());
-  EXPECT_THAT(run_command({"explain", path}).err,
+  EXPECT_THAT(run_line("explain {}", path).err,
               HasSubstr("found no run but vanilla, expected one that drafts"));
 }
 
 TEST(ExplainCommand, HasEveryKeyOfItsJsonDocumented) {
-  expect_documented(
-      keys_of(json::parse(run_command({"explain", sample, "--json"}).out), {"meta", "parameters"}));
+  expect_documented(keys_of(printed_json("explain {} --json", sample), {"meta", "parameters"}));
 }
 
 /// DRAFTSCOPE_UPDATE_GOLDEN=1 writes the page anew; look at the difference before committing it.
 TEST(ExplainCommand, HasEveryFindingDocumented) {
   const std::string path = DRAFTSCOPE_SOURCE_DIR "/docs/explain.md";
-  std::string document = read_file(path);
+  std::string document = bytes_of(path);
   const std::string head = "<!-- findings -->\n\n";
   const std::string foot = "<!-- end of findings -->\n";
   ASSERT_THAT(document, HasSubstr(head));

@@ -35,7 +35,7 @@ constexpr const char* document_path = DRAFTSCOPE_SOURCE_DIR "/cli/OUTPUT.md";
 /// Compares with the table after a heading comment. DRAFTSCOPE_UPDATE_GOLDEN=1 writes it anew; look at the
 /// difference before committing it.
 void expect_documented(const std::string& name, const std::string& table) {
-  std::string document = read_file(document_path);
+  std::string document = bytes_of(document_path);
   const std::string head = "<!-- figures of " + name + " -->\n";
   const std::string foot = "<!-- end of figures -->\n";
   const std::size_t head_at = document.find(head);
@@ -160,19 +160,11 @@ std::set<std::string> csv_columns(const std::string& csv) {
   return columns;
 }
 
-class FiguresOfATrace : public ::testing::Test {
- protected:
-  FiguresOfATrace() : path_((folder_ / "small.dstrace").string()) {
-    write_trace(path_, small_recording(), small_spans());
-  }
-
-  TemporaryFolder folder_;
-  std::string path_;
-};
+class FiguresOfATrace : public SmallTrace {};
 
 TEST_F(FiguresOfATrace, AreAllInJsonAndCsv) {
-  const json run = json::parse(run_command({"report", path_, "--json"}).out)["runs"][1];
-  const std::set<std::string> columns = csv_columns(run_command({"report", path_, "--csv"}).out);
+  const json run = printed_json("report {} --json", path_)["runs"][1];
+  const std::set<std::string> columns = csv_columns(run_line("report {} --csv", path_).out);
   for (const simulator::MeasuredFigure& figure : simulator::measured_figures()) {
     EXPECT_TRUE(has(run, figure.key)) << figure.key;
     std::string column = figure.key;
@@ -189,15 +181,9 @@ TEST_F(FiguresOfATrace, AreAllInJsonAndCsv) {
 }
 
 TEST_F(FiguresOfATrace, AreInDocumentsThatSayTheirFormat) {
-  for (std::vector<std::string> arguments : {std::vector<std::string>{"report", path_},
-                                             {"explain", path_},
-                                             {"compare", path_},
-                                             {"inspect", path_},
-                                             {"strategies"}}) {
-    arguments.emplace_back("--json");
-    const json document = json::parse(run_command(arguments).out);
-    EXPECT_EQ(document.at("format"), json_format) << arguments.front();
-  }
+  for (const std::string command : {"report", "explain", "compare", "inspect"})
+    EXPECT_EQ(printed_json(command + " {} --json", path_).at("format"), json_format) << command;
+  EXPECT_EQ(printed_json("strategies --json").at("format"), json_format);
   EXPECT_EQ(json_format, 2);
 }
 

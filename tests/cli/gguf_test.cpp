@@ -23,11 +23,10 @@ TEST(Gguf, IsRecordedAsWhatItIs) {
   std::filesystem::copy_file(DRAFTSCOPE_SOURCE_DIR "/tests/fuzz/corpus/gguf/llama", model);
   std::ofstream(folder / "prompts.jsonl") << R"({"turns": ["Hello"]})" << '\n';
   const auto trace = folder / "run.dstrace";
-  const CommandResult recorded =
-      run_command({"record", "--model", model, "--prompts", (folder / "prompts.jsonl").string(), "--strategy",
-                   "vanilla", "--strategy", "two-model:model=" + model + ",gamma=2", "--max-tokens", "8",
-                   "--threads", "1", "--quiet", "--output", trace.string()});
-  ASSERT_EQ(recorded.exit_code, 0) << recorded.err;
+  expect_success(run_line(
+      "record --model {} --prompts {} --strategy vanilla --strategy {} --max-tokens 8 --threads 1 --quiet "
+      "--output {}",
+      model, folder / "prompts.jsonl", "two-model:model=" + model + ",gamma=2", trace));
 
   const auto checkpoint = value_of(engine::load_gguf(model));
   auto reader = value_of(traces::Reader::open(trace));
@@ -50,14 +49,12 @@ TEST(Gguf, IsRecordedAsWhatItIs) {
   for (const traces::Round& round : recording.rounds) EXPECT_EQ(round.accepted, round.drafted);
   EXPECT_EQ(recording.requests.at(0).text, recording.requests.at(1).text);
 
-  const CommandResult report = run_command({"report", trace.string()});
-  EXPECT_EQ(report.exit_code, 0) << report.err;
-  EXPECT_THAT(report.out, HasSubstr("from " + meta.at("stored_as")));
+  EXPECT_THAT(printed_text("report {}", trace), HasSubstr("from " + meta.at("stored_as")));
 }
 
 TEST(Gguf, IsRefusedInOneLineWhereItIsNone) {
-  const CommandResult refused = run_command(
-      {"generate", "--model", std::string(DRAFTSCOPE_SOURCE_DIR) + "/README.md", "--prompt", "a"});
+  const CommandResult refused =
+      run_line("generate --model {} --prompt a", DRAFTSCOPE_SOURCE_DIR "/README.md");
   EXPECT_EQ(refused.exit_code, 1);
   EXPECT_THAT(refused.err,
               HasSubstr("README.md: no GGUF file, expected it to begin with the letters GGUF\n"));

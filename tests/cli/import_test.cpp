@@ -19,22 +19,19 @@ using nlohmann::json;
 using ::testing::HasSubstr;
 
 std::string fixture(const std::string& name) {
-  return std::string(DRAFTSCOPE_SOURCE_DIR) + "/tests/fuzz/corpus/import/" + name;
+  return DRAFTSCOPE_SOURCE_DIR "/tests/fuzz/corpus/import/" + name;
 }
 
 TEST(ImportCommand, GivesTheFiguresThatTheSourceHoldsAndNoOthers) {
   const TemporaryFolder folder;
   const std::string trace = (folder / "run.dstrace").string();
-  const CommandResult imported =
-      run_command({"import", fixture("spec_bench/layerskip_exit=2,gamma=4.jsonl"), "--baseline",
-                   fixture("spec_bench/vanilla.jsonl"), "-o", trace});
-  ASSERT_EQ(imported.exit_code, 0) << imported.err;
-  EXPECT_THAT(imported.out, HasSubstr("2 runs, 6 requests"));
-  EXPECT_EQ(run_command({"inspect", trace, "--validate"}).exit_code, 0);
-  EXPECT_EQ(run_command({"compare", trace, trace}).exit_code, 0);
-  const CommandResult reported = run_command({"report", trace, "--json"});
-  ASSERT_EQ(reported.exit_code, 0) << reported.err;
-  const json run = json::parse(reported.out)["runs"][1];
+  EXPECT_THAT(
+      printed_text("import {} --baseline {} -o {}", fixture("spec_bench/layerskip_exit=2,gamma=4.jsonl"),
+                   fixture("spec_bench/vanilla.jsonl"), trace),
+      HasSubstr("2 runs, 6 requests"));
+  expect_success(run_line("inspect {} --validate", trace));
+  expect_success(run_line("compare {} {}", trace, trace));
+  const json run = printed_json("report {} --json", trace)["runs"][1];
   EXPECT_DOUBLE_EQ(run["mean_accepted_length"], 15.0 / 6.0) << "4 + 2 + 1 + 3 + 2 + 3 tokens in six rounds";
   EXPECT_DOUBLE_EQ(run["tokens_per_second"], 16.0 / 0.875);
   EXPECT_DOUBLE_EQ(run["speedup"]["value"], 1.75 / 0.875);
@@ -45,20 +42,18 @@ TEST(ImportCommand, GivesTheFiguresThatTheSourceHoldsAndNoOthers) {
 /// Imports texts as files of these names, the first as the baseline if there are two. Gives the trace.
 std::string trace_of(const TemporaryFolder& folder,
                      const std::vector<std::pair<std::string, std::string>>& files) {
-  std::vector<std::string> arguments{"import", "-q", "--overwrite", "-o", (folder / "run.dstrace").string()};
+  std::string trace = folder / "run.dstrace";
+  std::vector<std::string> arguments = words_of("import -q --overwrite -o {}", {trace});
   for (const auto& [name, text] : files) {
     std::ofstream(folder / name) << text;
-    arguments.push_back((folder / name).string());
+    arguments.push_back(folder / name);
   }
-  const CommandResult imported = run_command(arguments);
-  EXPECT_EQ(imported.exit_code, 0) << imported.err;
-  return arguments[4];
+  expect_success(run_command(arguments));
+  return trace;
 }
 
 json reported(const std::string& trace) {
-  const CommandResult result = run_command({"report", trace, "--json"});
-  EXPECT_EQ(result.exit_code, 0) << result.err;
-  return json::parse(result.out, nullptr, false);
+  return printed_json("report {} --json", trace);
 }
 
 TEST(ImportCommand, AnswersFromSumsWithoutRounds) {
@@ -77,16 +72,15 @@ TEST(ImportCommand, AnswersFromSumsWithoutRounds) {
   EXPECT_EQ(run["rounds"], 6);
   for (const char* const absent : {"draft_steps", "decode_ns", "loaded_layers", "device", "speedup"})
     EXPECT_TRUE(run[absent].is_null()) << absent << " is in no field of the source";
-  const std::string text = run_command({"report", trace}).out;
+  const std::string text = run_line("report {}", trace).out;
   EXPECT_THAT(text, HasSubstr("which lacks rounds"));
   EXPECT_THAT(
       text,
       HasSubstr("stated by its source, not counted from rounds: rounds, drafted, accepted, M, acceptance"));
-  EXPECT_THAT(run_command({"explain", trace}).out, HasSubstr("70.0 tokens/s"));
-  EXPECT_THAT(run_command({"report", trace}).out, HasSubstr("no breakdown: its source lacks the times"));
-  EXPECT_THAT(run_command({"compare", trace}).out, HasSubstr("25.0 %"));
-  EXPECT_THAT(run_command({"report", trace, "--by", "stretch"}).err,
-              HasSubstr("holds no rounds, expected some"));
+  EXPECT_THAT(run_line("explain {}", trace).out, HasSubstr("70.0 tokens/s"));
+  EXPECT_THAT(run_line("report {}", trace).out, HasSubstr("no breakdown: its source lacks the times"));
+  EXPECT_THAT(run_line("compare {}", trace).out, HasSubstr("25.0 %"));
+  EXPECT_THAT(run_line("report {} --by stretch", trace).err, HasSubstr("holds no rounds, expected some"));
 }
 
 TEST(ImportCommand, GivesTheSpeedupOfStatedRates) {
@@ -104,14 +98,14 @@ TEST(ImportCommand, GivesTheSpeedupOfStatedRates) {
   EXPECT_DOUBLE_EQ(runs[1]["speedup"]["value"], 55.1 / 38.0);
   EXPECT_TRUE(runs[1]["speedup"]["prompts"].is_null());
   EXPECT_TRUE(runs[1]["requests"].is_null());
-  EXPECT_THAT(run_command({"explain", trace}).out, HasSubstr("1.45x over vanilla"));
-  EXPECT_THAT(run_command({"report", trace}).out, HasSubstr("total_time"));
+  EXPECT_THAT(run_line("explain {}", trace).out, HasSubstr("1.45x over vanilla"));
+  EXPECT_THAT(run_line("report {}", trace).out, HasSubstr("total_time"));
 
   const TemporaryFolder other;
   const std::string alone = trace_of(other, {{"vanilla.json", vanilla}});
-  EXPECT_THAT(run_command({"explain", alone}).out, HasSubstr("38.0 tokens/s without speculation"));
+  EXPECT_THAT(run_line("explain {}", alone).out, HasSubstr("38.0 tokens/s without speculation"));
   const std::string second = trace_of(folder, {{"exit.json", early_exit}});
-  EXPECT_THAT(run_command({"compare", alone, second}).out, HasSubstr("of stated rates"));
+  EXPECT_THAT(run_line("compare {} {}", alone, second).out, HasSubstr("of stated rates"));
 }
 
 TEST(ImportCommand, TellsTimesOfRequestsWithoutSpeculation) {
@@ -125,8 +119,8 @@ TEST(ImportCommand, TellsTimesOfRequestsWithoutSpeculation) {
   EXPECT_DOUBLE_EQ(run["tokens_per_second"], 48.0);
   EXPECT_DOUBLE_EQ(run["time_to_first_token"]["mean_ns"], 40e6);
   EXPECT_TRUE(run["drafted_tokens"].is_null());
-  EXPECT_THAT(run_command({"report", trace}).out, HasSubstr("reports no speculation"));
-  EXPECT_THAT(run_command({"explain", trace}).out, HasSubstr("reports no speculation"));
+  EXPECT_THAT(run_line("report {}", trace).out, HasSubstr("reports no speculation"));
+  EXPECT_THAT(run_line("explain {}", trace).out, HasSubstr("reports no speculation"));
 }
 
 TEST(ImportCommand, PrintsNoZeroForWhatTheSourceLacks) {
@@ -144,16 +138,15 @@ TEST(ImportCommand, PrintsNoZeroForWhatTheSourceLacks) {
 TEST(ImportCommand, TellsWhereTheTimeOfATimelineWent) {
   const TemporaryFolder folder;
   const std::string trace = (folder / "run.dstrace").string();
-  ASSERT_EQ(run_command({"import", fixture("chrome/pairs.json"), "-q", "-o", trace}).exit_code, 0);
+  expect_success(run_line("import {} -q -o {}", fixture("chrome/pairs.json"), trace));
   const json timeline = reported(trace)["timeline"];
   EXPECT_EQ(timeline["device_activities"], 1);
   double own_ns = 0.0;
   for (const json& range : timeline["by_range"]) own_ns += range["ns"].get<double>();
   EXPECT_GT(own_ns, 0.0);
   for (const char* const command : {"report", "explain", "compare"})
-    EXPECT_THAT(run_command({command, trace}).out, HasSubstr("Timeline of")) << command;
-  EXPECT_THAT(run_command({"report", trace, "--csv"}).err,
-              HasSubstr("a timeline without runs, expected runs"));
+    EXPECT_THAT(run_line("{} {}", command, trace).out, HasSubstr("Timeline of")) << command;
+  EXPECT_THAT(run_line("report {} --csv", trace).err, HasSubstr("a timeline without runs, expected runs"));
 }
 
 TEST(ImportCommand, AnswersFromWhateverASeedHolds) {
@@ -162,20 +155,16 @@ TEST(ImportCommand, AnswersFromWhateverASeedHolds) {
   for (const auto& file : std::filesystem::recursive_directory_iterator(fixture(""))) {
     if (!file.is_regular_file()) continue;
     const std::string seed = file.path().string();
-    ASSERT_EQ(run_command({"import", seed, "-q", "--overwrite", "-o", trace}).exit_code, 0) << seed;
-    for (const std::vector<std::string>& command : {std::vector<std::string>{"report", trace},
-                                                    {"report", trace, "--json"},
-                                                    {"compare", trace},
-                                                    {"explain", trace, "--measured-only"}}) {
-      const CommandResult answer = run_command(command);
-      EXPECT_EQ(answer.exit_code, 0) << command[0] << ' ' << seed << ": " << answer.err;
-    }
+    expect_success(run_line("import {} -q --overwrite -o {}", seed, trace));
+    SCOPED_TRACE(seed);
+    for (const char* line : {"report {}", "report {} --json", "compare {}", "explain {} --measured-only"})
+      expect_success(run_line(line, trace));
   }
 }
 
 /// The sums of a log of llama-speculative, `times` as many with the same rate.
 std::string log_of_sums(int times) {
-  std::string text = read_file(fixture("llama_cpp/speculative.log"));
+  std::string text = bytes_of(fixture("llama_cpp/speculative.log"));
   for (const auto& [sum, count] : {std::pair("n_drafted = ", 51), std::pair("n_accept  = ", 31)}) {
     const std::size_t place = text.find(sum) + std::string(sum).size();
     text.replace(place, 2, std::to_string(times * count));
@@ -190,14 +179,11 @@ TEST(ImportCommand, AStatedRateHasAnIntervalThatIsNarrowerWithMoreDraftTokens) {
   double narrower = 10.0;
   for (const int times : {1, 10, 100}) {
     std::ofstream(log) << log_of_sums(times);
-    ASSERT_EQ(run_command({"import", log, "--strategy", "layerskip:exit=4,gamma=3", "--layers", "32", "-q",
-                           "--overwrite", "-o", trace})
-                  .exit_code,
-              0);
-    const CommandResult asked = run_command({"simulate", trace, "--gpu", "H100-SXM5-80GB", "--model",
-                                             "Llama-2-7B", "-s", "layerskip:exit=4,gamma=3", "--json"});
-    ASSERT_EQ(asked.exit_code, 0) << asked.err;
-    const json answer = json::parse(asked.out)["answers"][0];
+    expect_success(run_line("import {} --strategy layerskip:exit=4,gamma=3 --layers 32 -q --overwrite -o {}",
+                            log, trace));
+    const json answer =
+        printed_json("simulate {} --gpu H100-SXM5-80GB --model Llama-2-7B -s layerskip:exit=4,gamma=3 --json",
+                     trace)["answers"][0];
     const double speedup = answer["speedup"];
     ASSERT_TRUE(answer["interval_95"].is_array()) << answer;
     const double low = answer["interval_95"][0];
@@ -217,7 +203,7 @@ TEST(ImportCommand, RefusesToReplaceUnlessToldTo) {
   const std::vector<std::string> arguments{"import", fixture("chrome/rounds.json"), "-o", trace};
   EXPECT_EQ(run_command(arguments).exit_code, 0);
   EXPECT_THAT(run_command(arguments).err, HasSubstr("exists already"));
-  EXPECT_EQ(run_command({"import", fixture("chrome/rounds.json"), "-o", trace, "--overwrite"}).exit_code, 0);
+  expect_success(run_line("import {} -o {} --overwrite", fixture("chrome/rounds.json"), trace));
 }
 
 }  // namespace

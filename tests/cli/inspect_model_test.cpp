@@ -38,11 +38,11 @@ std::string without_new_strategies(const std::string& text, const std::string& g
 }
 
 TEST(InspectModel, ShowsAModelOnOneScreen) {
-  const CommandResult result = run_command({"inspect", inspected_model});
+  const CommandResult result = run_line("inspect {}", inspected_model);
   EXPECT_EQ(result.exit_code, 0) << result.err;
   const std::string path = DRAFTSCOPE_SOURCE_DIR "/tests/cli/golden/inspect_model.txt";
   if (std::getenv("DRAFTSCOPE_UPDATE_GOLDEN") != nullptr) std::ofstream(path) << result.out;
-  const std::string golden = read_file(path);
+  const std::string golden = bytes_of(path);
   EXPECT_EQ(without_new_strategies(result.out, golden), golden);
 }
 
@@ -50,7 +50,7 @@ TEST(InspectModel, FitsATerminalWhateverTheModel) {
   for (const std::string& model :
        {std::string(inspected_model), std::string(tiny_gguf), std::string("synthetic:Llama-3-70B"),
         std::string("synthetic:Gemma-3-4B"), std::string("synthetic:Phi-4-mini")}) {
-    const CommandResult result = run_command({"inspect", model});
+    const CommandResult result = run_line("inspect {}", model);
     ASSERT_EQ(result.exit_code, 0) << result.err;
     EXPECT_LE(std::count(result.out.begin(), result.out.end(), '\n'), 40) << model;
     std::istringstream lines(result.out);
@@ -59,9 +59,7 @@ TEST(InspectModel, FitsATerminalWhateverTheModel) {
 }
 
 TEST(InspectModel, GivesAProgramEveryNumberAndEveryStrategy) {
-  const CommandResult result = run_command({"inspect", inspected_model, "--json"});
-  ASSERT_EQ(result.exit_code, 0) << result.err;
-  const json found = json::parse(result.out);
+  const json found = printed_json("inspect {} --json", inspected_model);
   const auto checkpoint = engine::load_checkpoint(inspected_model);
   ASSERT_TRUE(checkpoint) << checkpoint.error().message;
   // The expected count follows the shape's formula, with two norms per layer and one after the last layer.
@@ -88,7 +86,7 @@ TEST(InspectModel, GivesAProgramEveryNumberAndEveryStrategy) {
 
 TEST(InspectModel, SaysWhatAStrategyLacks) {
   // The model has one layer, so there is no exit before the last, and nothing to skip.
-  const json small = json::parse(run_command({"inspect", tiny_gguf, "--json"}).out);
+  const json small = printed_json("inspect {} --json", tiny_gguf);
   for (const json& strategy : small["strategies"])
     if (strategy["name"] == "swift" || strategy["name"] == "two-model" || strategy["name"] == "tuned") {
       EXPECT_THAT(strategy["lacks"].get<std::string>(), HasSubstr("expected")) << strategy["name"];
@@ -102,8 +100,8 @@ TEST(InspectModel, GoesByTheContentAndNotByTheName) {
   const std::string trace = (folder / "trace.gguf").string();
   std::filesystem::copy_file(tiny_gguf, model);
   write_trace(trace, small_recording(), small_spans());
-  EXPECT_THAT(run_command({"inspect", model}).out, HasSubstr("parameters"));
-  EXPECT_THAT(run_command({"inspect", trace}).out, HasSubstr("schema"));
+  EXPECT_THAT(run_line("inspect {}", model).out, HasSubstr("parameters"));
+  EXPECT_THAT(run_line("inspect {}", trace).out, HasSubstr("schema"));
 }
 
 TEST(InspectModel, RefusesWhatIsNeitherInOneLine) {
@@ -117,15 +115,15 @@ TEST(InspectModel, RefusesWhatIsNeitherInOneLine) {
   for (const std::string& odd :
        {text, empty, truncated, (folder / "absent").string(), (folder / "").string(),
         std::string("synthetic:"), std::string("synthetic:nothing"), std::string()}) {
-    const CommandResult result = run_command({"inspect", odd});
+    const CommandResult result = run_line("inspect {}", odd);
     EXPECT_EQ(result.exit_code, 1) << odd;
     EXPECT_EQ(result.out, "");
     EXPECT_NE(result.err, "") << odd;
   }
-  EXPECT_THAT(run_command({"inspect", text}).err, HasSubstr("neither a trace (SQLite) nor a model (GGUF)"));
-  EXPECT_THAT(run_command({"inspect", empty}).err,
+  EXPECT_THAT(run_line("inspect {}", text).err, HasSubstr("neither a trace (SQLite) nor a model (GGUF)"));
+  EXPECT_THAT(run_line("inspect {}", empty).err,
               HasSubstr(empty + ": found an empty file, expected a trace or a model\n"));
-  EXPECT_THAT(run_command({"inspect", inspected_model, "--validate"}).err,
+  EXPECT_THAT(run_line("inspect {} --validate", inspected_model).err,
               HasSubstr("validate: given for a model"));
 }
 

@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <cstring>
 #include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "../value_of.h"
@@ -23,11 +22,6 @@ using nlohmann::json;
 using ::testing::HasSubstr;
 
 constexpr const char* demo = DRAFTSCOPE_SOURCE_DIR "/models/demo-draft";
-
-std::string bytes_of(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 /// Writes a copy of the demo model whose embedding has a NaN for one token. Its head is a separate tensor, so
 /// that only this token meets the NaN.
@@ -81,14 +75,13 @@ TEST(RecordOfAModelWithANaN, KeepsTheRequestsBeforeItAndNamesTheTensor) {
   const std::string trace = (folder / "run.dstrace").string();
   for (const char* strategy : {"vanilla", "layerskip:exit=1"}) {
     // With one token, the decoded token is never an input.
-    const CommandResult result =
-        run_command({"record", "--model", (folder / "model").string(), "--prompts",
-                     (folder / "prompts.jsonl").string(), "-s", strategy, "--max-tokens", "1", "--warmup",
-                     "0", "--threads", "1", "-q", "--overwrite", "-o", trace});
+    const CommandResult result = run_line(
+        "record --model {} --prompts {} -s {} --max-tokens 1 --warmup 0 --threads 1 -q --overwrite -o {}",
+        folder / "model", folder / "prompts.jsonl", strategy, trace);
     EXPECT_EQ(result.exit_code, 1);
     EXPECT_THAT(result.err, HasSubstr("(prefill): 4096 of 4096 are not finite, first nan at token 0"));
     EXPECT_THAT(result.err, HasSubstr("the embedding is not finite (model.embed_tokens.weight holds nan)"));
-    EXPECT_EQ(run_command({"inspect", trace, "--validate"}).exit_code, 0);
+    expect_success(run_line("inspect {} --validate", trace));
     auto reader = value_of(traces::Reader::open(trace));
     const auto recording = value_of(reader.recording());
     ASSERT_EQ(recording.requests.size(), 2U);

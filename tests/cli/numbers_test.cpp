@@ -45,7 +45,7 @@ TEST(NumericOptions, RefuseWhatIsNoNumberOrDoesNotFit) {
         "-3"};  // Two penalties go down to -2.
     if (option.is_whole) refused.insert(refused.end(), {"1.5", "1e2", "18446744073709551616"});
     for (const std::string& text : refused) {
-      const CommandResult result = run_command({option.command, option.name + "=" + text});
+      const CommandResult result = run_line("{} {}", option.command, option.name + "=" + text);
       EXPECT_EQ(result.exit_code, 2) << option.command << " " << option.name << "=" << text;
       EXPECT_THAT(result.err, HasSubstr(option.name)) << option.command << " " << text;
       EXPECT_THAT(result.err, HasSubstr("found '" + text + "', expected a")) << option.command << option.name;
@@ -57,8 +57,8 @@ TEST(NumericOptions, RefuseWhatIsNoNumberOrDoesNotFit) {
 TEST(NumericOptions, AreDecimal) {
   const TemporaryFolder folder;
   const std::string model = DRAFTSCOPE_SOURCE_DIR "/models/demo-layerskip";
-  const CommandResult ten = run_command({"generate", "-m", model, "-p", "one", "-n", "10", "-q"});
-  const CommandResult with_zero = run_command({"generate", "-m", model, "-p", "one", "-n", "010", "-q"});
+  const CommandResult ten = run_line("generate -m {} -p one -n 10 -q", model);
+  const CommandResult with_zero = run_line("generate -m {} -p one -n 010 -q", model);
   EXPECT_EQ(ten.exit_code, 0) << ten.err;
   EXPECT_EQ(ten.out, with_zero.out);
 }

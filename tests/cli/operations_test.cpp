@@ -33,7 +33,7 @@ std::vector<simulator::OperationTimes> operation_times_of(const std::filesystem:
 }
 
 TEST(ReportByOperation, GivesEachPhaseItsTimeWithoutRest) {
-  const json document = json::parse(run_command({"report", timed_sample, "--by", "operation", "--json"}).out);
+  const json document = printed_json("report {} --by operation --json", timed_sample);
   EXPECT_TRUE(document["timed_by_device"]);
   std::map<std::pair<std::string, std::string>, std::int64_t> sums;
   for (const json& row : document["operations"]) {
@@ -52,7 +52,7 @@ TEST(ReportByOperation, GivesEachPhaseItsTimeWithoutRest) {
 
 /// All weights are read once per vanilla step, only by products.
 TEST(ReportByOperation, CountsTheBytesOfAStep) {
-  const json document = json::parse(run_command({"report", timed_sample, "--by", "operation", "--json"}).out);
+  const json document = printed_json("report {} --by operation --json", timed_sample);
   std::int64_t bytes = 0, steps = 0;
   for (const json& row : document["operations"]) {
     if (row["specification"] != "vanilla" || row["operation"] == "attention") continue;
@@ -66,18 +66,18 @@ TEST(ReportByOperation, CountsTheBytesOfAStep) {
 }
 
 TEST(ReportByOperation, HasALineAnOperationOfARunAndPhase) {
-  const json document = json::parse(run_command({"report", timed_sample, "--by", "operation", "--json"}).out);
-  const std::string csv = run_command({"report", timed_sample, "--by", "operation", "--csv"}).out;
+  const json document = printed_json("report {} --by operation --json", timed_sample);
+  const std::string csv = run_line("report {} --by operation --csv", timed_sample).out;
   EXPECT_EQ(static_cast<std::size_t>(std::count(csv.begin(), csv.end(), '\n')),
             1 + document["operations"].size());
-  const std::string text = run_command({"report", timed_sample, "--by", "operation"}).out;
+  const std::string text = run_line("report {} --by operation", timed_sample).out;
   EXPECT_THAT(text, HasSubstr("vanilla, verify"));
   EXPECT_THAT(text, HasSubstr("of reading"));
 }
 
 /// Attention, MLP and head add up the operations of their names, without norms of their own on this device.
 TEST(OperationTimes, AddUpTheOperationsOfADevice) {
-  const json document = json::parse(run_command({"report", timed_sample, "--by", "operation", "--json"}).out);
+  const json document = printed_json("report {} --by operation --json", timed_sample);
   const std::map<std::string, std::string> kinds{{"qkv", "attention"},
                                                  {"attention", "attention"},
                                                  {"output projection", "attention"},
@@ -99,19 +99,16 @@ TEST(OperationTimes, AddUpTheSpansOfAProcessorWithinTheirPhases) {
   const TemporaryFolder folder;
   for (const std::string level : {"ops", "layers"}) {
     const auto trace = folder / (level + ".dstrace");
-    const CommandResult recorded = run_command(
-        record_arguments(trace, "-n 6 --limit 1 --repeats 1 -q -s vanilla -s layerskip --level " + level));
-    ASSERT_EQ(recorded.exit_code, 0) << recorded.err;
+    record_trace(trace, "-n 6 --limit 1 --repeats 1 -q -s vanilla -s layerskip --level " + level);
     const auto all = operation_times_of(trace);
     EXPECT_EQ(all.size(), level == "ops" ? 3U : 0U) << "verification of both, drafts of one";
-    const json runs = json::parse(run_command({"report", trace.string(), "--json"}).out)["runs"];
-    const CommandResult printed = run_command({"report", trace.string(), "--by", "operation", "--json"});
+    const json runs = printed_json("report {} --json", trace)["runs"];
+    const CommandResult printed = run_line("report {} --by operation --json", trace);
     EXPECT_EQ(printed.exit_code, level == "ops" ? 0 : 1) << printed.err;
     if (level == "ops") {
       EXPECT_EQ(json::parse(printed.out)["kinds"].size(), all.size());
-      EXPECT_THAT(run_command({"report", trace.string(), "--by", "operation"}).out, HasSubstr("MLP"));
-      expect_one_line(run_command({"report", trace.string(), "--by", "operation", "--csv"}),
-                      "--csv: found no device in");
+      EXPECT_THAT(run_line("report {} --by operation", trace).out, HasSubstr("MLP"));
+      expect_one_line(run_line("report {} --by operation --csv", trace), "--csv: found no device in");
     }
     for (const simulator::OperationTimes& times : all) {
       std::int64_t sum = 0;
@@ -128,7 +125,7 @@ TEST(OperationTimes, AddUpTheSpansOfAProcessorWithinTheirPhases) {
 }
 
 TEST(ReportByOperation, IsRefusedWhereNoDeviceWasRecorded) {
-  const auto printed = run_command({"report", processor_sample, "--by", "operation"});
+  const auto printed = run_line("report {} --by operation", processor_sample);
   EXPECT_EQ(printed.exit_code, 1);
   EXPECT_EQ(printed.out, "");
   EXPECT_THAT(printed.err, HasSubstr("no device was recorded, expected one for --by operation"));

@@ -27,16 +27,16 @@ class Outputs : public ::testing::Test {
     write_trace(trace_, small_recording(), small_spans());
     fs::copy_file(DRAFTSCOPE_SOURCE_DIR "/traces/prompts/demo.jsonl", prompts_);
     std::ofstream(answers_) << "{\"question_id\": 1, \"choices\": []}\n";
-    writings_ = {{{"record", "--model", model_, "--prompts", prompts_, "--strategy", "vanilla"}},
-                 {{"import", answers_, "--from", "spec-bench"}},
-                 {{"merge", trace_}},
-                 {{"export", trace_, "--to", "chrome"}},
-                 {{"export", trace_, "--to", "spec-bench"}},
-                 {{"simulate", trace_, "--strategy", "dv:exit=2"}},
-                 {{"simulate", trace_}, "--write"},
-                 {{"advise", trace_}},
-                 {{"calibrate"}},
-                 {{"tune", "--model", model_, "--prompts", prompts_, "--search", "grid"}}};
+    writings_ = {{words_of("record --model {} --prompts {} --strategy vanilla", {model_, prompts_})},
+                 {words_of("import {} --from spec-bench", {answers_})},
+                 {words_of("merge {}", {trace_})},
+                 {words_of("export {} --to chrome", {trace_})},
+                 {words_of("export {} --to spec-bench", {trace_})},
+                 {words_of("simulate {} --strategy dv:exit=2", {trace_})},
+                 {words_of("simulate {}", {trace_}), "--write"},
+                 {words_of("advise {}", {trace_})},
+                 {words_of("calibrate")},
+                 {words_of("tune --model {} --prompts {} --search grid", {model_, prompts_})}};
   }
 
   [[nodiscard]] std::string refusal(const Writing& writing, const std::string& output,
@@ -52,7 +52,7 @@ class Outputs : public ::testing::Test {
 
   [[nodiscard]] std::vector<std::string> files() const {
     std::vector<std::string> names;
-    for (const auto& file : fs::directory_iterator(folder_ / "")) names.push_back(file.path().string());
+    for (const auto& file : fs::directory_iterator(folder_ / "")) names.push_back(file.path());
     std::sort(names.begin(), names.end());
     return names;
   }
@@ -82,14 +82,14 @@ TEST_F(Outputs, ThatAreInputsAreRefusedByEveryCommand) {
     for (const std::string& input : {trace_, prompts_, answers_}) {
       const auto& arguments = writing.arguments;
       if (std::find(arguments.begin(), arguments.end(), input) == arguments.end()) continue;
-      const std::string before = read_file(input);
+      const std::string before = bytes_of(input);
       const std::string link = input + ".link";
       fs::create_hard_link(input, link);
       for (const std::string& name : {input, link})
         EXPECT_THAT(refusal(writing, name), HasSubstr("is the same file as the input"))
             << arguments.front() << " " << name;
       fs::remove(link);
-      EXPECT_EQ(read_file(input), before) << arguments.front();
+      EXPECT_EQ(bytes_of(input), before) << arguments.front();
     }
 }
 
@@ -97,14 +97,14 @@ TEST_F(Outputs, ThatAStrategyOrAModelIsReadFromAreRefused) {
   const std::string policy = (folder_ / "policy.json").string();
   std::ofstream(policy) << "{}";
   const Writing tuned{
-      {"record", "--model", model_, "--prompts", prompts_, "--strategy", "tuned:policy=" + policy}};
+      words_of("record --model {} --prompts {} --strategy tuned:policy={}", {model_, prompts_, policy})};
   EXPECT_THAT(refusal(tuned, policy), HasSubstr("is the same file as the input"));
   const fs::path model = folder_ / "model";
   fs::copy(model_, model);
-  const Writing own{{"record", "--model", model.string(), "--prompts", prompts_, "--strategy", "vanilla"}};
+  const Writing own{words_of("record --model {} --prompts {} --strategy vanilla", {model, prompts_})};
   for (const char* file : {"config.json", "model.safetensors", "tokenizer.json"})
     EXPECT_THAT(refusal(own, (model / file).string()), HasSubstr("is the same file as the input")) << file;
-  EXPECT_EQ(read_file(policy), "{}");
+  EXPECT_EQ(bytes_of(policy), "{}");
 }
 
 TEST_F(Outputs, ThatExistAreKeptUnlessToldOtherwise) {
@@ -112,7 +112,7 @@ TEST_F(Outputs, ThatExistAreKeptUnlessToldOtherwise) {
   std::ofstream(old) << "old";
   for (const Writing& writing : writings_) {
     EXPECT_THAT(refusal(writing, old, false), HasSubstr("expected")) << writing.arguments.front();
-    EXPECT_EQ(read_file(old), "old");
+    EXPECT_EQ(bytes_of(old), "old");
   }
 }
 
@@ -126,7 +126,7 @@ TEST_F(Outputs, ThatWouldTakeSomebodysFilesForTheirLogAreRefused) {
         if (name != "record" && name != "import" && writing.output != "--write") continue;
         EXPECT_THAT(refusal(writing, notes, overwrite), HasSubstr(std::string("notes") + suffix)) << name;
       }
-    EXPECT_EQ(read_file(notes + suffix), "mine");
+    EXPECT_EQ(bytes_of(notes + suffix), "mine");
     fs::remove(notes + suffix);
   }
   EXPECT_FALSE(fs::exists(notes));
@@ -140,7 +140,7 @@ TEST_F(Outputs, AreKeptWhereALaterPromptIsTooLong) {
   const std::string message = refusal(writings_.front(), old);
   EXPECT_THAT(message, HasSubstr("prompts.jsonl: question 4711, turn 1: prompt: found "));
   EXPECT_THAT(message, HasSubstr("(the context"));
-  EXPECT_EQ(read_file(old), read_file(trace_));
+  EXPECT_EQ(bytes_of(old), bytes_of(trace_));
 }
 
 /// The test covers every option and argument that takes a small file.
@@ -149,28 +149,25 @@ TEST_F(Outputs, AreNotBegunWhereAnInputIsNoRegularFile) {
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
   const std::string output = (folder_ / "output").string();
   const std::string sample = DRAFTSCOPE_SOURCE_DIR "/traces/samples/early-exit.dstrace";
-  const std::vector<std::vector<std::string>> readings{
-      {"record", "--model", model_, "--strategy", "vanilla", "--output", output, "--prompts"},
-      {"tune", "--model", model_, "--search", "grid", "--output", output, "--prompts"},
-      {"generate", "--model", model_, "--prompt-file"},
-      {"simulate", sample, "--gpu-spec"},
-      {"simulate", sample, "--calibration"},
-      {"merge", "--output", output},
-      {"import", "--output", output},
-      {"import", "--output", output, "--from", "layerskip"},
-      {"validate"},
-      {"reproduce", "clasp-figure-4c", "-o", output, "--prompts"},
-      {"report"},
-      {"inspect"},
-      {"generate", "--model", model_, "--prompt", "x", "--strategy"}};
-  for (const auto& reading : readings)
-    for (const std::string& odd : {pipe, std::string("/dev/zero"), (folder_ / "").string()}) {
-      std::vector<std::string> arguments = reading;
-      arguments.push_back(arguments.back() == "--strategy" ? "tuned:policy=" + odd : odd);
-      const CommandResult result = run_command(arguments);
-      SCOPED_TRACE(reading.front() + ' ' + reading.back() + ' ' + odd);
-      expect_one_line(result, "regular file");
-    }
+  for (const std::string& odd : {pipe, std::string("/dev/zero"), (folder_ / "").string()}) {
+    SCOPED_TRACE(odd);
+    const auto expect_refused = [](const auto&... line_and_values) {
+      expect_one_line(run_line(line_and_values...), "regular file");
+    };
+    expect_refused("record --model {} --strategy vanilla --output {} --prompts {}", model_, output, odd);
+    expect_refused("tune --model {} --search grid --output {} --prompts {}", model_, output, odd);
+    expect_refused("generate --model {} --prompt-file {}", model_, odd);
+    expect_refused("simulate {} --gpu-spec {}", sample, odd);
+    expect_refused("simulate {} --calibration {}", sample, odd);
+    expect_refused("merge --output {} {}", output, odd);
+    expect_refused("import --output {} {}", output, odd);
+    expect_refused("import --output {} --from layerskip {}", output, odd);
+    expect_refused("validate {}", odd);
+    expect_refused("reproduce clasp-figure-4c -o {} --prompts {}", output, odd);
+    expect_refused("report {}", odd);
+    expect_refused("inspect {}", odd);
+    expect_refused("generate --model {} --prompt x --strategy tuned:policy={}", model_, odd);
+  }
   EXPECT_FALSE(fs::exists(output));
 }
 
@@ -180,9 +177,7 @@ TEST_F(Outputs, AreNotBegunWhereATokenizerIsAPipe) {
   for (const char* file : {"tokenizer.json", "tokenizer_config.json", "config.json"}) {
     fs::remove(model / file);
     ASSERT_EQ(::mkfifo((model / file).c_str(), 0600), 0);
-    const CommandResult result = run_command({"generate", "--model", model.string(), "--prompt", "x"});
-    EXPECT_EQ(result.exit_code, 1);
-    EXPECT_THAT(result.err, HasSubstr("expected a regular file")) << file;
+    expect_one_line(run_line("generate --model {} --prompt x", model), "expected a regular file");
     fs::remove(model / file);
     fs::copy_file(fs::path(model_) / file, model / file);
   }

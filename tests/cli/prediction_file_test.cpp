@@ -21,7 +21,6 @@ namespace {
 
 using nlohmann::json;
 using ::testing::HasSubstr;
-using Arguments = std::vector<std::string>;
 
 // These are FIPS 180-4's examples, as NIST publishes them.
 TEST(Digest, IsSha256) {
@@ -268,24 +267,16 @@ TEST_F(CheckPrediction, OfAnotherGpuNeedsThatGpu) {
 
 class SimulateAndValidate : public ::testing::Test {
  protected:
-  static void record(const std::string& trace, Arguments more) {
-    Arguments arguments =
-        record_arguments(trace, "--repeats 1 --max-tokens 16 --quiet -s vanilla -s layerskip:exit=5,gamma=4");
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    const CommandResult result = run_command(arguments);
-    ASSERT_EQ(result.exit_code, 0) << result.err;
+  static void record(const std::string& trace, const std::string& more) {
+    record_trace(trace, "--repeats 1 --max-tokens 16 --quiet -s vanilla -s layerskip:exit=5,gamma=4 " + more);
   }
-  void record_learnt() { record(trace_, {"--shadow"}); }
-  void record_measured(Arguments more = {}) {
-    more.insert(more.end(), {"-s", "layerskip:exit=7,gamma=2", "--overwrite"});
-    record(measured_, std::move(more));
+  void record_learnt() { record(trace_, "--shadow"); }
+  void record_measured(const std::string& more = "") {
+    record(measured_, "-s layerskip:exit=7,gamma=2 --overwrite " + more);
   }
-  [[nodiscard]] CommandResult simulate(const Arguments& more) const {
-    Arguments arguments{
-        "simulate", trace_,     "-s", "layerskip:exit=5,gamma=4", "-s", "layerskip:exit=7,gamma=2",
-        "-o",       prediction_};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return run_command(arguments);
+  [[nodiscard]] CommandResult simulate(const std::string& more = "") const {
+    return run_line("simulate {} -s layerskip:exit=5,gamma=4 -s layerskip:exit=7,gamma=2 -o {} " + more,
+                    trace_, prediction_);
   }
 
   TemporaryFolder folder_;
@@ -296,18 +287,16 @@ class SimulateAndValidate : public ::testing::Test {
 
 TEST_F(SimulateAndValidate, WalkFromARecordingToAComparison) {
   record_learnt();
-  const CommandResult predicted = simulate({});
+  const CommandResult predicted = simulate();
   ASSERT_EQ(predicted.exit_code, 0) << predicted.err;
   const PredictionFile file = read_prediction(prediction_).value();
   EXPECT_THAT(predicted.err, HasSubstr(file.digest));
   EXPECT_THAT(file.command_line, HasSubstr("draftscope simulate "));
-  EXPECT_EQ(file.recording_sha256, sha256_of(read_file(trace_)));
+  EXPECT_EQ(file.recording_sha256, sha256_of(bytes_of(trace_)));
   EXPECT_EQ(file.prompts.size(), 6U);
 
   record_measured();
-  const CommandResult compared = run_command({"validate", prediction_, measured_, "--json"});
-  ASSERT_EQ(compared.exit_code, 0) << compared.err;
-  const json found = json::parse(compared.out);
+  const json found = printed_json("validate {} {} --json", prediction_, measured_);
   EXPECT_EQ(found["differences"], json::array());
   EXPECT_EQ(found["prediction"]["digest"], file.digest);
   ASSERT_EQ(found["answers"].size(), 2U);
@@ -319,21 +308,21 @@ TEST_F(SimulateAndValidate, WalkFromARecordingToAComparison) {
         answer["error"].get<double>(),
         answer["predicted_speedup"].get<double>() / answer["measured_speedup"].get<double>() - 1.0);
   }
-  EXPECT_THAT(run_command({"validate", prediction_, measured_}).out, HasSubstr("none: the experiment is"));
+  EXPECT_THAT(run_line("validate {} {}", prediction_, measured_).out, HasSubstr("none: the experiment is"));
 
-  expect_one_line(run_command({"validate", prediction_, trace_}), "expected after the prediction");
-  std::string text = read_file(prediction_);
+  expect_one_line(run_line("validate {} {}", prediction_, trace_), "expected after the prediction");
+  std::string text = bytes_of(prediction_);
   text.replace(text.find("\"speedup\": "), 11, "\"speedup\": 1");
   std::ofstream(prediction_) << text;
-  expect_one_line(run_command({"validate", prediction_, measured_}), "was changed after it was written");
+  expect_one_line(run_line("validate {} {}", prediction_, measured_), "was changed after it was written");
 }
 
 TEST_F(SimulateAndValidate, DocumentEveryKeyOfTheFileAndTheComparison) {
   record_learnt();
-  ASSERT_EQ(simulate({"--quiet"}).exit_code, 0);
-  record_measured({"--limit", "2"});
-  std::set<std::string> keys = keys_of(json::parse(read_file(prediction_)), {"recording_meta"});
-  const CommandResult compared = run_command({"validate", prediction_, measured_, "--json"});
+  expect_success(simulate("--quiet"));
+  record_measured("--limit 2");
+  std::set<std::string> keys = keys_of(json::parse(bytes_of(prediction_)), {"recording_meta"});
+  const CommandResult compared = run_line("validate {} {} --json", prediction_, measured_);
   ASSERT_EQ(compared.exit_code, 0) << compared.err;
   keys.merge(keys_of(json::parse(compared.out)));
   EXPECT_THAT(compared.out, HasSubstr("only 2 of the 6 learnt from were measured"));
@@ -343,22 +332,21 @@ TEST_F(SimulateAndValidate, DocumentEveryKeyOfTheFileAndTheComparison) {
 
 TEST_F(SimulateAndValidate, RefuseInOneLineAndLeaveNothingBehind) {
   record_learnt();
-  expect_one_line(simulate({"--gpu", "H-nothing"}), "H-nothing");
-  expect_one_line(run_command({"simulate", prediction_, "-s", "del", "-o", prediction_ + "2"}),
-                  "prediction.json");
+  expect_one_line(simulate("--gpu H-nothing"), "H-nothing");
+  expect_one_line(run_line("simulate {} -s del -o {}", prediction_, prediction_ + "2"), "prediction.json");
   EXPECT_FALSE(std::filesystem::exists(prediction_));
-  ASSERT_EQ(simulate({"--quiet"}).exit_code, 0);
-  const std::string before = read_file(prediction_);
-  expect_one_line(simulate({}), "exists already, expected a new file (or --overwrite)");
-  EXPECT_EQ(read_file(prediction_), before);
-  EXPECT_EQ(simulate({"--overwrite", "--quiet"}).exit_code, 0);
-  EXPECT_NE(read_file(prediction_), before) << "written later";
-  expect_one_line(run_command({"simulate", trace_, "-s", "del", "-o", trace_, "--overwrite"}),
+  expect_success(simulate("--quiet"));
+  const std::string before = bytes_of(prediction_);
+  expect_one_line(simulate(), "exists already, expected a new file (or --overwrite)");
+  EXPECT_EQ(bytes_of(prediction_), before);
+  expect_success(simulate("--overwrite --quiet"));
+  EXPECT_NE(bytes_of(prediction_), before) << "written later";
+  expect_one_line(run_line("simulate {} -s del -o {} --overwrite", trace_, trace_),
                   "is the same file as the input");
-  expect_one_line(run_command({"validate", prediction_}), "is a prediction with 0 recordings, expected one");
-  expect_one_line(run_command({"validate", prediction_, trace_, "--learn-from", trace_}), "is a prediction");
+  expect_one_line(run_line("validate {}", prediction_), "is a prediction with 0 recordings, expected one");
+  expect_one_line(run_line("validate {} {} --learn-from {}", prediction_, trace_, trace_), "is a prediction");
   std::ofstream(prediction_) << "{}";
-  expect_one_line(run_command({"validate", prediction_, trace_}), "found no prediction");
+  expect_one_line(run_line("validate {} {}", prediction_, trace_), "found no prediction");
   EXPECT_EQ(read_prediction(folder_ / ".").error().message,
             (folder_ / ".").string() + ": found a folder, expected a regular file");
 }

@@ -8,16 +8,8 @@
 
 #include <cstdlib>
 #include <fstream>
-#include <sstream>
 
 namespace draftscope::cli {
-
-std::string read_file(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
 
 std::set<std::string> keys_of(const nlohmann::json& document, const std::set<std::string>& closed) {
   std::set<std::string> keys;
@@ -33,7 +25,7 @@ std::set<std::string> keys_of(const nlohmann::json& document, const std::set<std
 
 void expect_documented(const std::set<std::string>& keys) {
   using ::testing::HasSubstr;
-  const std::string document = read_file(DRAFTSCOPE_SOURCE_DIR "/cli/OUTPUT.md");
+  const std::string document = bytes_of(DRAFTSCOPE_SOURCE_DIR "/cli/OUTPUT.md");
   for (const std::string& key : keys)
     EXPECT_THAT(document, ::testing::AnyOf(HasSubstr("`" + key + "`"), HasSubstr("." + key + "`"),
                                            HasSubstr("`" + key + ".")));
@@ -46,7 +38,7 @@ void expect_golden(const std::string& name, std::string text) {
   for (std::size_t at = 0; (at = text.find(newest, at)) != std::string::npos;)
     text.replace(at, newest.size(), "schema NEWEST,");
   if (std::getenv("DRAFTSCOPE_UPDATE_GOLDEN") != nullptr) std::ofstream(path, std::ios::binary) << text;
-  EXPECT_EQ(text, read_file(path)) << name;
+  EXPECT_EQ(text, bytes_of(path)) << name;
 }
 
 }  // namespace draftscope::cli

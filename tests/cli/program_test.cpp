@@ -64,11 +64,11 @@ TEST_F(Program, KeepsMessagesOutOfFilesThatTookAClosedStreamsNumber) {
 }
 
 TEST_F(Program, SaysThatItsOutputCouldNotBeWritten) {
-  const std::vector<std::vector<std::string>> commands{
-      {"--help"},          {"--version"},       {"record", "--help"},
-      {"strategies"},      {"report", sample},  {"report", sample, "--json"},
-      {"explain", sample}, {"inspect", sample}, {"generate", "--model", model, "--prompt", "x", "-n", "4"}};
-  for (const auto& command : commands) {
+  for (const auto& command :
+       {words_of("--help"), words_of("--version"), words_of("record --help"), words_of("strategies"),
+        words_of("report {}", {sample}), words_of("report {} --json", {sample}),
+        words_of("explain {}", {sample}), words_of("inspect {}", {sample}),
+        words_of("generate --model {} --prompt x -n 4", {model})}) {
     const ProcessResult full = run_process(command, [] { redirect(STDOUT_FILENO, "/dev/full", O_WRONLY); });
     EXPECT_EQ(full.exit_code, 1) << command.front();
     EXPECT_THAT(full.err, HasSubstr("standard output: can't be written: No space left on device"))

@@ -19,13 +19,11 @@ using ::testing::HasSubstr;
 
 class Shards : public ::testing::Test {
  protected:
-  [[nodiscard]] CommandResult record(const std::vector<std::string>& further) const {
-    std::vector<std::string> arguments =
-        record_arguments(output_,
-                         "--limit 5 --max-tokens 12 --repeats 2 --temperature 0.8 --strategy vanilla "
-                         "--strategy layerskip:exit=7,gamma=4");
-    arguments.insert(arguments.end(), further.begin(), further.end());
-    return run_command(arguments);
+  [[nodiscard]] CommandResult record(const std::string& further = "") const {
+    return run_command(record_arguments(
+        output_,
+        "--limit 5 --max-tokens 12 --repeats 2 --temperature 0.8 -s vanilla -s layerskip:exit=7,gamma=4 " +
+            further));
   }
 
   /// Texts and rounds, which do not depend on clocks, by run, question and repeat.
@@ -58,16 +56,15 @@ class Shards : public ::testing::Test {
 };
 
 TEST_F(Shards, AreTogetherWhatOneProcessRecords) {
-  ASSERT_EQ(record({}).exit_code, 0);
+  expect_success(record());
   const Told whole = told_by(output_);
   EXPECT_EQ(whole.size(), 5U * 2U * 2U);
   fs::remove(output_);
   const fs::path scratch = folder_ / "scratch";
   fs::create_directory(scratch);
-  std::vector<std::string> merge{"merge", "--output", output_};
+  std::vector<std::string> merge = words_of("merge --output {}", {output_});
   for (const char* shard : {"3/3", "1/3", "2/3"}) {
-    const CommandResult recorded = record({"--shard", shard, "--scratch", scratch.string()});
-    ASSERT_EQ(recorded.exit_code, 0) << recorded.err;
+    expect_success(record(fmt::format("--shard {} --scratch {}", shard, scratch.string())));
     const fs::path file = folder_ / fmt::format("run.{}-of-3.dstrace", shard[0]);
     EXPECT_TRUE(fs::exists(file));
     merge.push_back(file.string());
@@ -81,36 +78,33 @@ TEST_F(Shards, AreTogetherWhatOneProcessRecords) {
 }
 
 TEST_F(Shards, ThatAreRecordedAreNotRecordedAgain) {
-  ASSERT_EQ(record({"--shard", "2/4"}).exit_code, 0);
+  expect_success(record("--shard 2/4"));
   const fs::path file = folder_ / "run.2-of-4.dstrace";
-  const std::string before = read_file(file);
-  const CommandResult again = record({"--shard", "2/4"});
+  const std::string before = bytes_of(file);
+  const CommandResult again = record("--shard 2/4");
   EXPECT_EQ(again.exit_code, 0);
   EXPECT_THAT(again.err, HasSubstr("is there already"));
-  EXPECT_EQ(read_file(file), before);
-  EXPECT_EQ(record({"--shard", "2/4", "--overwrite"}).exit_code, 0);
-  EXPECT_NE(read_file(file), before);
+  EXPECT_EQ(bytes_of(file), before);
+  expect_success(record("--shard 2/4 --overwrite"));
+  EXPECT_NE(bytes_of(file), before);
   // The file of a killed task is overwritten, and a file that is no shard of this experiment is kept.
   fs::rename(file, file.string() + ".partial");
-  EXPECT_EQ(record({"--shard", "2/4"}).exit_code, 0);
+  expect_success(record("--shard 2/4"));
   EXPECT_EQ(files(), 1U);
   fs::rename(file, folder_ / "run.3-of-4.dstrace");
-  const CommandResult other = record({"--shard", "3/4"});
-  EXPECT_EQ(other.exit_code, 1);
-  EXPECT_THAT(other.err, HasSubstr("is shard 2/4, expected 3/4 (--overwrite replaces it)"));
+  expect_one_line(record("--shard 3/4"), "is shard 2/4, expected 3/4 (--overwrite replaces it)");
 }
 
 TEST_F(Shards, AreRefusedInOneLine) {
-  const auto expect_refused = [&](const std::vector<std::string>& further, const char* why) {
+  const auto expect_refused = [&](const std::string& further, const char* why) {
     expect_one_line(record(further), why);
     EXPECT_EQ(files(), 0U) << why;
   };
-  expect_refused({"--shard", "0/4"}, "shard: found '0/4', expected I/N with 1 <= I <= N");
-  expect_refused({"--shard", "6/6"}, "found 5 questions, expected at least 6 for shard 6/6");
-  expect_refused({"--scratch", "/tmp"}, "--scratch: found no --shard, expected it too");
-  expect_refused({"--shard", "1/2", "--scratch", (folder_ / "absent").string()}, "found no folder");
-  expect_refused({"--shard", "task"},
-                 "shard: found no task of Slurm or MPI in the environment, expected I/N");
+  expect_refused("--shard 0/4", "shard: found '0/4', expected I/N with 1 <= I <= N");
+  expect_refused("--shard 6/6", "found 5 questions, expected at least 6 for shard 6/6");
+  expect_refused("--scratch /tmp", "--scratch: found no --shard, expected it too");
+  expect_refused("--shard 1/2 --scratch /absent/folder", "found no folder");
+  expect_refused("--shard task", "shard: found no task of Slurm or MPI in the environment, expected I/N");
 }
 
 }  // namespace

@@ -20,23 +20,19 @@ std::string in_source(const std::string& path) {
   return DRAFTSCOPE_SOURCE_DIR + path;
 }
 
-Result<traces::Recording> record(const std::filesystem::path& path,
-                                 const std::vector<std::string>& strategies) {
+traces::Recording record(const std::filesystem::path& path, const std::vector<std::string>& strategies) {
   std::vector<std::string> arguments =
       record_arguments(path, "--limit 3 --max-tokens 24 --repeats 3 --quiet");
   for (const std::string& strategy : strategies) arguments.insert(arguments.end(), {"--strategy", strategy});
-  const CommandResult result = run_command(arguments);
-  if (result.exit_code != 0) return fail("exit code {}: {}", result.exit_code, result.err);
-  DRAFTSCOPE_TRY_ASSIGN(traces::Reader reader, traces::Reader::open(path));
-  return reader.recording();
+  expect_success(run_command(arguments));
+  return value_of(value_of(traces::Reader::open(path)).recording());
 }
 
 TEST(Record, RepeatsAreTheSameExperimentWhateverAStrategyLearns) {
   const TemporaryFolder folder;
-  const auto recorded = value_of(
+  const auto recording =
       record(folder / "run.dstrace", {"swift:every=1,window=4", "fs:exit=3", "dv:exit=5", "del", "clasp",
-                                      "two-model:model=" + in_source("/models/demo-plain")}));
-  const traces::Recording& recording = recorded;
+                                      "two-model:model=" + in_source("/models/demo-plain")});
   using Shape = std::tuple<std::int32_t, std::int32_t, std::int32_t, std::int32_t, double>;
   std::map<traces::RequestId, std::vector<Shape>> rounds;
   for (const traces::Round& round : recording.rounds)
@@ -55,9 +51,8 @@ TEST(Record, RepeatsAreTheSameExperimentWhateverAStrategyLearns) {
 
 TEST(Record, LetsEveryStrategyGoFirstAsOftenAndPairsThemPromptByPrompt) {
   const TemporaryFolder folder;
-  const auto recorded =
-      value_of(record(folder / "run.dstrace", {"vanilla", "layerskip:exit=3,gamma=2", "layerskip:exit=5"}));
-  const traces::Recording& recording = recorded;
+  const auto recording =
+      record(folder / "run.dstrace", {"vanilla", "layerskip:exit=3,gamma=2", "layerskip:exit=5"});
   constexpr std::size_t strategies = 3;
   constexpr std::size_t prompts = 3;
   ASSERT_EQ(recording.requests.size(), strategies * prompts * 3);
@@ -74,8 +69,8 @@ TEST(Record, LetsEveryStrategyGoFirstAsOftenAndPairsThemPromptByPrompt) {
 
 TEST(Record, SaysWhatMemoryEachRunTook) {
   const TemporaryFolder folder;
-  const auto recorded = value_of(
-      record(folder / "run.dstrace", {"vanilla", "two-model:model=" + in_source("/models/demo-draft")}));
+  const auto recorded =
+      record(folder / "run.dstrace", {"vanilla", "two-model:model=" + in_source("/models/demo-draft")});
   const auto vanilla = simulator::run_memory(recorded.meta, recorded.runs[0].id);
   const auto two_model = simulator::run_memory(recorded.meta, recorded.runs[1].id);
   ASSERT_TRUE(vanilla && two_model);
@@ -100,9 +95,9 @@ TEST(Record, RefusesInALineWhatOnlyAGpuHasAndModesThatAreGone) {
                    "cuda-pass: found plain for device cpu, expected it for cuda only"),
         std::tuple("--cuda-pass", "graph", "found 'graph', expected one of program, plain")}) {
     const CommandResult refused =
-        run_command({"record", "--model", in_source("/models/demo-plain"), "--prompts",
-                     in_source("/traces/prompts/demo.jsonl"), "--strategy", "vanilla", "--output",
-                     (folder / "run.dstrace").string(), option, word});
+        run_line("record --model {} --prompts {} --strategy vanilla --output {} {} {}",
+                 in_source("/models/demo-plain"), in_source("/traces/prompts/demo.jsonl"),
+                 folder / "run.dstrace", option, word);
     EXPECT_NE(refused.exit_code, 0) << word;
     EXPECT_THAT(refused.err, testing::HasSubstr(expected));
     EXPECT_FALSE(std::filesystem::exists(folder / "run.dstrace"));
@@ -111,9 +106,8 @@ TEST(Record, RefusesInALineWhatOnlyAGpuHasAndModesThatAreGone) {
 
 TEST(Record, NamesARunByWhatWasGiven) {
   const TemporaryFolder folder;
-  const auto recorded =
-      value_of(record(folder / "run.dstrace", {"vanilla", "layerskip:gamma=2,exit=3", "layerskip:gamma=3"}));
-  const traces::Recording& recording = recorded;
+  const auto recording =
+      record(folder / "run.dstrace", {"vanilla", "layerskip:gamma=2,exit=3", "layerskip:gamma=3"});
   ASSERT_EQ(recording.runs.size(), 3U);
   EXPECT_EQ(recording.runs[0].specification, "vanilla");
   EXPECT_EQ(recording.runs[1].specification, "layerskip:exit=3,gamma=2");

@@ -163,29 +163,18 @@ TEST(PublishedRows, AreFoundByTheWholeValueOfTheAxis) {
 
 class Reproduce : public ::testing::Test {
  protected:
-  Reproduce() {
+  [[nodiscard]] CommandResult reproduce(const std::string& words) const {
     const std::string source = DRAFTSCOPE_SOURCE_DIR;
-    common_ = {"--model",   source + "/models/demo-plain",
-               "--prompts", source + "/traces/prompts/demo.jsonl",
-               "--threads", "1",
-               "--limit",   "4",
-               "-o",        (folder_ / "made").string()};
-  }
-  [[nodiscard]] CommandResult reproduce(std::vector<std::string> arguments) const {
-    arguments.insert(arguments.begin(), "reproduce");
-    arguments.insert(arguments.end(), common_.begin(), common_.end());
-    return run_command(arguments);
+    return run_line("reproduce " + words + " --model {} --prompts {} --threads 1 --limit 4 -o {}",
+                    source + "/models/demo-plain", source + "/traces/prompts/demo.jsonl", folder_ / "made");
   }
 
   TemporaryFolder folder_;
-  std::vector<std::string> common_;
 };
 
 TEST_F(Reproduce, MakesACurveWithItsPredictionOnceAndPrintsItAgain) {
-  const std::vector<std::string> call{"clasp-figure-4c", "-n", "12", "--repeats", "1", "-q"};
-  std::vector<std::string> as_json = call;
-  as_json.emplace_back("--json");
-  const CommandResult first = reproduce(as_json);
+  const std::string call = "clasp-figure-4c -n 12 --repeats 1 -q";
+  const CommandResult first = reproduce(call + " --json");
   ASSERT_EQ(first.exit_code, 0) << first.err;
   const json document = json::parse(first.out);
   EXPECT_EQ(document["axis"], "threshold");
@@ -210,23 +199,21 @@ TEST_F(Reproduce, MakesACurveWithItsPredictionOnceAndPrintsItAgain) {
   }
   EXPECT_EQ(values, (std::set<std::string>{"0.5", "0.6", "0.7", "0.8", "0.9"}));
   // `validate` refuses a recording that was begun before the prediction.
-  const CommandResult checked = run_command({"validate", (folder_ / "made/prediction.json").string(),
-                                             (folder_ / "made/recording.dstrace").string(), "--json"});
-  EXPECT_EQ(checked.exit_code, 0) << checked.err;
-  EXPECT_EQ(json::parse(checked.out)["answers"].size(), 4U);
+  EXPECT_EQ(printed_json("validate {} {} --json", folder_ / "made/prediction.json",
+                         folder_ / "made/recording.dstrace")["answers"]
+                .size(),
+            4U);
 
-  const CommandResult again = reproduce(as_json);
-  EXPECT_EQ(again.out, first.out) << "nothing is recorded anew";
+  EXPECT_EQ(reproduce(call + " --json").out, first.out) << "nothing is recorded anew";
   const CommandResult text = reproduce(call);
   EXPECT_EQ(text.exit_code, 0) << text.err;
   EXPECT_THAT(text.out, HasSubstr("Figure 4(c)"));
   EXPECT_THAT(text.out, HasSubstr("What differs from the publication"));
-  expect_one_line(reproduce({"clasp-figure-4c", "-n", "13", "-q"}),
-                  "commands.sh: found the commands of another call");
+  expect_one_line(reproduce("clasp-figure-4c -n 13 -q"), "commands.sh: found the commands of another call");
 }
 
 TEST_F(Reproduce, TakesTheSearchesBestSettingsCategoryByCategory) {
-  const CommandResult dry = reproduce({"del-figure-1a", "--dry-run"});
+  const CommandResult dry = reproduce("del-figure-1a --dry-run");
   EXPECT_EQ(dry.exit_code, 0) << dry.err;
   EXPECT_THAT(dry.out, HasSubstr("grid-1-coding.json"));
   EXPECT_THAT(dry.out, HasSubstr("grid-2-prose.json"));
@@ -281,7 +268,7 @@ TEST_F(Reproduce, TakesTheBestSetThatSkipsWhereNoneBeatsVanilla) {
 }
 
 TEST_F(Reproduce, ComputesAClosedFormWithoutAModel) {
-  const CommandResult made = reproduce({"draft-verify-figure-2", "--json"});
+  const CommandResult made = reproduce("draft-verify-figure-2 --json");
   ASSERT_EQ(made.exit_code, 0) << made.err;
   const json document = json::parse(made.out);
   const json& form = document["closed_form"];
@@ -336,11 +323,10 @@ TEST(Searches, KeepTheBestOfEachNumberAndOfEverMoreTrials) {
 }
 
 TEST_F(Reproduce, ListsEveryRowAndPrintsWhatItWouldRun) {
-  const CommandResult list = run_command({"reproduce", "--list"});
-  EXPECT_EQ(list.exit_code, 0);
+  const std::string list = printed_text("reproduce --list");
   for (const ExperimentRow& experiment : experiments()) {
-    EXPECT_THAT(list.out, HasSubstr(experiment.name));
-    const CommandResult dry = reproduce({experiment.name, "--dry-run"});
+    EXPECT_THAT(list, HasSubstr(experiment.name));
+    const CommandResult dry = reproduce(experiment.name + " --dry-run");
     EXPECT_EQ(dry.exit_code, 0) << experiment.name << dry.err;
     EXPECT_EQ(dry.out.find("draftscope ") == std::string::npos, experiment.printer == Printer::closed_form)
         << experiment.name;
@@ -348,8 +334,8 @@ TEST_F(Reproduce, ListsEveryRowAndPrintsWhatItWouldRun) {
 }
 
 TEST_F(Reproduce, RefusesInOneLine) {
-  expect_one_line(reproduce({"del-table-9"}), "'del-table-9' is no experiment");
-  expect_one_line(run_command({"reproduce"}), "found no NAME");
+  expect_one_line(reproduce("del-table-9"), "'del-table-9' is no experiment");
+  expect_one_line(run_line("reproduce"), "found no NAME");
 }
 
 }  // namespace

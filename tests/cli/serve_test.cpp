@@ -150,8 +150,9 @@ TEST(Serve, SaysWhatGenerateSays) {
     for (const json& settings : {json{{"max_tokens", 24}},
                                  json{{"max_tokens", 20}, {"temperature", 0.9}, {"top_p", 0.8}, {"seed", 7}},
                                  json{{"max_tokens", 40}, {"stop", "return"}}}) {
-      std::vector<std::string> arguments{"generate", "--model",    model,    "--threads", "1",
-                                         "--quiet",  "--strategy", strategy, "--prompt",  "def add(a, b):"};
+      std::vector<std::string> arguments =
+          words_of("generate --model {} --threads 1 --quiet --strategy {} --prompt {}",
+                   {model, strategy, "def add(a, b):"});
       for (const auto& [field, value] : settings.items()) {
         std::string option = "--" + field;
         std::replace(option.begin(), option.end(), '_', '-');
@@ -520,29 +521,10 @@ TEST(CompletionRequest, GivesTheTemplateItsVariables) {
 TEST(CompletionRequest, NamesTheFieldAtFaultWhateverItHolds) {
   const json values[] = {
       true, "x", "", -1, 0.5, 1e300, json::array(), {1, "a"}, json::object(), {{"a", {{"b", nullptr}}}}};
-  for (const char* field : {"model",
-                            "prompt",
-                            "max_tokens",
-                            "temperature",
-                            "top_p",
-                            "top_k",
-                            "repetition_penalty",
-                            "seed",
-                            "stop",
-                            "ignore_eos",
-                            "stream",
-                            "stream_options",
-                            "min_p",
-                            "presence_penalty",
-                            "frequency_penalty",
-                            "logit_bias",
-                            "n",
-                            "best_of",
-                            "echo",
-                            "suffix",
-                            "logprobs",
-                            "response_format",
-                            "user"}) {
+  for (const std::string& field : words_of(
+           "model prompt max_tokens temperature top_p top_k repetition_penalty seed stop ignore_eos stream "
+           "stream_options min_p presence_penalty frequency_penalty logit_bias n best_of echo suffix "
+           "logprobs response_format user")) {
     for (const json& value : values) {
       json body{{"prompt", "a"}};
       body[field] = value;
@@ -553,7 +535,7 @@ TEST(CompletionRequest, NamesTheFieldAtFaultWhateverItHolds) {
     }
     const auto open =
         parse_completion_request(json{{"prompt", "a"}, {field, nullptr}}.dump(), CompletionKind::text, {});
-    EXPECT_TRUE(open || field == std::string("prompt"));
+    EXPECT_TRUE(open || field == "prompt");
   }
 }
 
@@ -561,7 +543,7 @@ TEST(ServeProcess, EndsItsTraceOnASignal) {
   const TemporaryFolder folder;
   const std::filesystem::path path = folder / "served.dstrace";
   const ProcessResult result =
-      run_and_signal({"serve", "--model", demo_model, "--port", "0", "--output", path.string()}, SIGTERM,
+      run_and_signal(words_of("serve --model {} --port 0 --output {}", {demo_model, path}), SIGTERM,
                      [&] { return std::filesystem::exists(path); });
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.out, HasSubstr("listening on http://127.0.0.1:"));

@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <array>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "program.h"
@@ -196,20 +195,24 @@ void give_chat_template(const TemporaryFolder& folder, const std::string& chat_t
   std::ofstream(folder / "tokenizer_config.json") << config;
 }
 
-std::vector<std::string> record_arguments(const std::filesystem::path& trace, const std::string& options,
+std::vector<std::string> words_of(std::string_view line, const std::vector<std::string>& values) {
+  std::vector<std::string> words;
+  auto value = values.begin();
+  std::istringstream stream{std::string(line)};
+  for (std::string word; stream >> word; words.push_back(word))
+    if (const std::size_t place = word.find("{}"); place != std::string::npos)
+      word.replace(place, 2, *value++);
+  EXPECT_EQ(value, values.end()) << line;
+  return words;
+}
+
+std::vector<std::string> record_arguments(const std::filesystem::path& trace, std::string_view options,
                                           const std::string& prompts, const std::string& model) {
   const std::string source = DRAFTSCOPE_SOURCE_DIR;
-  std::vector<std::string> arguments{"record",
-                                     "--model",
-                                     source + "/models/" + model,
-                                     "--prompts",
-                                     source + "/traces/prompts/" + prompts + ".jsonl",
-                                     "--threads",
-                                     "1",
-                                     "--output",
-                                     trace.string()};
-  std::istringstream words(options);
-  for (std::string word; words >> word;) arguments.push_back(word);
+  std::vector<std::string> arguments =
+      words_of("record --model {} --prompts {} --threads 1 --output {}",
+               {source + "/models/" + model, source + "/traces/prompts/" + prompts + ".jsonl", trace});
+  for (const std::string& word : words_of(options)) arguments.push_back(word);
   return arguments;
 }
 
@@ -231,6 +234,15 @@ CommandResult run_command(const std::vector<std::string>& arguments) {
   const bool is_refused = result.exit_code == exit_failure || result.exit_code == exit_usage;
   if (is_refused && !result.err.empty()) expect_message(result.err);
   return result;
+}
+
+void expect_success(const CommandResult& result) {
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+}
+
+void record_trace(const std::filesystem::path& trace, std::string_view options, const std::string& prompts,
+                  const std::string& model) {
+  expect_success(run_command(record_arguments(trace, options, prompts, model)));
 }
 
 void expect_one_line(const CommandResult& result, const std::string& says) {

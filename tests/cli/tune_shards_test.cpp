@@ -16,34 +16,26 @@ namespace {
 
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
-using Arguments = std::vector<std::string>;
+using Files = std::vector<std::string>;
 
 class TuneShards : public ::testing::Test {
  protected:
-  [[nodiscard]] CommandResult tune(const Arguments& more, const std::string& model = "demo-layerskip") const {
+  /// Runs tune on a grid. `values` are those of `more` (words_of()).
+  [[nodiscard]] CommandResult tune(const std::string& more, const Files& values = {}) const {
     const std::string source = DRAFTSCOPE_SOURCE_DIR;
-    Arguments arguments{"tune",
-                        "--model",
-                        source + "/models/" + model,
-                        "--prompts",
-                        source + "/traces/prompts/demo.jsonl",
-                        "--search",
-                        "grid",
-                        "--strategy",
-                        "layerskip",
-                        "--exits",
-                        "3,6,9",
-                        "--gammas",
-                        "2,6"};
-    for (const auto& [option, value] :
-         std::vector<std::pair<std::string, std::string>>{{"--objective", "acceptance-model"},
-                                                          {"--max-tokens", "8"},
-                                                          {"--limit", "3"},
-                                                          {"--output", path("policy.json")}})
-      if (std::find(more.begin(), more.end(), option) == more.end())
-        arguments.insert(arguments.end(), {option, value});
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return run_command(arguments);
+    std::string line =
+        "tune --model {} --prompts {} --search grid --strategy layerskip --exits 3,6,9 --gammas 2,6 "
+        "--objective acceptance-model " +
+        more;
+    std::vector<std::string> all{source + "/models/demo-layerskip", source + "/traces/prompts/demo.jsonl"};
+    all.insert(all.end(), values.begin(), values.end());
+    if (more.find("--max-tokens") == std::string::npos) line += " --max-tokens 8";
+    if (more.find("--limit") == std::string::npos) line += " --limit 3";
+    if (more.find("--output") == std::string::npos) {
+      line += " --output {}";
+      all.push_back(path("policy.json"));
+    }
+    return run_command(words_of(line, all));
   }
 
   /// The policy without the date and the command line.
@@ -58,24 +50,20 @@ class TuneShards : public ::testing::Test {
   }
 
   /// Scores every shard's part; returns the shards' files.
-  [[nodiscard]] Arguments score_all(int count, const Arguments& more) const {
-    Arguments files;
+  [[nodiscard]] Files score_all(int count, const std::string& more = "") const {
+    Files files;
     for (int i = count; i >= 1; --i) {
-      Arguments arguments = more;
-      arguments.insert(arguments.end(), {"--shard", fmt::format("{}/{}", i, count)});
-      const CommandResult scored = tune(arguments);
-      EXPECT_EQ(scored.exit_code, 0) << scored.err;
+      expect_success(tune(fmt::format("{} --shard {}/{}", more, i, count)));
       files.push_back(path(fmt::format("policy.{}-of-{}.json", i, count)));
       EXPECT_TRUE(fs::exists(files.back()));
     }
     return files;
   }
 
-  [[nodiscard]] CommandResult close(const Arguments& files, const Arguments& more) const {
-    Arguments arguments = more;
-    arguments.emplace_back("--from-shards");
-    arguments.insert(arguments.end(), files.begin(), files.end());
-    return tune(arguments);
+  [[nodiscard]] CommandResult close(const Files& files, const std::string& more = "") const {
+    std::string line = more + " --from-shards";
+    for (std::size_t i = 0; i < files.size(); ++i) line += " {}";
+    return tune(line, files);
   }
 
   [[nodiscard]] std::string path(const std::string& name) const { return (folder_ / name).string(); }
@@ -84,15 +72,14 @@ class TuneShards : public ::testing::Test {
 };
 
 TEST_F(TuneShards, GiveThePolicyOfOneProcess) {
-  for (const char* rungs : {"1", "2"}) {
-    const Arguments settings{"--rungs", rungs};
-    ASSERT_EQ(tune(settings).exit_code, 0);
+  for (const int rungs : {1, 2}) {
+    const std::string settings = fmt::format("--rungs {}", rungs);
+    expect_success(tune(settings));
     const std::string whole = findings();
     fs::remove(path("policy.json"));
     for (const int count : {1, 2, 5, 6}) {
-      const Arguments files = score_all(count, settings);
-      const CommandResult closed = close(files, settings);
-      ASSERT_EQ(closed.exit_code, 0) << closed.err;
+      const Files files = score_all(count, settings);
+      expect_success(close(files, settings));
       EXPECT_EQ(findings(), whole) << count << " shards, " << rungs << " rungs";
       EXPECT_EQ(std::distance(fs::directory_iterator(folder_ / ""), {}), count + 1);
       for (const std::string& file : files) fs::remove(file);
@@ -103,13 +90,13 @@ TEST_F(TuneShards, GiveThePolicyOfOneProcess) {
 
 TEST_F(TuneShards, AreTakenInsteadOfScored) {
   // A score that no run would give identifies the shard's trial.
-  const Arguments files = score_all(2, {"--rungs", "1"});
+  const Files files = score_all(2, "--rungs 1");
   auto shard = engine::read_policy(files[0]);
   ASSERT_TRUE(shard);
   ASSERT_EQ(shard->trials.size(), 3U);
   shard->trials[1].measured.score = 7.5;
   ASSERT_TRUE(engine::write_policy(files[0], *shard));
-  ASSERT_EQ(close(files, {"--rungs", "1"}).exit_code, 0);
+  expect_success(close(files, "--rungs 1"));
   const auto policy = engine::read_policy(path("policy.json"));
   ASSERT_TRUE(policy);
   const auto taken =
@@ -119,39 +106,38 @@ TEST_F(TuneShards, AreTakenInsteadOfScored) {
 }
 
 TEST_F(TuneShards, ThatAreThereAreNotScoredAgain) {
-  const Arguments files = score_all(3, {});
-  const std::string before = read_file(files[1]);
-  const CommandResult again = tune({"--shard", "2/3"});
+  const Files files = score_all(3);
+  const std::string before = bytes_of(files[1]);
+  const CommandResult again = tune("--shard 2/3");
   EXPECT_EQ(again.exit_code, 0);
   EXPECT_THAT(again.err, HasSubstr("is there already"));
-  EXPECT_EQ(read_file(files[1]), before);
+  EXPECT_EQ(bytes_of(files[1]), before);
   // The run continues from the scores of a killed task.
   fs::rename(files[1], files[1] + ".partial");
-  EXPECT_EQ(tune({"--shard", "2/3", "--resume"}).exit_code, 0);
-  EXPECT_EQ(read_file(files[1]), before);
+  expect_success(tune("--shard 2/3 --resume"));
+  EXPECT_EQ(bytes_of(files[1]), before);
   fs::rename(files[1], path("policy.1-of-2.json"));
-  expect_one_line(tune({"--shard", "1/2"}), "is shard 2/3, expected 1/2 (--overwrite replaces it)");
+  expect_one_line(tune("--shard 1/2"), "is shard 2/3, expected 1/2 (--overwrite replaces it)");
   // The best of a shard is not the best of the search.
-  expect_one_line(run_command({"generate", "--model", DRAFTSCOPE_SOURCE_DIR "/models/demo-layerskip",
-                               "--prompt", "x", "--strategy", "tuned:policy=" + files[0]}),
+  expect_one_line(run_line("generate --model {} --prompt x --strategy {}",
+                           DRAFTSCOPE_SOURCE_DIR "/models/demo-layerskip", "tuned:policy=" + files[0]),
                   "the search is not finished");
 }
 
 TEST_F(TuneShards, OfOtherSearchesAreRefusedInOneLine) {
-  const Arguments files = score_all(3, {});
-  expect_one_line(close({files[0], files[2]}, {}), "found 2 of 3 shards, expected 2/3 too (--partial does");
-  expect_one_line(close({files[0], files[1], files[1], files[2]}, {}),
-                  "is shard 2/3, expected each shard once");
-  expect_one_line(close(files, {"--seed", "5"}), "settings.seed is '1', expected '5'");
-  expect_one_line(close(files, {"--rungs", "1"}), "settings.rungs is '3', expected '1'");
-  expect_one_line(close(files, {"--max-tokens", "9"}), "settings.max_tokens is '8', expected '9'");
-  expect_one_line(close(files, {"--limit", "2"}), "prompts.");
+  const Files files = score_all(3);
+  expect_one_line(close({files[0], files[2]}), "found 2 of 3 shards, expected 2/3 too (--partial does");
+  expect_one_line(close({files[0], files[1], files[1], files[2]}), "is shard 2/3, expected each shard once");
+  expect_one_line(close(files, "--seed 5"), "settings.seed is '1', expected '5'");
+  expect_one_line(close(files, "--rungs 1"), "settings.rungs is '3', expected '1'");
+  expect_one_line(close(files, "--max-tokens 9"), "settings.max_tokens is '8', expected '9'");
+  expect_one_line(close(files, "--limit 2"), "prompts.");
   const auto changed = [&](const auto& change) {
     auto shard = engine::read_policy(files[1]);
     EXPECT_TRUE(shard);
     change(*shard);
     EXPECT_TRUE(engine::write_policy(path("changed.json"), *shard));
-    return close({files[0], path("changed.json"), files[2]}, {});
+    return close({files[0], path("changed.json"), files[2]});
   };
   expect_one_line(changed([](engine::Policy& p) { p.tool_version = "0.0.1"; }), "tool_version is '0.0.1'");
   expect_one_line(changed([](engine::Policy& p) { p.model.begin()->second = "another"; }), "model.");
@@ -161,18 +147,18 @@ TEST_F(TuneShards, OfOtherSearchesAreRefusedInOneLine) {
   expect_one_line(changed([](engine::Policy& p) { p.settings["shard"] = "two"; }),
                   "settings.shard: found 'two'");
   EXPECT_FALSE(fs::exists(path("policy.json")));
-  EXPECT_EQ(close({files[0], files[2]}, {"--partial"}).exit_code, 0);
-  expect_one_line(tune({"--shard", "7/7", "--output", path("more.json")}),
+  expect_success(close({files[0], files[2]}, "--partial"));
+  expect_one_line(tune("--shard 7/7 --output {}", {path("more.json")}),
                   "grid: found 6 settings, expected at least 7 for shard 7/7");
-  expect_one_line(tune({"--scratch", path("")}), "--scratch: found no --shard");
-  EXPECT_EQ(tune({"--shard", "1/2", "--from-shards", files[0]}).exit_code, 2);
-  expect_one_line(tune({"--partial"}), "--partial: found no --from-shards");
+  expect_one_line(tune("--scratch {}", {path("")}), "--scratch: found no --shard");
+  EXPECT_EQ(tune("--shard 1/2 --from-shards {}", {files[0]}).exit_code, 2);
+  expect_one_line(tune("--partial"), "--partial: found no --from-shards");
 }
 
 TEST_F(TuneShards, OfASkipSetSearchAreRefused) {
-  expect_one_line(run_command({"tune", "--model", DRAFTSCOPE_SOURCE_DIR "/models/demo-layerskip", "--prompts",
-                               DRAFTSCOPE_SOURCE_DIR "/traces/prompts/demo.jsonl", "--search", "skip-set",
-                               "--output", path("policy.json"), "--shard", "1/2"}),
+  expect_one_line(run_line("tune --model {} --prompts {} --search skip-set --output {} --shard 1/2",
+                           DRAFTSCOPE_SOURCE_DIR "/models/demo-layerskip",
+                           DRAFTSCOPE_SOURCE_DIR "/traces/prompts/demo.jsonl", path("policy.json")),
                   "shard: given for --search skip-set");
   EXPECT_TRUE(fs::is_empty(folder_ / ""));
 }

@@ -27,31 +27,15 @@ std::string in_source(const char* path) {
 
 class Tune : public ::testing::Test {
  protected:
-  using Arguments = std::vector<std::string>;
-
-  [[nodiscard]] Arguments arguments(const std::string& search, const std::string& output,
-                                    const Arguments& more) const {
-    Arguments all{"tune",
-                  "--model",
-                  in_source("/models/demo-layerskip"),
-                  "--prompts",
-                  in_source("/traces/prompts/demo.jsonl"),
-                  "--limit",
-                  "3",
-                  "--max-tokens",
-                  "8",
-                  "--search",
-                  search,
-                  "--output",
-                  path(output)};
-    if (std::find(more.begin(), more.end(), "--objective") == more.end())
-      all.insert(all.end(), {"--objective", "acceptance-model"});
-    all.insert(all.end(), more.begin(), more.end());
-    return all;
-  }
+  /// Runs tune on a few prompts. `values` are those of `more` (words_of()).
+  template <typename... Values>
   [[nodiscard]] CommandResult run(const std::string& search, const std::string& output,
-                                  const Arguments& more) const {
-    return run_command(arguments(search, output, more));
+                                  const std::string& more, const Values&... values) const {
+    const bool has_objective = more.find("--objective") != std::string::npos;
+    return run_line("tune --model {} --prompts {} --limit 3 --max-tokens 8 --search {} --output {} " +
+                        std::string(has_objective ? "" : "--objective acceptance-model ") + more,
+                    in_source("/models/demo-layerskip"), in_source("/traces/prompts/demo.jsonl"), search,
+                    path(output), values...);
   }
   [[nodiscard]] engine::Policy policy(const std::string& name) const {
     auto read = engine::read_policy(path(name));
@@ -71,16 +55,13 @@ class Tune : public ::testing::Test {
 };
 
 TEST_F(Tune, GivesAPolicyThatDecodesVanillasText) {
-  const CommandResult tuned = run("skip-set", "policy.json", {"--trials", "9"});
+  const CommandResult tuned = run("skip-set", "policy.json", "--trials 9");
   ASSERT_EQ(tuned.exit_code, 0) << tuned.err;
   ASSERT_NE(policy("policy.json").strategy, "vanilla");
   EXPECT_THAT(tuned.out, HasSubstr("--strategy tuned:policy=" + path("policy.json")));
   const auto text_of = [](const std::string& strategy) {
-    const CommandResult result =
-        run_command({"generate", "--model", in_source("/models/demo-layerskip"), "--prompt",
-                     "def f(x):", "--max-tokens", "24", "--strategy", strategy, "--quiet"});
-    EXPECT_EQ(result.exit_code, 0) << result.err;
-    return result.out;
+    return printed_text("generate --model {} --prompt {} --max-tokens 24 --strategy {} --quiet",
+                        in_source("/models/demo-layerskip"), "def f(x):", strategy);
   };
   const std::string vanilla = text_of("vanilla");
   EXPECT_GT(vanilla.size(), 10U);
@@ -92,9 +73,9 @@ TEST_F(Tune, GivesAPolicyThatDecodesVanillasText) {
 TEST_F(Tune, SaysVanillaWhereNothingPays) {
   // Each round has eight draft steps that read all weights but those of one attention sublayer.
   std::ofstream(path("probes.json")) << R"({"one": {"attention": [4], "mlp": []}})";
-  const CommandResult tuned = run(
-      "skip-set", "policy.json",
-      {"--trials", "1", "--probe", path("probes.json"), "--strategy", "draft-verify:gamma=8,threshold=0"});
+  const CommandResult tuned =
+      run("skip-set", "policy.json", "--trials 1 --probe {} --strategy draft-verify:gamma=8,threshold=0",
+          path("probes.json"));
   ASSERT_EQ(tuned.exit_code, 0) << tuned.err;
   const engine::Policy found = policy("policy.json");
   EXPECT_EQ(found.strategy, "vanilla");
@@ -106,18 +87,15 @@ TEST_F(Tune, SaysVanillaWhereNothingPays) {
   std::string texts[2];
   std::int32_t i = 0;
   for (const std::string& strategy : {std::string("vanilla"), "tuned:policy=" + path("policy.json")}) {
-    const CommandResult text =
-        run_command({"generate", "--model", in_source("/models/demo-layerskip"), "--prompt",
-                     "def f(x):", "--max-tokens", "24", "--strategy", strategy, "--quiet"});
-    ASSERT_EQ(text.exit_code, 0) << text.err;
-    texts[i++] = text.out;
+    texts[i++] = printed_text("generate --model {} --prompt {} --max-tokens 24 --strategy {} --quiet",
+                              in_source("/models/demo-layerskip"), "def f(x):", strategy);
   }
   EXPECT_EQ(texts[0], texts[1]);
 }
 
 TEST_F(Tune, RanksSinglesAndStartsLightUnlessCandidatesDecode) {
   constexpr std::size_t singles = 24;  // sublayers of twelve layers
-  ASSERT_EQ(run("skip-set", "forced.json", {"--trials", "6"}).exit_code, 0);
+  expect_success(run("skip-set", "forced.json", "--trials 6"));
   const engine::Policy forced = policy("forced.json");
   ASSERT_EQ(forced.trials.size(), singles + 6);
   for (std::size_t i = 0; i < forced.trials.size(); ++i) {
@@ -126,7 +104,7 @@ TEST_F(Tune, RanksSinglesAndStartsLightUnlessCandidatesDecode) {
     EXPECT_TRUE(forced.trials[i].agreement);
   }
   EXPECT_EQ(forced.trials[singles].agreement, 1.0);  // nothing skipped
-  ASSERT_EQ(run("skip-set", "decoded.json", {"--trials", "6", "--score", "decoded"}).exit_code, 0);
+  expect_success(run("skip-set", "decoded.json", "--trials 6 --score decoded"));
   const engine::Policy decoded = policy("decoded.json");
   ASSERT_EQ(decoded.trials.size(), 6U);
   for (const engine::Trial& trial : decoded.trials) {
@@ -136,27 +114,23 @@ TEST_F(Tune, RanksSinglesAndStartsLightUnlessCandidatesDecode) {
 }
 
 TEST_F(Tune, GoesOnOnAnotherNumberOfThreadsWithoutAClock) {
-  const Arguments whole{"--trials", "9", "--threads", "1"};
-  ASSERT_EQ(run("skip-set", "whole.json", whole).exit_code, 0);
-  ASSERT_EQ(run("skip-set", "part.json", {"--trials", "4", "--threads", "1"}).exit_code, 0);
-  ASSERT_EQ(run("skip-set", "part.json", {"--trials", "9", "--threads", "2", "--resume"}).exit_code, 0);
+  expect_success(run("skip-set", "whole.json", "--trials 9 --threads 1"));
+  expect_success(run("skip-set", "part.json", "--trials 4 --threads 1"));
+  expect_success(run("skip-set", "part.json", "--trials 9 --threads 2 --resume"));
   EXPECT_EQ(findings("part.json"), findings("whole.json"));
   // Times with one number of threads say nothing about another.
-  const Arguments timed{"--objective", "speedup", "--trials", "1", "--threads", "1"};
-  ASSERT_EQ(run("skip-set", "timed.json", timed).exit_code, 0);
+  expect_success(run("skip-set", "timed.json", "--objective speedup --trials 1 --threads 1"));
   EXPECT_TRUE(policy("timed.json").machine.contains("step_without_mlp_ns"));
-  expect_one_line(run("skip-set", "timed.json",
-                      {"--objective", "speedup", "--trials", "1", "--threads", "2", "--resume"}),
+  expect_one_line(run("skip-set", "timed.json", "--objective speedup --trials 1 --threads 2 --resume"),
                   "machine.threads");
 }
 
 TEST_F(Tune, ShowsItsHistoryAsSeries) {
-  ASSERT_EQ(run("skip-set", "policy.json", {"--trials", "5"}).exit_code, 0);
+  expect_success(run("skip-set", "policy.json", "--trials 5"));
   const engine::Policy found = policy("policy.json");
-  const CommandResult shown = run_command({"report", "--decisions", path("policy.json")});
-  ASSERT_EQ(shown.exit_code, 0) << shown.err;
-  EXPECT_THAT(shown.out, HasSubstr("29 trials: single 24, probe 5"));
-  const CommandResult series = run_command({"report", "--decisions", "--json", path("policy.json")});
+  EXPECT_THAT(printed_text("report --decisions {}", path("policy.json")),
+              HasSubstr("29 trials: single 24, probe 5"));
+  const CommandResult series = run_line("report --decisions --json {}", path("policy.json"));
   ASSERT_EQ(series.exit_code, 0) << series.err;
   const json document = json::parse(series.out);
   EXPECT_EQ(document["trials"], found.trials.size());
@@ -172,11 +146,11 @@ TEST_F(Tune, ShowsItsHistoryAsSeries) {
     EXPECT_EQ(document["setting"][i], trial.setting);
   }
   // Without --decisions a policy is no trace.
-  EXPECT_EQ(run_command({"report", path("policy.json")}).exit_code, 1);
+  EXPECT_EQ(run_line("report {}", path("policy.json")).exit_code, 1);
 }
 
 TEST_F(Tune, FindsNoSetWorseThanAProbe) {
-  ASSERT_EQ(run("skip-set", "policy.json", {"--trials", "10", "--score", "decoded"}).exit_code, 0);
+  expect_success(run("skip-set", "policy.json", "--trials 10 --score decoded"));
   const engine::Policy found = policy("policy.json");
   ASSERT_EQ(found.trials.size(), 10U);
   std::int32_t probes = 0;
@@ -189,7 +163,7 @@ TEST_F(Tune, FindsNoSetWorseThanAProbe) {
 
 TEST_F(Tune, InterruptedAndResumedEqualsUninterrupted) {
   const pid_t child = fork();
-  if (child == 0) _exit(run("skip-set", "cut.json", {"--trials", "8000"}).exit_code);
+  if (child == 0) _exit(run("skip-set", "cut.json", "--trials 8000").exit_code);
   ASSERT_GT(child, 0);
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
   while (std::chrono::steady_clock::now() < deadline) {
@@ -207,20 +181,15 @@ TEST_F(Tune, InterruptedAndResumedEqualsUninterrupted) {
   EXPECT_FALSE(cut.finished);
   ASSERT_GE(cut.trials.size(), 2U);
   const std::string trials = std::to_string(cut.trials.size() + 2);
-  ASSERT_EQ(run("skip-set", "cut.json", {"--trials", trials, "--resume"}).exit_code, 0);
-  ASSERT_EQ(run("skip-set", "whole.json", {"--trials", trials}).exit_code, 0);
+  expect_success(run("skip-set", "cut.json", "--trials {} --resume", trials));
+  expect_success(run("skip-set", "whole.json", "--trials {}", trials));
   EXPECT_EQ(findings("cut.json"), findings("whole.json"));
 }
 
 TEST_F(Tune, GridFindsTheBestThatBruteForceFinds) {
-  const Arguments axes{"--strategy", "layerskip", "--strategy", "fs",     "--exits",
-                       "3,6,9",      "--gammas",  "2,4,8",      "--rungs"};
-  Arguments brute = axes;
-  brute.emplace_back("1");
-  Arguments halved = axes;
-  halved.emplace_back("2");
-  ASSERT_EQ(run("grid", "brute.json", brute).exit_code, 0);
-  ASSERT_EQ(run("grid", "halved.json", halved).exit_code, 0);
+  const std::string axes = "--strategy layerskip --strategy fs --exits 3,6,9 --gammas 2,4,8 --rungs ";
+  expect_success(run("grid", "brute.json", axes + "1"));
+  expect_success(run("grid", "halved.json", axes + "2"));
   const engine::Policy all = policy("brute.json");
   ASSERT_EQ(all.trials.size(), 18U);
   const auto best = std::max_element(
@@ -234,8 +203,7 @@ TEST_F(Tune, GridFindsTheBestThatBruteForceFinds) {
 
 TEST_F(Tune, MeasuresAgainstVanillaByTheClock) {
   const CommandResult tuned =
-      run("grid", "timed.json",
-          {"--objective", "speedup", "--exits", "7", "--gammas", "4", "--strategy", "layerskip", "--json"});
+      run("grid", "timed.json", "--objective speedup --exits 7 --gammas 4 --strategy layerskip --json");
   ASSERT_EQ(tuned.exit_code, 0) << tuned.err;
   const json found = json::parse(tuned.out);
   // Whether the strategy is faster depends on the machine; if it is not, vanilla comes before it.
@@ -253,50 +221,42 @@ TEST_F(Tune, MeasuresAgainstVanillaByTheClock) {
 
 TEST_F(Tune, TakesProbesFromAFile) {
   std::ofstream(path("probes.json")) << R"({"one": {"attention": [4], "mlp": [5]}})";
-  ASSERT_EQ(run("skip-set", "policy.json", {"--trials", "1", "--probe", path("probes.json")}).exit_code, 0);
+  expect_success(run("skip-set", "policy.json", "--trials 1 --probe {}", path("probes.json")));
   const engine::Policy found = policy("policy.json");
   ASSERT_EQ(found.trials.size(), 1U);
   EXPECT_THAT(found.trials.front().setting, HasSubstr("skip-attention=4,skip-mlp=5"));
 }
 
 TEST_F(Tune, RefusesBadInputInOneLine) {
-  const Arguments short_search{"--trials", "1"};
-  const auto with = [&](const Arguments& more) {
-    Arguments all = short_search;
-    all.insert(all.end(), more.begin(), more.end());
-    return all;
-  };
-  ASSERT_EQ(run("skip-set", "there.json", short_search).exit_code, 0);
-  expect_one_line(run("skip-set", "there.json", short_search), "exists already");
-  expect_one_line(run("skip-set", "there.json", with({"--resume", "--seed", "9"})), "settings.seed");
-  expect_one_line(run("skip-set", "there.json", with({"--resume", "--score", "decoded"})),
+  expect_success(run("skip-set", "there.json", "--trials 1"));
+  expect_one_line(run("skip-set", "there.json", "--trials 1"), "exists already");
+  expect_one_line(run("skip-set", "there.json", "--trials 1 --resume --seed 9"), "settings.seed");
+  expect_one_line(run("skip-set", "there.json", "--trials 1 --resume --score decoded"),
                   "settings.ranked_sublayers");
-  expect_one_line(run("grid", "new.json", {"--score", "teacher-forced"}), "skip-set only");
-  expect_one_line(run("skip-set", "new.json", with({"--strategy", "mix:mask=skip-set,shape=tree"})),
+  expect_one_line(run("grid", "new.json", "--score teacher-forced"), "skip-set only");
+  expect_one_line(run("skip-set", "new.json", "--trials 1 --strategy mix:mask=skip-set,shape=tree"),
                   "--score decoded");
-  expect_one_line(run("skip-set", "absent.json", with({"--resume"})), "absent.json");
-  expect_one_line(run("skip-set", "folder/new.json", short_search), "folder/new.json");
-  expect_one_line(run("skip-set", "new.json", with({"--strategy", "layerskip"})), "skip-attention");
-  expect_one_line(run("skip-set", "new.json", with({"--strategy", "swift", "--strategy", "fs"})),
-                  "expected one");
-  expect_one_line(run("skip-set", "new.json", with({"--exits", "3"})), "expected them with grid only");
-  expect_one_line(run("skip-set", "new.json", with({"--probe", path("none.json")})), "none.json");
-  expect_one_line(run("grid", "new.json", with({"--probe", path("none.json")})), "skip-set only");
-  expect_one_line(run("grid", "new.json", {"--exits", "12"}), "exit is '12'");
-  expect_one_line(run("grid", "new.json", {"--strategy", "turbo"}), "turbo");
+  expect_one_line(run("skip-set", "absent.json", "--trials 1 --resume"), "absent.json");
+  expect_one_line(run("skip-set", "folder/new.json", "--trials 1"), "folder/new.json");
+  expect_one_line(run("skip-set", "new.json", "--trials 1 --strategy layerskip"), "skip-attention");
+  expect_one_line(run("skip-set", "new.json", "--trials 1 --strategy swift --strategy fs"), "expected one");
+  expect_one_line(run("skip-set", "new.json", "--trials 1 --exits 3"), "expected them with grid only");
+  expect_one_line(run("skip-set", "new.json", "--trials 1 --probe {}", path("none.json")), "none.json");
+  expect_one_line(run("grid", "new.json", "--trials 1 --probe {}", path("none.json")), "skip-set only");
+  expect_one_line(run("grid", "new.json", "--exits 12"), "exit is '12'");
+  expect_one_line(run("grid", "new.json", "--strategy turbo"), "turbo");
   std::ofstream(path("empty.jsonl")) << "\n";
-  expect_one_line(run_command({"tune", "--model", in_source("/models/demo-layerskip"), "--prompts",
-                               path("empty.jsonl"), "--search", "grid", "-o", path("new.json")}),
+  expect_one_line(run_line("tune --model {} --prompts {} --search grid -o {}",
+                           in_source("/models/demo-layerskip"), path("empty.jsonl"), path("new.json")),
                   "found no question");
-  expect_one_line(
-      run_command({"tune", "--model", path("nothing"), "--prompts", in_source("/traces/prompts/demo.jsonl"),
-                   "--search", "grid", "-o", path("new.json")}),
-      "nothing");
+  expect_one_line(run_line("tune --model {} --prompts {} --search grid -o {}", path("nothing"),
+                           in_source("/traces/prompts/demo.jsonl"), path("new.json")),
+                  "nothing");
   EXPECT_FALSE(std::filesystem::exists(path("new.json")));
   std::ofstream(path("cut.json")) << R"({"draftscope_policy": 1, "finished")";
-  expect_one_line(run("skip-set", "cut.json", with({"--resume"})), "cut.json");
-  EXPECT_EQ(run("skip-set", "there.json", with({"--overwrite"})).exit_code, 0);
-  EXPECT_EQ(run("skip-set", "there.json", with({"--overwrite", "--resume"})).exit_code, 2);
+  expect_one_line(run("skip-set", "cut.json", "--trials 1 --resume"), "cut.json");
+  expect_success(run("skip-set", "there.json", "--trials 1 --overwrite"));
+  EXPECT_EQ(run("skip-set", "there.json", "--trials 1 --overwrite --resume").exit_code, 2);
 }
 
 }  // namespace

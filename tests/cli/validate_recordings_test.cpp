@@ -27,9 +27,9 @@ class ValidateRecordings : public ::testing::Test {
     for (traces::Prompt& prompt : other.prompts) prompt.text = "of another task: " + prompt.text;
     simulator::write_recording(other, other_);
   }
-  [[nodiscard]] static CommandResult validate(std::vector<std::string> arguments) {
-    arguments.insert(arguments.begin(), {"validate", "--quiet", "--draws", "200"});
-    return run_command(arguments);
+  template <typename... Values>
+  [[nodiscard]] static CommandResult validate(const std::string& more, const Values&... values) {
+    return run_line("validate --quiet --draws 200 " + more, values...);
   }
 
   TemporaryFolder folder_;
@@ -38,7 +38,7 @@ class ValidateRecordings : public ::testing::Test {
 };
 
 TEST_F(ValidateRecordings, ErrorsAreThoseOfThePrintedFigures) {
-  const CommandResult result = validate({path_, "--json"});
+  const CommandResult result = validate("{} --json", path_);
   ASSERT_EQ(result.exit_code, 0) << result.err;
   const json found = json::parse(result.out);
   std::map<std::string, std::vector<double>> errors;
@@ -63,7 +63,7 @@ TEST_F(ValidateRecordings, ErrorsAreThoseOfThePrintedFigures) {
 }
 
 TEST_F(ValidateRecordings, PredictsOthersFromTheFirstOrFromWhatIsNamed) {
-  const json from_first = json::parse(validate({path_, other_, "--json"}).out);
+  const json from_first = json::parse(validate("{} {} --json", path_, other_).out);
   EXPECT_EQ(from_first["trained_on"], json::array({"first.dstrace"}));
   EXPECT_EQ(from_first["asked"], json::array({"other.dstrace"}));
   ASSERT_EQ(from_first["answers"].size(), 2U);
@@ -72,7 +72,7 @@ TEST_F(ValidateRecordings, PredictsOthersFromTheFirstOrFromWhatIsNamed) {
     EXPECT_EQ(answer["held_out"], "other.dstrace");
     EXPECT_LT(std::abs(answer["error"].get<double>()), 0.25);
   }
-  const json named = json::parse(validate({path_, other_, "--learn-from", other_, "--json"}).out);
+  const json named = json::parse(validate("{} {} --learn-from {} --json", path_, other_, other_).out);
   ASSERT_EQ(named["answers"].size(), 4U);
   std::map<std::string, int> kinds;
   for (const json& answer : named["answers"]) ++kinds[answer["kind"]];
@@ -81,19 +81,18 @@ TEST_F(ValidateRecordings, PredictsOthersFromTheFirstOrFromWhatIsNamed) {
 }
 
 TEST_F(ValidateRecordings, RefusesInOneLine) {
-  const auto refused = [&](const std::vector<std::string>& arguments, const std::string& says) {
-    const CommandResult result = validate(arguments);
+  const auto expect_refused = [](const CommandResult& result, const std::string& says) {
     EXPECT_EQ(result.out, "");
     expect_one_line(result, says);
   };
-  refused({path_, "--recorded-gpu", "H-nothing"}, "H-nothing");
-  refused({(folder_ / "none.dstrace").string()}, "none.dstrace");
-  refused({path_, (folder_ / "none.dstrace").string()}, "none.dstrace");
-  EXPECT_EQ(validate({}).exit_code, exit_usage);
+  expect_refused(validate("{} --recorded-gpu H-nothing", path_), "H-nothing");
+  expect_refused(validate("{}", folder_ / "none.dstrace"), "none.dstrace");
+  expect_refused(validate("{} {}", path_, folder_ / "none.dstrace"), "none.dstrace");
+  EXPECT_EQ(validate("").exit_code, exit_usage);
 }
 
 TEST_F(ValidateRecordings, EveryKeyOfItsJsonIsDocumented) {
-  const std::set<std::string> keys = keys_of(json::parse(validate({path_, "--json"}).out));
+  const std::set<std::string> keys = keys_of(json::parse(validate("{} --json", path_).out));
   EXPECT_GT(keys.size(), 40U);
   expect_documented(keys);
 }
