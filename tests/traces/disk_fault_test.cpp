@@ -94,12 +94,6 @@ std::int64_t rows_in(Reader& reader) {
   return rows;
 }
 
-void expect_sound(Reader& reader) {
-  const auto violations = value_of(reader.validate());
-  for (const Violation& violation : violations)
-    ADD_FAILURE() << violation.table << " row " << violation.row << ": " << violation.rule;
-}
-
 /// Outcomes of the points that failed, for the test's report.
 struct Outcomes {
   int points = 0, not_created = 0, not_closed = 0, passed_over = 0;

@@ -10,6 +10,8 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "../value_of.h"
+
 namespace draftscope::traces {
 namespace {
 
@@ -318,10 +320,9 @@ Sample write_sample(Writer& writer, const SampleOptions& options) {
 
 Sample make_sample_file(const std::filesystem::path& path, const SampleOptions& options) {
   const Meta meta{{"tool_version", "0.1.0"}, {"model", "demo"}, {"clock_start_monotonic_ns", "1"}};
-  auto writer = Writer::create(path, meta);
-  if (!writer) throw std::runtime_error(writer.error().message);
-  Sample sample = write_sample(**writer, options);
-  if (auto closed = (*writer)->close(); !closed) throw std::runtime_error(closed.error().message);
+  const auto writer = value_of(Writer::create(path, meta));
+  Sample sample = write_sample(*writer, options);
+  if (auto closed = writer->close(); !closed) throw std::runtime_error(closed.error().message);
   return sample;
 }
 
@@ -341,6 +342,11 @@ std::string read_file(const std::filesystem::path& path) {
 void write_file(const std::filesystem::path& path, const std::string& content) {
   std::ofstream stream(path, std::ios::binary | std::ios::trunc);
   stream.write(content.data(), static_cast<std::streamsize>(content.size()));
+}
+
+void expect_sound(Reader& reader) {
+  for (const Violation& violation : value_of(reader.validate()))
+    ADD_FAILURE() << violation.table << " row " << violation.row << ": " << violation.rule;
 }
 
 namespace {

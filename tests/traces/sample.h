@@ -58,6 +58,9 @@ void write_file(const std::filesystem::path& path, const std::string& content);
 /// Runs SQL that changes a file without the library's knowledge.
 void change(const std::filesystem::path& path, const std::string& sql);
 
+/// Expects that the recording keeps every rule of the schema.
+void expect_sound(Reader& reader);
+
 /// Rows of a query on a file, as text.
 std::vector<std::vector<std::string>> query(const std::filesystem::path& path, const std::string& sql);
 

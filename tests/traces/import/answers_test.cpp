@@ -24,9 +24,7 @@ std::vector<std::int32_t> emitted_of(const Imported& imported, RequestId request
 }
 
 TEST(SpecBenchImport, SplitsTheAcceptLengthsByTheTurnsDecodingSteps) {
-  const ImportFolder folder;
-  const Imported imported =
-      import_soundly({fixture("spec_bench/layerskip_exit=2,gamma=4.jsonl")}, {}, folder / "out.dstrace");
+  const Imported imported = import_fixture("spec_bench/layerskip_exit=2,gamma=4.jsonl");
   ASSERT_EQ(imported.recording.requests.size(), 3U);
   EXPECT_THAT(emitted_of(imported, 1), ElementsAre(4, 2));
   EXPECT_THAT(emitted_of(imported, 2), ElementsAre(1, 3, 2));
@@ -107,19 +105,16 @@ TEST(SpecBenchImport, PairsQuestionsThatFilesKnowByTexts) {
 }
 
 TEST(SpecBenchImport, TellsTurnsApartByTheirTokensWhereTheStepsDoNotAddUp) {
-  const ImportFolder folder;
-  const auto file =
-      folder.write("medusa.jsonl", R"({"question_id":1,"choices":[{"turns":["a","b"],"decoding_steps":[1,1],)"
-                                   R"("new_tokens":[5,4],"wall_time":[1,1],"accept_lengths":[3,2,2,2]}]})");
-  const Imported imported = import_soundly({file}, {}, folder / "out.dstrace");
+  const Imported imported =
+      import_text("medusa.jsonl", R"({"question_id":1,"choices":[{"turns":["a","b"],"decoding_steps":[1,1],)"
+                                  R"("new_tokens":[5,4],"wall_time":[1,1],"accept_lengths":[3,2,2,2]}]})");
   EXPECT_THAT(emitted_of(imported, 1), ElementsAre(3, 2));
   EXPECT_THAT(emitted_of(imported, 2), ElementsAre(2, 2));
   EXPECT_THAT(imported.summary.missing, Contains(MissingData::turns));
 }
 
 TEST(SwiftImport, NumbersAnswersByTheirLinesAndKeepsTheSummary) {
-  const ImportFolder folder;
-  const Imported imported = import_soundly({fixture("swift/answers.jsonl")}, {}, folder / "out.dstrace");
+  const Imported imported = import_fixture("swift/answers.jsonl");
   EXPECT_EQ(imported.summary.formats, std::vector<std::string_view>{"swift"});
   ASSERT_EQ(imported.recording.requests.size(), 2U);
   EXPECT_THAT(emitted_of(imported, 1), ElementsAre(4, 3, 2));
@@ -129,8 +124,7 @@ TEST(SwiftImport, NumbersAnswersByTheirLinesAndKeepsTheSummary) {
 }
 
 TEST(LayerSkipImport, KeepsTheFiguresOfARunThatHasNoRounds) {
-  const ImportFolder folder;
-  const Imported imported = import_soundly({fixture("layerskip/benchmark.json")}, {}, folder / "out.dstrace");
+  const Imported imported = import_fixture("layerskip/benchmark.json");
   ASSERT_EQ(imported.recording.runs.size(), 1U);
   EXPECT_EQ(imported.recording.runs[0].specification, "layerskip:exit=8,gamma=6");
   EXPECT_TRUE(imported.recording.rounds.empty());
@@ -141,18 +135,14 @@ TEST(LayerSkipImport, KeepsTheFiguresOfARunThatHasNoRounds) {
 }
 
 TEST(LayerSkipImport, MakesARunOfEachRowOfASweep) {
-  const ImportFolder folder;
-  const Imported imported = import_soundly({fixture("layerskip/sweep.csv")}, {}, folder / "out.dstrace");
+  const Imported imported = import_fixture("layerskip/sweep.csv");
   ASSERT_EQ(imported.recording.runs.size(), 2U);
   EXPECT_EQ(imported.recording.runs[1].specification, "layerskip:exit=2,gamma=2");
 }
 
 TEST(AcceptanceImport, VllmsOwnCountsAreWhatThePluginSawInItsScheduler) {
-  const ImportFolder folder;
-  const Imported counts =
-      import_soundly({fixture("acceptance/vllm_0.32_offline.jsonl")}, {}, folder / "counts.dstrace");
-  const Imported plugin =
-      import_soundly({fixture("rounds/vllm_0.32_plugin.jsonl")}, {}, folder / "plugin.dstrace");
+  const Imported counts = import_fixture("acceptance/vllm_0.32_offline.jsonl");
+  const Imported plugin = import_fixture("rounds/vllm_0.32_plugin.jsonl");
   ASSERT_EQ(counts.recording.requests.size(), 3U);
   ASSERT_EQ(plugin.recording.requests.size(), 3U);
   // vLLM counts only steps that verify a draft, whereas the plugin has the others, too.
@@ -165,9 +155,7 @@ TEST(AcceptanceImport, VllmsOwnCountsAreWhatThePluginSawInItsScheduler) {
 }
 
 TEST(AcceptanceImport, TakesEachWayOfSayingTheLengths) {
-  const ImportFolder folder;
-  const Imported imported =
-      import_soundly({fixture("acceptance/per_step.jsonl")}, {}, folder / "out.dstrace");
+  const Imported imported = import_fixture("acceptance/per_step.jsonl");
   ASSERT_EQ(imported.recording.requests.size(), 4U);
   std::vector<std::vector<std::int32_t>> drafted(4), accepted(4);
   for (const Round& round : imported.recording.rounds) {

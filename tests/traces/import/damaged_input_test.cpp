@@ -5,10 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <fstream>
-#include <sstream>
 
-#include "../../value_of.h"
+#include "../sample.h"
 #include "imported.h"
 
 namespace draftscope::traces {
@@ -19,9 +17,7 @@ class Damaged : public ::testing::TestWithParam<Seed> {
   Damaged() {
     options_.format = GetParam().format;
     options_.overwrite = true;
-    std::ostringstream bytes;
-    bytes << std::ifstream(fixture(GetParam().fixture), std::ios::binary).rdbuf();
-    text_ = bytes.str();
+    text_ = test::bytes_of(fixture(GetParam().fixture));
     for (std::size_t begin = 0; begin < text_.size();) {
       const std::size_t end = std::min(text_.find('\n', begin), text_.size() - 1) + 1;
       lines_.push_back(text_.substr(begin, end - begin));
@@ -40,8 +36,7 @@ class Damaged : public ::testing::TestWithParam<Seed> {
       return;
     }
     auto reader = value_of(Reader::open(folder_ / "out.dstrace"));
-    const auto violations = value_of(reader.validate());
-    EXPECT_TRUE(violations.empty()) << violations.front().table << ": " << violations.front().rule;
+    expect_sound(reader);
     std::filesystem::remove(folder_ / "out.dstrace");
   }
 
@@ -115,10 +110,8 @@ TEST(RoundsImport, TakesRequestsThatInterleaveAndRefusesARoundThatComesTwice) {
       "{\"record\":\"end\",\"request\":\"b\",\"end_ns\":150}\n{\"record\":\"end\",\"request\":\"a\",\"end_"
       "ns\":160}\n";
   const ImportFolder folder;
-  const Imported log =
-      import_soundly({folder.write("a.jsonl", head + of_a + of_b + of_a.substr(0, of_a.find("120")) +
-                                                  "130,\"end_ns\":135}\n" + tail)},
-                     {}, folder / "a.dstrace");
+  const Imported log = import_text(
+      "a.jsonl", head + of_a + of_b + of_a.substr(0, of_a.find("120")) + "130,\"end_ns\":135}\n" + tail);
   ASSERT_EQ(log.recording.requests.size(), 2U);
   EXPECT_EQ(log.recording.rounds.size(), 3U);
   for (const std::string& twice : {of_a, of_b}) {

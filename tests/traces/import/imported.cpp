@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <fstream>
 
+#include "../sample.h"
+
 namespace draftscope::traces {
 
 std::filesystem::path fixture(const std::string& name) {
@@ -37,41 +39,32 @@ std::size_t ImportFolder::files() const {
 Imported import_soundly(const std::vector<std::filesystem::path>& files, const ImportOptions& options,
                         const std::filesystem::path& target) {
   Imported result;
-  const auto summary = import_recordings(files, options, target);
-  if (!summary) {
-    ADD_FAILURE() << summary.error().message;
-    return result;
-  }
-  result.summary = *summary;
-  auto reader = Reader::open(target);
-  if (!reader) {
-    ADD_FAILURE() << reader.error().message;
-    return result;
-  }
-  const auto violations = reader->validate();
-  if (!violations) ADD_FAILURE() << violations.error().message;
-  if (violations)
-    for (const Violation& violation : *violations)
-      ADD_FAILURE() << violation.table << " row " << violation.row << ": " << violation.rule;
-  auto recording = reader->recording();
-  auto strings = reader->strings();
-  if (!recording || !strings) {
-    ADD_FAILURE() << "the rows can't be read";
-    return result;
-  }
-  result.recording = std::move(*recording);
-  result.strings = std::move(*strings);
+  result.summary = value_of(import_recordings(files, options, target));
+  auto reader = value_of(Reader::open(target));
+  expect_sound(reader);
+  result.recording = value_of(reader.recording());
+  result.strings = value_of(reader.strings());
   const auto collect = [](auto& rows) {
     return [&rows](const auto& row) {
       rows.push_back(row);
       return true;
     };
   };
-  EXPECT_TRUE(reader->spans(collect(result.spans)));
-  EXPECT_TRUE(reader->kernels(collect(result.kernels)));
-  EXPECT_TRUE(reader->decisions(collect(result.decisions)));
-  EXPECT_TRUE(reader->counters(collect(result.counters)));
+  EXPECT_TRUE(reader.spans(collect(result.spans)));
+  EXPECT_TRUE(reader.kernels(collect(result.kernels)));
+  EXPECT_TRUE(reader.decisions(collect(result.decisions)));
+  EXPECT_TRUE(reader.counters(collect(result.counters)));
   return result;
+}
+
+Imported import_fixture(const std::string& name, const ImportOptions& options) {
+  const test::TemporaryFolder folder;
+  return import_soundly({fixture(name)}, options, folder / "out.dstrace");
+}
+
+Imported import_text(const std::string& name, std::string_view text, const ImportOptions& options) {
+  const ImportFolder folder;
+  return import_soundly({folder.write(name, text)}, options, folder / "out.dstrace");
 }
 
 nlohmann::json stated_figures(const Imported& imported) {

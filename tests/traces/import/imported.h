@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "../../temporary_folder.h"
+#include "../../value_of.h"
 
 namespace draftscope::traces {
 
@@ -46,6 +47,12 @@ struct Imported {
 /// Imports, expects every rule of the schema to hold, and reads all rows.
 [[nodiscard]] Imported import_soundly(const std::vector<std::filesystem::path>& files,
                                       const ImportOptions& options, const std::filesystem::path& target);
+
+/// import_soundly() of a fixture, into a file that is removed again.
+[[nodiscard]] Imported import_fixture(const std::string& name, const ImportOptions& options = {});
+/// import_soundly() of a text in a file of this name. Both files are removed again.
+[[nodiscard]] Imported import_text(const std::string& name, std::string_view text,
+                                   const ImportOptions& options = {});
 
 /// Value of `stated_figures` in `meta`, for its first run.
 [[nodiscard]] nlohmann::json stated_figures(const Imported& imported);

@@ -48,8 +48,7 @@ std::vector<std::tuple<int, int, int>> first_task() {
 }
 
 TEST(LlamaCppImport, HasRoundsAndTimesOfSlotsThatInterleaveFromTheTraceAlone) {
-  const ImportFolder folder;
-  const Imported log = import_soundly({fixture("llama_cpp/server_trace.log")}, {}, folder / "a.dstrace");
+  const Imported log = import_fixture("llama_cpp/server_trace.log");
   EXPECT_THAT(log.summary.formats, ElementsAre("llama-cpp"));
   ASSERT_THAT(log.recording.requests, SizeIs(3));
   EXPECT_EQ(rounds_of(log, 0), first_task());
@@ -72,8 +71,7 @@ TEST(LlamaCppImport, HasRoundsAndTimesOfSlotsThatInterleaveFromTheTraceAlone) {
 }
 
 TEST(LlamaCppImport, HasTokensConfidencesAndDraftTimesFromVerboseLines) {
-  const ImportFolder folder;
-  const Imported log = import_soundly({fixture("llama_cpp/server_verbose.log")}, {}, folder / "a.dstrace");
+  const Imported log = import_fixture("llama_cpp/server_verbose.log");
   ASSERT_THAT(log.recording.requests, SizeIs(3));
   auto rounds = first_task();
   rounds.emplace_back(0, 0, 1);
@@ -106,16 +104,14 @@ TEST(LlamaCppImport, HasTokensConfidencesAndDraftTimesFromVerboseLines) {
 }
 
 TEST(LlamaCppImport, CountsARoundOnceWhereBothLinesSpeakOfIt) {
-  const ImportFolder folder;
-  const Imported log = import_soundly({fixture("llama_cpp/server_both.log")}, {}, folder / "a.dstrace");
+  const Imported log = import_fixture("llama_cpp/server_both.log");
   auto rounds = first_task();
   rounds.emplace_back(0, 0, 1);
   EXPECT_EQ(rounds_of(log, 0), rounds);
 }
 
 TEST(LlamaCppImport, HasPlainStepsWhereNothingIsGuessed) {
-  const ImportFolder folder;
-  const Imported log = import_soundly({fixture("llama_cpp/server_ngramv.log")}, {}, folder / "a.dstrace");
+  const Imported log = import_fixture("llama_cpp/server_ngramv.log");
   int emitted = 0;
   for (const auto& round : rounds_of(log, 0)) emitted += std::get<2>(round);
   EXPECT_EQ(emitted, 31);
@@ -134,50 +130,42 @@ constexpr const char* ended =
     "0.00.900.003 I slot      release: id  0 | task 7 | stop processing: n_tokens = 14, truncated = 0\n";
 
 TEST(LlamaCppImport, TakesAReplayedDraftForAPartOfItsRound) {
-  const ImportFolder folder;
-  const auto file = folder.write(
+  const Imported log = import_text(
       "replay.log", std::string(began) +
                         "0.00.200.000 I slot update_slots: id  0 | task 7 | accepted  2/ 4 draft tokens "
                         "(restore checkpoint)\n"
                         "0.00.300.000 I slot update_slots: id  0 | task 7 | accepted  2/ 2 draft tokens\n"
                         "0.00.400.000 I slot update_slots: id  0 | task 7 | accepted  3/ 4 draft tokens\n" +
                         ended);
-  const Imported log = import_soundly({file}, {}, folder / "a.dstrace");
   EXPECT_THAT(rounds_of(log, 0), ElementsAre(std::tuple(4, 2, 3), std::tuple(4, 3, 4)));
   EXPECT_EQ(log.recording.rounds[0].end_ns, 300'000'000) << "the replay's time is the round's";
 }
 
 TEST(LlamaCppImport, CutsTheLastRoundAtTheBudget) {
-  const ImportFolder folder;
-  const auto file = folder.write(
+  const Imported log = import_text(
       "cut.log", std::string(began) +
                      "0.00.200.000 I slot update_slots: id  0 | task 7 | accepted  2/ 4 draft tokens\n"
                      "0.00.300.000 I slot update_slots: id  0 | task 7 | accepted  3/ 4 draft tokens\n"
                      "0.00.900.001 I slot print_timing: id  0 | task 7 |        eval time =     740.00 ms /"
                      "     6 tokens (x)\n"
                      "0.00.900.003 I slot      release: id  0 | task 7 | stop processing: n_tokens = 1\n");
-  const Imported log = import_soundly({file}, {}, folder / "a.dstrace");
   EXPECT_THAT(rounds_of(log, 0), ElementsAre(std::tuple(4, 2, 3), std::tuple(4, 3, 2)));
 }
 
 TEST(LlamaCppImport, CountsAndNamesWordsThatItDoesNotKnow) {
-  const ImportFolder folder;
-  const auto file = folder.write(
+  const Imported log = import_text(
       "new.log",
       std::string(began) +
           "0.00.200.000 I slot update_slots: id  0 | task 7 | took 2 of 4 draft tokens, brand new words\n"
           "0.00.300.000 I slot update_slots: id  0 | task 7 | accepted  2/ 4 draft tokens\n"
           "0.00.400.000 I slot update_slots: id  0 | task 7 | accepted  3/ 4 draft tokens\n" +
           ended);
-  const Imported log = import_soundly({file}, {}, folder / "a.dstrace");
   EXPECT_EQ(stated_figures(log)["unknown_lines"], 1);
   EXPECT_THAT(stated_figures(log)["unknown_examples"][0].get<std::string>(), HasSubstr("brand new words"));
 }
 
 TEST(LlamaCppImport, HasTheTextOfACommandLineProgram) {
-  const ImportFolder folder;
-  const Imported log =
-      import_soundly({fixture("llama_cpp/speculative_simple.log")}, {}, folder / "a.dstrace");
+  const Imported log = import_fixture("llama_cpp/speculative_simple.log");
   EXPECT_THAT(log.summary.formats, ElementsAre("llama-cpp"));
   ASSERT_THAT(log.recording.requests, SizeIs(1));
   EXPECT_THAT(rounds_of(log, 0), ElementsAre(std::tuple(3, 2, 3), std::tuple(0, 0, 1), std::tuple(2, 2, 3)));
@@ -245,15 +233,13 @@ TEST(LlamaCppImport, KnowsTheSumsOfTheRealProgramsByTheirFirstLines) {
 }
 
 TEST(LlamaCppImport, KeepsTheSumsOfAProgramThatSaysNoRounds) {
-  const ImportFolder folder;
-  const auto file =
-      folder.write("speculative.log",
-                   "llama_model_loader: loaded meta data\n"
-                   "0.00.500.000 I encoded    6 tokens in    0.050 seconds, speed:  120.000 t/s\n"
-                   "0.00.500.001 I decoded   24 tokens in    0.200 seconds, speed:  120.000 t/s\n"
-                   "0.00.500.002 I n_drafted = 40\n0.00.500.003 I n_accept  = 10\n"
-                   "0.00.500.004 I accept    = 25.000%\n");
-  const Imported log = import_soundly({file}, {}, folder / "a.dstrace");
+  const Imported log =
+      import_text("speculative.log",
+                  "llama_model_loader: loaded meta data\n"
+                  "0.00.500.000 I encoded    6 tokens in    0.050 seconds, speed:  120.000 t/s\n"
+                  "0.00.500.001 I decoded   24 tokens in    0.200 seconds, speed:  120.000 t/s\n"
+                  "0.00.500.002 I n_drafted = 40\n0.00.500.003 I n_accept  = 10\n"
+                  "0.00.500.004 I accept    = 25.000%\n");
   ASSERT_THAT(log.recording.requests, SizeIs(1));
   EXPECT_THAT(log.recording.rounds, SizeIs(0));
   EXPECT_EQ(log.recording.requests[0].tokens.size(), 24U);
@@ -387,8 +373,7 @@ TEST(LlamaCppImport, SetsABaselinesLogBesideIt) {
   const ImportFolder folder;
   ImportOptions options;
   options.baseline = folder.write("plain.log", joined(lines_of(fixture("llama_cpp/server_ngramv.log"))));
-  const Imported both =
-      import_soundly({fixture("llama_cpp/server_trace.log")}, options, folder / "a.dstrace");
+  const Imported both = import_fixture("llama_cpp/server_trace.log", options);
   ASSERT_THAT(both.recording.runs, SizeIs(2));
   EXPECT_TRUE(both.recording.runs[0].is_baseline);
   EXPECT_EQ(both.recording.requests[0].prompt_id, both.recording.requests[1].prompt_id)

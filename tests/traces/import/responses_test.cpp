@@ -16,8 +16,7 @@ using ::testing::Not;
 using ::testing::SizeIs;
 
 TEST(SglangImport, SumsCountsUnderAllTheNamesThatTheyHad) {
-  const ImportFolder folder;
-  const Imported answers = import_soundly({fixture("sglang/documented.jsonl")}, {}, folder / "a.dstrace");
+  const Imported answers = import_fixture("sglang/documented.jsonl");
   EXPECT_THAT(answers.summary.formats, ElementsAre("sglang"));
   EXPECT_EQ(stated_figures(answers)["verify_steps"], 43 + 10 + 4 + 2);
   EXPECT_EQ(stated_figures(answers)["drafted_tokens"], 215 + 30 + 12 + 6);
@@ -33,8 +32,7 @@ TEST(SglangImport, SumsCountsUnderAllTheNamesThatTheyHad) {
 }
 
 TEST(TrtllmImport, HasRoundsWithDraftTimesWhereOneRequestRuns) {
-  const ImportFolder folder;
-  const Imported log = import_soundly({fixture("trtllm/documented.jsonl")}, {}, folder / "a.dstrace");
+  const Imported log = import_fixture("trtllm/documented.jsonl");
   ASSERT_THAT(log.recording.requests, SizeIs(2)) << "a gap of the iterations ends the first";
   ASSERT_THAT(log.recording.rounds, SizeIs(3));
   EXPECT_EQ(log.recording.requests[0].first_token_ns, 20'000'000) << "the context's iteration";
@@ -48,8 +46,7 @@ TEST(TrtllmImport, HasRoundsWithDraftTimesWhereOneRequestRuns) {
 }
 
 TEST(AiperfImport, TakesGapsForRoundTimesWhereThereAreAsMany) {
-  const ImportFolder folder;
-  const Imported log = import_soundly({fixture("aiperf/documented.jsonl")}, {}, folder / "a.dstrace");
+  const Imported log = import_fixture("aiperf/documented.jsonl");
   ASSERT_THAT(log.recording.requests, SizeIs(3));
   ASSERT_THAT(log.recording.rounds, SizeIs(5));
   const Request& first = log.recording.requests[0];
@@ -64,8 +61,7 @@ TEST(AiperfImport, TakesGapsForRoundTimesWhereThereAreAsMany) {
 }
 
 TEST(AiperfImport, TakesWhatTheProgramWrote) {
-  const ImportFolder folder;
-  const Imported log = import_soundly({fixture("aiperf/aiperf_0.13.jsonl")}, {}, folder / "a.dstrace");
+  const Imported log = import_fixture("aiperf/aiperf_0.13.jsonl");
   ASSERT_THAT(log.recording.requests, SizeIs(4));
   ASSERT_THAT(log.recording.rounds, SizeIs(32));
   EXPECT_THAT(log.summary.missing, Not(Contains(MissingData::round_times))) << "as many gaps as rounds";
@@ -78,10 +74,8 @@ TEST(AiperfImport, TakesWhatTheProgramWrote) {
 }
 
 TEST(LlamaAnswersImport, AgreeWithTheLogOfTheSameRun) {
-  const ImportFolder folder;
-  const Imported answers =
-      import_soundly({fixture("llama_answers/server_trace.jsonl")}, {}, folder / "a.dstrace");
-  const Imported log = import_soundly({fixture("llama_cpp/server_trace.log")}, {}, folder / "b.dstrace");
+  const Imported answers = import_fixture("llama_answers/server_trace.jsonl");
+  const Imported log = import_fixture("llama_cpp/server_trace.log");
   std::int64_t drafted = 0, accepted = 0;
   for (const Round& round : log.recording.rounds) {
     drafted += round.drafted;
@@ -95,11 +89,9 @@ TEST(LlamaAnswersImport, AgreeWithTheLogOfTheSameRun) {
 }
 
 TEST(AcceptanceImport, ReadsVllmsOfflineOutputs) {
-  const ImportFolder folder;
-  const auto file = folder.write(
+  const Imported outputs = import_text(
       "offline.jsonl",
       R"({"spec_decode_metrics":{"num_spec_steps":2,"per_step_accepted":[0,3],"per_step_drafted":[3,3]},"text":"a"})");
-  const Imported outputs = import_soundly({file}, {}, folder / "a.dstrace");
   ASSERT_THAT(outputs.recording.rounds, SizeIs(2));
   EXPECT_EQ(outputs.recording.rounds[1].accepted, 3);
 }

@@ -5,26 +5,18 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <map>
-#include <sstream>
 #include <tuple>
 
-#include "../../value_of.h"
 #include "../sample.h"
 #include "imported.h"
 
 namespace draftscope::traces {
 namespace {
 
+using test::bytes_of;
 using ::testing::Contains;
 using ::testing::ElementsAre;
-
-std::string text_of(const std::filesystem::path& file) {
-  std::ostringstream text;
-  text << std::ifstream(file).rdbuf();
-  return text.str();
-}
 
 void export_to(const std::filesystem::path& trace, const std::filesystem::path& target) {
   auto reader = value_of(Reader::open(trace));
@@ -97,7 +89,7 @@ TEST(RoundsExport, ComesBackRowByRowFromAnyRecording) {
     export_to(folder / "b.dstrace", folder / "b.jsonl");
     const Imported twice = import_soundly({folder / "b.jsonl"}, {}, folder / "c.dstrace");
     export_to(folder / "c.dstrace", folder / "c.jsonl");
-    EXPECT_EQ(text_of(folder / "b.jsonl"), text_of(folder / "c.jsonl"));
+    EXPECT_EQ(bytes_of(folder / "b.jsonl"), bytes_of(folder / "c.jsonl"));
     EXPECT_EQ(once.summary.missing, twice.summary.missing);
   }
 }
@@ -116,8 +108,7 @@ TEST(RoundsExport, KeepsWhatOthersRecordingsLack) {
 }
 
 TEST(RoundsImport, ReadsWhatIsThereAndNamesTheRest) {
-  const ImportFolder folder;
-  const Imported full = import_soundly({fixture("rounds/two_requests.jsonl")}, {}, folder / "a.dstrace");
+  const Imported full = import_fixture("rounds/two_requests.jsonl");
   EXPECT_THAT(full.summary.missing, ElementsAre(MissingData::layer_sets, MissingData::device));
   EXPECT_EQ(full.recording.meta.at("engine"), "example");
   EXPECT_EQ(full.recording.meta.at("hostname"), "node-1");
@@ -129,7 +120,7 @@ TEST(RoundsImport, ReadsWhatIsThereAndNamesTheRest) {
   EXPECT_EQ(full.recording.prompts.size(), 1U) << "both runs answer one prompt";
   EXPECT_EQ(full.recording.requests[0].seed, 18446744073709551615U);
 
-  const Imported least = import_soundly({fixture("rounds/least.jsonl")}, {}, folder / "b.dstrace");
+  const Imported least = import_fixture("rounds/least.jsonl");
   EXPECT_THAT(least.summary.missing, Contains(MissingData::round_times));
   EXPECT_THAT(least.summary.missing, Contains(MissingData::draft_lengths));
   EXPECT_THAT(least.summary.missing, Contains(MissingData::wall_times));
@@ -137,7 +128,7 @@ TEST(RoundsImport, ReadsWhatIsThereAndNamesTheRest) {
 }
 
 TEST(RoundsImport, TakesWhatIsThereOfAFileThatWasCutOffIfAsked) {
-  const std::string whole = text_of(fixture("rounds/two_requests.jsonl"));
+  const std::string whole = bytes_of(fixture("rounds/two_requests.jsonl"));
   const ImportFolder folder;
   for (std::size_t bytes = 0; bytes + 1 < whole.size(); bytes += 11) {
     SCOPED_TRACE(bytes);

@@ -17,6 +17,7 @@
 namespace draftscope::traces {
 namespace {
 
+using test::bytes_of;
 using ::testing::Contains;
 using ::testing::DoubleNear;
 using ::testing::HasSubstr;
@@ -30,15 +31,8 @@ std::string refusal_of(const std::vector<std::filesystem::path>& files, const Im
   return imported ? "taken" : imported.error().message;
 }
 
-std::string bytes_of(const std::filesystem::path& file) {
-  std::ostringstream bytes;
-  bytes << std::ifstream(file, std::ios::binary).rdbuf();
-  return bytes.str();
-}
-
 TEST(VllmLogImport, SumsTheIntervalsOfEveryWording) {
-  const ImportFolder folder;
-  const Imported log = import_soundly({fixture("vllm_log/wordings.log")}, {}, folder / "a.dstrace");
+  const Imported log = import_fixture("vllm_log/wordings.log");
   const auto stated = stated_figures(log);
   EXPECT_EQ(stated["accepted_tokens"], 42);
   EXPECT_EQ(stated["drafted_tokens"], 120);
@@ -50,7 +44,6 @@ TEST(VllmLogImport, SumsTheIntervalsOfEveryWording) {
 }
 
 TEST(LogImport, IsThatOfThePlainLogWhateverACollectorMadeOfIt) {
-  const ImportFolder folder;
   const auto in_json = [](const char* key) {
     return [key](const std::string& line) {
       return nlohmann::json{{key, line + "\n"}, {"stream", "x"}}.dump();
@@ -68,14 +61,13 @@ TEST(LogImport, IsThatOfThePlainLogWhateverACollectorMadeOfIt) {
       [](const std::string& line) { return "\x1b[32m" + line + "\x1b[0m"; }};
   for (const char* name : {"vllm_log/wordings.log", "sglang_log/wordings.log", "llama_cpp/server_default.log",
                            "llama_cpp/server_trace.log"}) {
-    const Imported plain = import_soundly({fixture(name)}, {.overwrite = true}, folder / "a.dstrace");
+    const Imported plain = import_fixture(name);
     for (const auto& collect : collectors) {
       std::ifstream lines(fixture(name));
       std::string text;
       for (std::string line; std::getline(lines, line);) text += collect(line) + '\n';
       SCOPED_TRACE(text.substr(0, 100));
-      const Imported collected = import_soundly({folder.write(std::filesystem::path(name).filename(), text)},
-                                                {.overwrite = true}, folder / "b.dstrace");
+      const Imported collected = import_text(std::filesystem::path(name).filename(), text);
       EXPECT_EQ(collected.recording.meta.at("stated_figures"), plain.recording.meta.at("stated_figures"));
       EXPECT_EQ(collected.recording.requests.size(), plain.recording.requests.size());
       EXPECT_EQ(collected.recording.rounds.size(), plain.recording.rounds.size());
@@ -87,7 +79,6 @@ TEST(LogImport, IsThatOfThePlainLogWhateverACollectorMadeOfIt) {
 }
 
 TEST(LlamaCppImport, TakesTimesThatDoNotNameTheirTaskAndServersThatBeganAnew) {
-  const ImportFolder folder;
   const std::string log =
       "slot launch_slot_: id  0 | task 0 | processing task\n"
       "slot print_timing: id  0 | task 0 | \n"
@@ -97,13 +88,13 @@ TEST(LlamaCppImport, TakesTimesThatDoNotNameTheirTaskAndServersThatBeganAnew) {
       "draft acceptance rate = 0.60000 (   30 accepted /    50 generated)\n"
       "slot      release: id  0 | task 0 | stop processing: n_past = 69, truncated = 0\n"
       "prompt eval time =     999.00 ms /    20 tokens\n";
-  const Imported named = import_soundly({folder.write("a.log", log + log)}, {}, folder / "a.dstrace");
+  const Imported named = import_text("a.log", log + log);
   ASSERT_THAT(named.recording.requests, SizeIs(2));
   EXPECT_EQ(named.recording.requests[0].tokens.size(), 50U);
   EXPECT_EQ(stated_figures(named)["accepted"], 60);
   EXPECT_EQ(stated_figures(named)["drafted"], 100);
   const std::string server = bytes_of(fixture("llama_cpp/server_default.log"));
-  const Imported anew = import_soundly({folder.write("b.log", server + server)}, {}, folder / "b.dstrace");
+  const Imported anew = import_text("b.log", server + server);
   ASSERT_THAT(anew.recording.requests, SizeIs(2));
   EXPECT_GE(anew.recording.requests[1].start_ns, anew.recording.requests[0].end_ns);
   EXPECT_EQ(anew.recording.requests[1].end_ns - anew.recording.requests[1].start_ns,
@@ -111,11 +102,9 @@ TEST(LlamaCppImport, TakesTimesThatDoNotNameTheirTaskAndServersThatBeganAnew) {
 }
 
 TEST(AcceptanceImport, StatesTheSumsOfResponsesWithoutLists) {
-  const ImportFolder folder;
-  const auto file = folder.write(
+  const Imported log = import_text(
       "a.jsonl",
       R"({"usage":{"completion_tokens":6},"metrics":{"speculative_decoding":{"num_spec_steps":3,"num_draft_tokens":9,"num_accepted_draft_tokens":3,"acceptance_histogram":{"0":1,"1":1,"2":1}}}})");
-  const Imported log = import_soundly({file}, {}, folder / "a.dstrace");
   EXPECT_EQ(stated_figures(log)["accepted_tokens"], 3);
   EXPECT_EQ(stated_figures(log)["drafted_tokens"], 9);
   EXPECT_THAT(log.recording.rounds, SizeIs(0));
@@ -132,14 +121,12 @@ TEST(VllmLogImport, PassesOverACutLineOfALogThatIsStillWritten) {
 }
 
 TEST(VllmLogImport, TakesV0sWordsOfAnInterval) {
-  const ImportFolder folder;
-  const auto file =
-      folder.write("a.log",
-                   "INFO [metrics.py:1] Speculative metrics: Draft acceptance rate: 0.500, Number of "
-                   "accepted tokens: 3, Number of draft tokens: 6, \n"
-                   "INFO [metrics.py:1] Speculative metrics: Draft acceptance rate: 0.250, Number of "
-                   "accepted tokens: 1, Number of draft tokens: 4, \n");
-  const Imported log = import_soundly({file}, {}, folder / "a.dstrace");
+  const Imported log =
+      import_text("a.log",
+                  "INFO [metrics.py:1] Speculative metrics: Draft acceptance rate: 0.500, Number of "
+                  "accepted tokens: 3, Number of draft tokens: 6, \n"
+                  "INFO [metrics.py:1] Speculative metrics: Draft acceptance rate: 0.250, Number of "
+                  "accepted tokens: 1, Number of draft tokens: 4, \n");
   EXPECT_EQ(stated_figures(log)["accepted_tokens"], 4);
   EXPECT_EQ(stated_figures(log)["drafted_tokens"], 10);
   EXPECT_FALSE(stated_figures(log).contains("verify_steps")) << "the line has neither steps nor a length";
@@ -162,8 +149,7 @@ TEST(JsonImport, TakesObjectsOverSeveralLinesAndLists) {
       pretty += object.dump(2) + '\n';
     }
     for (const std::string& text : {pretty, list.dump(), list.dump(2), "\xef\xbb\xbf" + list.dump()}) {
-      const Imported taken = import_soundly({folder.write(source.filename().string(), text)},
-                                            {.overwrite = true}, folder / "b.dstrace");
+      const Imported taken = import_text(source.filename().string(), text);
       EXPECT_EQ(taken.summary.formats, plain.summary.formats);
       EXPECT_EQ(taken.summary.requests, plain.summary.requests);
       EXPECT_EQ(taken.summary.rounds, plain.summary.rounds);
@@ -183,16 +169,14 @@ TEST(JsonImport, TakesObjectsOverSeveralLinesAndLists) {
 }
 
 TEST(VllmLogImport, TakesTheLastOfTotalsAndWhatCameOut) {
-  const ImportFolder folder;
-  const Imported log = import_soundly({fixture("vllm_log/totals.log")}, {}, folder / "a.dstrace");
+  const Imported log = import_fixture("vllm_log/totals.log");
   EXPECT_EQ(stated_figures(log)["accepted_tokens"], 48);
   EXPECT_EQ(stated_figures(log)["verify_steps"], 20);
   EXPECT_EQ(stated_figures(log)["mean_accepted_length"], 2.5) << "50 tokens came out of 20 verifications";
 }
 
 TEST(SglangLogImport, WeighsTheMeansOfEveryWordingByRequests) {
-  const ImportFolder folder;
-  const Imported log = import_soundly({fixture("sglang_log/wordings.log")}, {}, folder / "a.dstrace");
+  const Imported log = import_fixture("sglang_log/wordings.log");
   EXPECT_EQ(log.summary.formats.at(0), "sglang-log");
   const auto stated = stated_figures(log);
   EXPECT_EQ(stated["log_lines"], 5);
@@ -206,9 +190,7 @@ TEST(SglangLogImport, WeighsTheMeansOfEveryWordingByRequests) {
 }
 
 TEST(VllmVcrImport, HasEachStepsTimeAndTokens) {
-  const ImportFolder folder;
-  const Imported log =
-      import_soundly({fixture("vllm_vcr/steps.jsonl")}, {.draft_length = 3}, folder / "a.dstrace");
+  const Imported log = import_fixture("vllm_vcr/steps.jsonl", {.draft_length = 3});
   ASSERT_THAT(log.recording.requests, SizeIs(3));
   ASSERT_THAT(log.recording.rounds, SizeIs(5));
   EXPECT_EQ(log.recording.rounds[0].emitted, 3);
@@ -242,7 +224,7 @@ TEST(PrometheusImport, IsTheDifferenceOfTwoScrapes) {
   EXPECT_EQ(stated_figures(both)["mean_accepted_length"], 2.5);
   EXPECT_EQ(both.recording.runs.at(0).specification, "mtp");
 
-  const Imported one = import_soundly({fixture("prometheus/vllm.txt")}, {}, folder / "b.dstrace");
+  const Imported one = import_fixture("prometheus/vllm.txt");
   EXPECT_EQ(stated_figures(one)["verify_steps"], 30);
   EXPECT_EQ(stated_figures(one)["time_to_first_token_ns"], 0.25e9);
   EXPECT_EQ(stated_figures(one)["decode_tokens_per_second"], 46.0);
@@ -251,27 +233,25 @@ TEST(PrometheusImport, IsTheDifferenceOfTwoScrapes) {
 
   EXPECT_THAT(refusal_of({fixture("prometheus/vllm.txt"), before}, folder),
               HasSubstr("the server began anew"));
-  const Imported sglang = import_soundly({fixture("prometheus/sglang.txt")}, {}, folder / "c.dstrace");
+  const Imported sglang = import_fixture("prometheus/sglang.txt");
   EXPECT_EQ(stated_figures(sglang)["mean_accepted_length"], 2.5) << "without each request's first token";
 }
 
 TEST(ServeBenchImport, TakesBothProgramsAndTheirRequests) {
-  const ImportFolder folder;
-  const Imported vllm = import_soundly({fixture("serve_bench/vllm.json")}, {}, folder / "a.dstrace");
+  const Imported vllm = import_fixture("serve_bench/vllm.json");
   ASSERT_THAT(vllm.recording.requests, SizeIs(2));
   EXPECT_EQ(vllm.recording.requests[0].end_ns, 440'000'000);
   EXPECT_EQ(vllm.recording.requests[0].tokens.size(), 12U);
   EXPECT_EQ(stated_figures(vllm)["acceptance_rate"], 0.5);
   EXPECT_EQ(stated_figures(vllm)["verify_steps"], 6);
-  const Imported sglang = import_soundly({fixture("serve_bench/sglang.jsonl")}, {}, folder / "b.dstrace");
+  const Imported sglang = import_fixture("serve_bench/sglang.jsonl");
   ASSERT_THAT(sglang.recording.runs, SizeIs(2)) << "a run a line";
   EXPECT_EQ(stated_figures(sglang)["mean_accepted_length"], 2.75);
   EXPECT_EQ(stated_figures(sglang)["tokens_per_second"], 15.0);
 }
 
 TEST(GuidellmImport, MakesARunOfEachBenchmark) {
-  const ImportFolder folder;
-  const Imported log = import_soundly({fixture("guidellm/benchmarks.json")}, {}, folder / "a.dstrace");
+  const Imported log = import_fixture("guidellm/benchmarks.json");
   ASSERT_THAT(log.recording.runs, SizeIs(2));
   ASSERT_THAT(log.recording.requests, SizeIs(4));
   EXPECT_EQ(log.recording.requests[0].end_ns - log.recording.requests[0].start_ns, 500'000'000);
@@ -280,8 +260,7 @@ TEST(GuidellmImport, MakesARunOfEachBenchmark) {
 }
 
 TEST(LmStudioImport, TakesServersAndLibrariesNames) {
-  const ImportFolder folder;
-  const Imported log = import_soundly({fixture("lm_studio/answers.jsonl")}, {}, folder / "a.dstrace");
+  const Imported log = import_fixture("lm_studio/answers.jsonl");
   ASSERT_THAT(log.recording.requests, SizeIs(2));
   EXPECT_EQ(log.recording.requests[0].end_ns, 600'000'000);
   EXPECT_EQ(log.recording.requests[0].tokens.size(), 30U);
@@ -291,8 +270,7 @@ TEST(LmStudioImport, TakesServersAndLibrariesNames) {
 }
 
 TEST(LlamaCppImport, KeepsTheSumsOfAServerAtItsDefaultVerbosity) {
-  const ImportFolder folder;
-  const Imported log = import_soundly({fixture("llama_cpp/server_default.log")}, {}, folder / "a.dstrace");
+  const Imported log = import_fixture("llama_cpp/server_default.log");
   ASSERT_THAT(log.recording.requests, SizeIs(1));
   EXPECT_EQ(log.recording.requests[0].tokens.size(), 50U);
   EXPECT_EQ(log.recording.requests[0].end_ns - log.recording.requests[0].start_ns, 800'010'000);
@@ -343,8 +321,7 @@ TEST(PackedImport, IsThatOfThePlainFile) {
     const Imported plain = import_soundly({source}, {.overwrite = true}, folder / "a.dstrace");
     for (const auto& [ending, pack] : packings) {
       const auto file = folder / (source.filename().string() + ending);
-      const auto packed = folder.write(file.filename().string(), pack(bytes_of(source), file));
-      const Imported from_packed = import_soundly({packed}, {.overwrite = true}, folder / "b.dstrace");
+      const Imported from_packed = import_text(file.filename().string(), pack(bytes_of(source), file));
       EXPECT_EQ(from_packed.summary.formats, plain.summary.formats);
       EXPECT_EQ(from_packed.summary.requests, plain.summary.requests);
       EXPECT_EQ(from_packed.summary.rounds, plain.summary.rounds);
@@ -420,9 +397,11 @@ TEST(PythonNumbers, AreMissingWhereAFieldIsNanAndElsewhereRefusedByField) {
   const auto stated = stated_figures(import_soundly({nan}, {}, folder / "a.dstrace"));
   EXPECT_FALSE(stated.contains("acceptance_rate"));
   EXPECT_EQ(stated["tokens_per_second"], 55.0);
-  const auto csv =
-      folder.write("b.csv", "exit_layer,num_speculations,acceptance_rate,tokens_per_second\n8,6,nan,50.0\n");
-  EXPECT_FALSE(stated_figures(import_soundly({csv}, {}, folder / "b.dstrace")).contains("acceptance_rate"));
+  EXPECT_FALSE(
+      stated_figures(
+          import_text("b.csv",
+                      "exit_layer,num_speculations,acceptance_rate,tokens_per_second\n8,6,nan,50.0\n"))
+          .contains("acceptance_rate"));
   const auto list = folder.write("c.jsonl", R"({"question_id":1,"text":"NaN","accept_lengths":[2,NaN]})");
   EXPECT_THAT(refusal_of({list}, folder), HasSubstr("accept_lengths[1] is 'NaN', expected an integer"));
   const auto infinite = folder.write("d.jsonl", R"({"per_step_accepted":[1],"wall_time":-Infinity})");

@@ -29,8 +29,7 @@ const Span& span_named(const Imported& imported, std::string_view name) {
 }
 
 TEST(ChromeImport, NestsRangesAndPutsPhasesOutermost) {
-  const ImportFolder folder;
-  const Imported imported = import_soundly({fixture("chrome/pairs.json")}, {}, folder / "out.dstrace");
+  const Imported imported = import_fixture("chrome/pairs.json");
   const Span& draft = span_named(imported, "draft");
   EXPECT_EQ(draft.start_ns, 10'500);
   EXPECT_EQ(draft.end_ns, 20'000);
@@ -51,8 +50,7 @@ TEST(ChromeImport, NestsRangesAndPutsPhasesOutermost) {
 }
 
 TEST(ChromeImport, ReadsTheProjectsOwnRequestsRoundsAndDecisions) {
-  const ImportFolder folder;
-  const Imported imported = import_soundly({fixture("chrome/rounds.json")}, {}, folder / "out.dstrace");
+  const Imported imported = import_fixture("chrome/rounds.json");
   ASSERT_EQ(imported.recording.rounds.size(), 1U);
   const Round& round = imported.recording.rounds[0];
   EXPECT_EQ(round.drafted, 4);
@@ -91,10 +89,9 @@ TEST(ChromeImport, KeepsEveryRowThroughItsOwnExport) {
 }
 
 TEST(ChromeImport, PutsRangesThatOverlapOnTracksOfTheirOwn) {
-  const ImportFolder folder;
-  const auto file = folder.write("overlap.json", R"([{"ph":"X","pid":1,"tid":1,"ts":0,"dur":10,"name":"a"},)"
-                                                 R"({"ph":"X","pid":1,"tid":1,"ts":5,"dur":10,"name":"b"}])");
-  const Imported imported = import_soundly({file}, {}, folder / "out.dstrace");
+  const Imported imported =
+      import_text("overlap.json", R"([{"ph":"X","pid":1,"tid":1,"ts":0,"dur":10,"name":"a"},)"
+                                  R"({"ph":"X","pid":1,"tid":1,"ts":5,"dur":10,"name":"b"}])");
   EXPECT_NE(span_named(imported, "a").track_id, span_named(imported, "b").track_id);
 }
 
@@ -121,10 +118,8 @@ TEST(ChromeImport, TakesAnArrayWithoutItsEndAndTimesInTexts) {
 }
 
 TEST(ChromeImport, CutsWhatBeganBeforeItsZero) {
-  const ImportFolder folder;
-  const auto file = folder.write(
+  const Imported imported = import_text(
       "a.json", R"([{"ph":"X","ts":-9,"dur":2,"name":"b"},{"ph":"X","ts":-5,"dur":8,"name":"a"}])");
-  const Imported imported = import_soundly({file}, {}, folder / "out.dstrace");
   EXPECT_EQ(imported.spans.size(), 1U);
   EXPECT_THAT(imported.summary.remarks, Contains(HasSubstr("1 events ended before its zero")));
   EXPECT_EQ(imported.spans.at(0).start_ns, 0);
@@ -277,8 +272,7 @@ TEST(NsysImport, CutsTimesToItsZeroAndPassesOverBadRowsIfAsked) {
 }
 
 TEST(NsysImport, FindsPhasesRoundsLayersAndLaunches) {
-  const ImportFolder folder;
-  const Imported imported = import_soundly({fixture("nsys/two_rounds.sqlite")}, {}, folder / "out.dstrace");
+  const Imported imported = import_fixture("nsys/two_rounds.sqlite");
   ASSERT_EQ(imported.recording.requests.size(), 1U);
   EXPECT_EQ(imported.recording.requests[0].start_ns, 100);
   EXPECT_EQ(imported.recording.requests[0].end_ns, 600);
