@@ -147,8 +147,7 @@ TEST(KilledRecording, LeavesTheOldTraceWithAllItsRowsOrTheNewOne) {
   for (int i = 0; i < kills; ++i) {
     const TestFolder folder;
     const auto path = folder / "trace.dstrace";
-    for (const std::string suffix : {"", "-wal"})
-      std::filesystem::copy_file(samples / ("cut" + suffix), path.string() + suffix);
+    copy_with_log(samples / "cut", path);
     record_and_kill(path, old_seed + 1, Since::start, std::chrono::microseconds(random() % 20'000));
     auto reader = value_of(Reader::open(path));
     const auto recording = value_of(reader.recording());
@@ -208,8 +207,7 @@ TEST(ReadOnlyFolder, GivesItsRecordingsWhetherClosedOrCutOffWithOrWithoutTheInde
   const TestFolder folder;
   const Sample sample = make_sample_file(folder / "closed.dstrace", {.max_rounds = 20});
   record_and_kill(folder / "cut.dstrace", 1, Since::first_rounds, std::chrono::milliseconds(10));
-  fs::copy_file(folder / "cut.dstrace", folder / "moved.dstrace");
-  fs::copy_file(folder / "cut.dstrace-wal", folder / "moved.dstrace-wal");
+  copy_with_log(folder / "cut.dstrace", folder / "moved.dstrace");
   const auto cut = static_cast<int>(Reader::open(folder / "cut.dstrace")->recording()->rounds.size());
   ASSERT_GT(cut, 0);
   const auto reads = fs::perms::owner_read | fs::perms::group_read | fs::perms::others_read;

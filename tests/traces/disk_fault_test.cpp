@@ -13,7 +13,6 @@
 #include <algorithm>
 #include <array>
 #include <functional>
-#include <set>
 
 #include "../value_of.h"
 #include "failing_vfs.h"
@@ -67,12 +66,6 @@ int with_each_failing(FailingVfs& vfs, const FaultKind& kind, bool is_temporary,
     }
   }
   return points;
-}
-
-std::set<std::string> names_in(const TestFolder& folder) {
-  std::set<std::string> names;
-  for (const auto& entry : fs::directory_iterator(folder.path())) names.insert(entry.path().filename());
-  return names;
 }
 
 bool is_side_file(const std::string& name) {
@@ -155,7 +148,7 @@ TEST_P(EveryFailingDisk, LosesNoReportedRowAndNoOldTrace) {
     for (const std::string& name : names_in(folder)) fs::remove(folder / name);
     write_file(folder / "x.dstrace", old);
     record_and_check(vfs, folder, outcomes, [&] {
-      EXPECT_EQ(names_in(folder), std::set<std::string>{"x.dstrace"});
+      EXPECT_THAT(names_in(folder), testing::ElementsAre("x.dstrace"));
       EXPECT_TRUE(read_file(folder / "x.dstrace") == old);
     });
   });
@@ -170,8 +163,7 @@ TEST_P(FailingDisk, LosesNoRowOfAnOldTraceThatWasCutOff) {
         value_of(Writer::create(samples / "old", {}, {.rows_per_transaction = 1, .transaction_ns = 1}));
     for (int i = 0; i < 5; ++i) writer->add(Prompt{.text = "kept"});
     while (writer->counts().written_rows < 5) continue;
-    for (const std::string suffix : {"", "-wal"})
-      fs::copy_file(samples / ("old" + suffix), samples / ("cut" + suffix));
+    copy_with_log(samples / "old", samples / "cut");
     auto reader = value_of(Reader::open(samples / "cut"));
     old_rows = rows_in(reader);
   }
@@ -179,8 +171,7 @@ TEST_P(FailingDisk, LosesNoRowOfAnOldTraceThatWasCutOff) {
   Outcomes outcomes;
   outcomes.points = with_each_failing(vfs, GetParam(), false, [&] {
     for (const std::string& name : names_in(folder)) fs::remove(folder / name);
-    for (const std::string suffix : {"", "-wal"})
-      fs::copy_file(samples / ("cut" + suffix), folder / ("x.dstrace" + suffix));
+    copy_with_log(samples / "cut", folder / "x.dstrace");
     const auto writer = Writer::create(folder / "x.dstrace", {}, {.overwrite = true});
     vfs.pass();
     if (writer) {
@@ -221,7 +212,7 @@ TEST_P(FailingDisk, LeavesNothingOfATraceOrAnImportThatFailed) {
       write_file(path, "old");
       const Result<void> made = make();
       vfs.pass();
-      EXPECT_EQ(names_in(folder), std::set<std::string>{"x.dstrace"});
+      EXPECT_THAT(names_in(folder), testing::ElementsAre("x.dstrace"));
       if (made) {
         ++outcomes.passed_over;
         auto reader = value_of(Reader::open(path));
@@ -274,8 +265,7 @@ TEST_P(UnreadableDisk, GivesAnErrorOrAllRowsAndNeverAVerdictOnTheFile) {
         value_of(Writer::create(folder / "live", {}, {.rows_per_transaction = 1, .transaction_ns = 1}));
     const Sample sample = write_sample(*writer, small);
     while (writer->counts().written_rows < static_cast<std::int64_t>(sample.spans.size())) continue;
-    for (const std::string suffix : {"", "-wal"})
-      fs::copy_file(folder / ("live" + suffix), folder / ("cut.dstrace" + suffix));
+    copy_with_log(folder / "live", folder / "cut.dstrace");
   }
   FailingVfs vfs;
   for (const std::string name : {"x.dstrace", "cut.dstrace"}) {

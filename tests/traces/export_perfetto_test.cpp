@@ -93,19 +93,20 @@ Decoded decode(const std::filesystem::path& path) {
   return decoded;
 }
 
-void export_to(const std::filesystem::path& source, const std::filesystem::path& target) {
-  auto reader = value_of(Reader::open(source));
+Decoded decoded_export(const std::filesystem::path& trace) {
+  auto reader = value_of(Reader::open(trace));
+  const std::filesystem::path target = trace.parent_path() / "trace.pftrace";
   const auto result = export_perfetto(reader, target);
-  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_TRUE(result) << result.error().message;
+  return decode(target);
 }
 
 class PerfettoExport : public testing::TestWithParam<std::uint32_t> {};
 
 TEST_P(PerfettoExport, DecodesToWhatWasRecorded) {
-  const TestFolder folder;
-  const Sample sample = make_sample_file(folder / "trace.dstrace", {.seed = GetParam()});
-  export_to(folder / "trace.dstrace", folder / "trace.pftrace");
-  const Decoded decoded = decode(folder / "trace.pftrace");
+  const SampleFile file({.seed = GetParam()});
+  const Sample& sample = file.sample;
+  const Decoded decoded = decoded_export(file.path);
   EXPECT_EQ(decoded.open, 0U);
   EXPECT_EQ(decoded.slices.size(), sample.recording.requests.size() + sample.recording.rounds.size() +
                                        sample.spans.size() + sample.kernels.size() + sample.decisions.size());
@@ -141,10 +142,9 @@ TEST_P(PerfettoExport, DecodesToWhatWasRecorded) {
 }
 
 TEST_P(PerfettoExport, HasTheDecisionsOnATrackOfTheirOwn) {
-  const TestFolder folder;
-  const Sample sample = make_sample_file(folder / "trace.dstrace", {.seed = GetParam()});
-  export_to(folder / "trace.dstrace", folder / "trace.pftrace");
-  const Decoded decoded = decode(folder / "trace.pftrace");
+  const SampleFile file({.seed = GetParam()});
+  const Sample& sample = file.sample;
+  const Decoded decoded = decoded_export(file.path);
   std::map<std::int64_t, const Decision*> decisions;
   for (const Decision& decision : sample.decisions) decisions[decision.id.value()] = &decision;
   for (const DecodedSlice& slice : decoded.slices) {
@@ -164,11 +164,11 @@ TEST_P(PerfettoExport, HasTheDecisionsOnATrackOfTheirOwn) {
 }
 
 TEST_P(PerfettoExport, DrawsOneArrowFromEachLaunchToItsKernel) {
-  const TestFolder folder;
-  const Sample sample = make_sample_file(folder / "trace.dstrace", {.seed = GetParam()});
-  export_to(folder / "trace.dstrace", folder / "trace.pftrace");
+  const SampleFile file({.seed = GetParam()});
+  const Sample& sample = file.sample;
   std::map<std::uint64_t, std::int64_t> from, to;
-  for (const DecodedSlice& slice : decode(folder / "trace.pftrace").slices) {
+  const Decoded decoded = decoded_export(file.path);
+  for (const DecodedSlice& slice : decoded.slices) {
     for (const std::uint64_t flow : slice.flows)
       EXPECT_TRUE(from.emplace(flow, slice.numbers.at("span")).second);
     for (const std::uint64_t flow : slice.terminating_flows)
@@ -203,8 +203,7 @@ TEST(PerfettoExportOfOverlaps, MovesCrossingSlicesToAFurtherLaneAndKeepsTheirDur
     writer->add(std::span<const Kernel>(kernels));
     ASSERT_TRUE(writer->close());
   }
-  export_to(folder / "trace.dstrace", folder / "trace.pftrace");
-  const Decoded decoded = decode(folder / "trace.pftrace");
+  const Decoded decoded = decoded_export(folder / "trace.dstrace");
   ASSERT_EQ(decoded.slices.size(), 3U);
   std::set<std::uint64_t> lanes;
   for (const DecodedSlice& slice : decoded.slices) {
@@ -236,9 +235,7 @@ TEST(PerfettoExportCancelled, LeavesNeitherTheTargetNorAPartOfIt) {
       });
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().message, "export cancelled");
-  std::size_t files = 0;
-  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator(folder.path())) ++files;
-  EXPECT_EQ(files, 1U);
+  EXPECT_EQ(names_in(folder).size(), 1U);
 }
 
 }  // namespace

@@ -17,12 +17,6 @@ namespace {
 
 using nlohmann::json;
 
-Reader open(const std::filesystem::path& path) {
-  auto reader = Reader::open(path);
-  if (!reader) throw std::runtime_error(reader.error().message);
-  return std::move(*reader);
-}
-
 /// Converts "123.456" microseconds, with the file's own digits, into nanoseconds.
 std::int64_t exact_ns(const std::string& microseconds) {
   const std::size_t point = microseconds.find('.');
@@ -39,11 +33,11 @@ std::int64_t time_in(const std::string& line, const std::string& key) {
 class TextExport : public testing::TestWithParam<std::uint32_t> {};
 
 TEST_P(TextExport, AsChromeJsonNestsAndSumsExactly) {
-  const TestFolder folder;
-  const Sample sample = make_sample_file(folder / "trace.dstrace", {.seed = GetParam(), .operations = true});
-  Reader reader = open(folder / "trace.dstrace");
-  ASSERT_TRUE(export_chrome(reader, folder / "trace.json"));
-  const std::string text = read_file(folder / "trace.json");
+  const SampleFile file({.seed = GetParam(), .operations = true});
+  const Sample& sample = file.sample;
+  Reader reader = file.open();
+  ASSERT_TRUE(export_chrome(reader, file.folder / "trace.json"));
+  const std::string text = read_file(file.folder / "trace.json");
   const json document = json::parse(text);
   EXPECT_EQ(document.at("displayTimeUnit"), "ns");
 
@@ -99,14 +93,13 @@ TEST_P(TextExport, AsChromeJsonNestsAndSumsExactly) {
 }
 
 TEST_P(TextExport, AsSpecBenchAnswersGivesBackEveryTurn) {
-  const TestFolder folder;
-  const Sample sample =
-      make_sample_file(folder / "trace.dstrace", {.seed = GetParam(), .requests_per_run = 6});
-  Reader reader = open(folder / "trace.dstrace");
-  ASSERT_TRUE(export_spec_bench(reader, folder / "answers"));
+  const SampleFile file({.seed = GetParam(), .requests_per_run = 6});
+  const Sample& sample = file.sample;
+  Reader reader = file.open();
+  ASSERT_TRUE(export_spec_bench(reader, file.folder / "answers"));
   std::size_t turns = 0;
   for (const traces::Run& run : sample.recording.runs) {
-    std::istringstream lines(read_file(folder / "answers" / (run.specification + ".jsonl")));
+    std::istringstream lines(read_file(file.folder / "answers" / (run.specification + ".jsonl")));
     std::string line;
     std::int64_t last_question = 0;
     while (std::getline(lines, line)) {
@@ -156,11 +149,10 @@ TEST_P(TextExport, AsSpecBenchAnswersGivesBackEveryTurn) {
 INSTANTIATE_TEST_SUITE_P(seeds, TextExport, testing::Values(1U, 2U, 3U));
 
 TEST(ExportToAFolderThatIsNotThere, SaysSoInOneLine) {
-  const TestFolder folder;
-  make_sample_file(folder / "trace.dstrace");
-  Reader reader = open(folder / "trace.dstrace");
-  for (const auto& result : {export_chrome(reader, folder / "no/trace.json"),
-                             export_perfetto(reader, folder / "no/trace.pftrace")}) {
+  const SampleFile file;
+  Reader reader = file.open();
+  for (const auto& result : {export_chrome(reader, file.folder / "no/trace.json"),
+                             export_perfetto(reader, file.folder / "no/trace.pftrace")}) {
     ASSERT_FALSE(result);
     EXPECT_THAT(result.error().message, testing::HasSubstr("/no/trace."));
     EXPECT_THAT(result.error().message, testing::HasSubstr("No such file"));
@@ -168,20 +160,19 @@ TEST(ExportToAFolderThatIsNotThere, SaysSoInOneLine) {
 }
 
 TEST(FolderExport, LeavesNeitherTheTargetNorAPartOfItWhenCancelled) {
-  const TestFolder folder;
-  make_sample_file(folder / "trace.dstrace", {.seed = 3});
-  Reader reader = open(folder / "trace.dstrace");
+  const SampleFile file({.seed = 3});
+  Reader reader = file.open();
   const auto result =
-      export_spec_bench(reader, folder / "out", [](std::int64_t, std::int64_t) { return false; });
+      export_spec_bench(reader, file.folder / "out", [](std::int64_t, std::int64_t) { return false; });
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().message, "export cancelled");
-  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1);
+  EXPECT_EQ(names_in(file.folder).size(), 1U);
 }
 
 TEST(FolderExport, KeepsOtherFilesOfAFolderThatIsThere) {
-  const TestFolder folder;
-  make_sample_file(folder / "trace.dstrace", {.seed = 3});
-  Reader reader = open(folder / "trace.dstrace");
+  const SampleFile file({.seed = 3});
+  const TestFolder& folder = file.folder;
+  Reader reader = file.open();
   std::filesystem::create_directory(folder / "out");
   std::ofstream(folder / "out" / "notes.txt") << "mine";
   std::ofstream(folder / "out" / "vanilla.jsonl") << "old";

@@ -19,12 +19,8 @@ namespace {
 const std::atomic<bool> never_stopped{false};
 
 Overview overview_of(const std::filesystem::path& path) {
-  auto reader = Reader::open(path, never_stopped);
-  if (!reader) throw std::runtime_error(reader.error().message);
-  auto overview = reader->overview();
-  if (!overview) throw std::runtime_error(overview.error().message);
-  if (!*overview) throw std::runtime_error("no overview");
-  return std::move(**overview);
+  auto reader = value_of(Reader::open(path, never_stopped));
+  return value_of(value_of(reader.overview()));
 }
 
 struct Interval {
@@ -223,87 +219,42 @@ TEST(Overview, SurvivesTimesThatNoClockGives) {
   for (const LaneColumn& row : overview.lanes) EXPECT_GT(row.busy_ns, 0);
 }
 
-struct Contradiction {
-  const char* sql;
-  const char* table;
-  const char* words;
-};
-
-class ContradictingOverview : public testing::TestWithParam<Contradiction> {};
-
-TEST_P(ContradictingOverview, IsNamedByValidate) {
-  const TestFolder folder;
-  const auto path = folder / "trace.dstrace";
-  make_sample_file(path, {.seed = 3});
-  change(path, GetParam().sql);
-  auto reader = value_of(Reader::open(path));
-  const auto violations = value_of(reader.validate(100));
-  std::string found;
-  for (const Violation& violation : violations)
-    found += fmt::format("{}: {}\n", violation.table, violation.rule);
-  EXPECT_THAT(found,
-              testing::AllOf(testing::HasSubstr(GetParam().table), testing::HasSubstr(GetParam().words)));
-}
-
-INSTANTIATE_TEST_SUITE_P(
-    Each, ContradictingOverview,
-    testing::Values(
-        Contradiction{"UPDATE lane_columns SET busy_ns = busy_ns + 1 WHERE lane = 3", "lane_columns",
-                      "but the rows give"},
-        Contradiction{"DELETE FROM lane_columns WHERE lane = 0", "lane_columns", "is missing"},
-        Contradiction{"INSERT INTO lane_columns VALUES (4, 77, 0, 0, 0, 1)", "lane_columns", "no rows give"},
-        Contradiction{"UPDATE lane_columns SET phase = phase + 90 WHERE lane = 1", "lane_columns",
-                      "phase is 9"},
-        Contradiction{"UPDATE round_columns SET emitted = emitted + 1", "round_columns", "emitted is"},
-        Contradiction{"UPDATE round_columns SET run = 99 WHERE run = 1", "round_columns", "run is 99"},
-        Contradiction{"UPDATE request_sums SET accepted = 0", "request_sums", "accepted is 0"},
-        Contradiction{"DELETE FROM request_sums", "request_sums", "is missing"},
-        Contradiction{"DELETE FROM meta WHERE key = 'overview_column_ns'", "request_sums", "no rows give"},
-        Contradiction{"UPDATE meta SET value = '7' WHERE key = 'overview_column_ns'", "meta",
-                      "overview_column_ns is 7"},
-        Contradiction{"UPDATE rounds SET emitted = 0", "round_columns", "emitted"}));
-
 TEST(Overview, ThatCanNotBeReadIsAnErrorOfOneLine) {
-  const TestFolder folder;
-  const auto path = folder / "trace.dstrace";
   for (const char* sql : {"UPDATE meta SET value = 'wide' WHERE key = 'overview_column_ns'",
                           "UPDATE meta SET value = '0' WHERE key = 'overview_column_ns'",
                           "UPDATE lane_columns SET depth = depth + 99999999999",
                           "UPDATE round_columns SET start_ns = -1 WHERE run = 1 AND start_ns = (SELECT "
                           "max(start_ns) FROM round_columns WHERE run = 1)"}) {
-    make_sample_file(path, {.seed = 3});
-    change(path, sql);
-    auto reader = value_of(Reader::open(path, never_stopped));
+    const SampleFile file({.seed = 3});
+    change(file.path, sql);
+    auto reader = value_of(Reader::open(file.path, never_stopped));
     const auto overview = reader.overview();
     ASSERT_FALSE(overview) << sql;
-    EXPECT_THAT(overview.error().message, testing::StartsWith(path.string() + ": "));
+    EXPECT_THAT(overview.error().message, testing::StartsWith(file.path.string() + ": "));
     EXPECT_EQ(overview.error().message.find('\n'), std::string::npos);
     EXPECT_TRUE(reader.recording()) << "the rows are what they were";
-    std::filesystem::remove(path);
   }
 }
 
 TEST(Reader, GivesTheRecordingWithoutItsRounds) {
-  const TestFolder folder;
-  const Sample sample = make_sample_file(folder / "trace.dstrace");
-  auto reader = value_of(Reader::open(folder / "trace.dstrace", never_stopped));
+  const SampleFile file;
+  auto reader = value_of(Reader::open(file.path, never_stopped));
   const auto outline = value_of(reader.outline());
-  EXPECT_EQ(outline.requests.size(), sample.recording.requests.size());
-  EXPECT_EQ(outline.runs.size(), sample.recording.runs.size());
+  EXPECT_EQ(outline.requests.size(), file.sample.recording.requests.size());
+  EXPECT_EQ(outline.runs.size(), file.sample.recording.runs.size());
   EXPECT_TRUE(outline.rounds.empty());
   EXPECT_TRUE(outline.draft_tokens.empty());
 }
 
 TEST(Reader, GivesSpansAndKernelsByRangesOfTheirIds) {
-  const TestFolder folder;
-  const Sample sample = make_sample_file(folder / "trace.dstrace", {.max_rounds = 40});
-  auto reader = value_of(Reader::open(folder / "trace.dstrace", never_stopped));
-  const auto count = static_cast<std::int64_t>(sample.spans.size());
+  const SampleFile file({.max_rounds = 40});
+  auto reader = value_of(Reader::open(file.path, never_stopped));
+  const auto count = static_cast<std::int64_t>(file.sample.spans.size());
   std::int64_t next = 1;
   for (const IdRange ids : {IdRange{1, count / 3}, IdRange{count / 3 + 1, count}, IdRange{count + 1}}) {
     const auto read = reader.spans(ids, [&](const Span& span) {
       EXPECT_EQ(span.id.value(), next);
-      EXPECT_EQ(span.start_ns, sample.spans[static_cast<std::size_t>(next - 1)].start_ns);
+      EXPECT_EQ(span.start_ns, file.sample.spans[static_cast<std::size_t>(next - 1)].start_ns);
       ++next;
       return true;
     });
@@ -317,11 +268,9 @@ TEST(Reader, GivesSpansAndKernelsByRangesOfTheirIds) {
 }
 
 TEST(Reader, StopsWhenToldTo) {
-  const TestFolder folder;
-  const auto path = folder / "trace.dstrace";
-  make_sample_file(path, {.requests_per_run = 20, .max_rounds = 400});
+  const SampleFile file({.requests_per_run = 20, .max_rounds = 400});
   std::atomic<bool> stopped{true};
-  auto reader = value_of(Reader::open(path, stopped));
+  auto reader = value_of(Reader::open(file.path, stopped));
   const auto recording = reader.recording();
   ASSERT_FALSE(recording);
   EXPECT_EQ(recording.error().message.find('\n'), std::string::npos);

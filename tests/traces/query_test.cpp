@@ -12,10 +12,8 @@ namespace {
 
 class Query : public testing::Test {
  protected:
-  void SetUp() override { make_sample_file(path_, {.runs = 2, .requests_per_run = 3}); }
-
-  TestFolder folder_;
-  std::filesystem::path path_ = folder_ / "trace.dstrace";
+  SampleFile file_;
+  const std::filesystem::path& path_ = file_.path;
 };
 
 TEST_F(Query, GivesColumnsAndTypedRows) {

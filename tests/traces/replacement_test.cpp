@@ -7,8 +7,6 @@
 #include <sqlite3.h>
 #include <unistd.h>
 
-#include <algorithm>
-
 #include "../value_of.h"
 #include "sample.h"
 
@@ -22,19 +20,10 @@ using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
 
-std::vector<std::string> files_in(const TestFolder& folder) {
-  std::vector<std::string> names;
-  for (const auto& entry : fs::directory_iterator(folder.path())) names.push_back(entry.path().filename());
-  std::ranges::sort(names);
-  return names;
-}
-
 std::size_t rounds_in(const fs::path& path) {
-  auto reader = Reader::open(path);
-  if (!reader) throw std::runtime_error(reader.error().message);
-  const auto violations = reader->validate();
-  EXPECT_TRUE(violations && violations->empty());
-  return reader->recording()->rounds.size();
+  auto reader = value_of(Reader::open(path));
+  expect_sound(reader);
+  return reader.recording()->rounds.size();
 }
 
 std::string creation_error(const fs::path& path, bool overwrite = true) {
@@ -51,14 +40,13 @@ std::string atomic_error(const fs::path& path, bool overwrite = true) {
 
 /// Makes a recording as a crash leaves it, with rows in a file and its log. Returns its rounds.
 std::size_t make_cut_off_file(const TestFolder& folder, const std::string& name) {
-  auto writer = Writer::create(folder / "live", {}, {.rows_per_transaction = 1, .transaction_ns = 1});
-  if (!writer) throw std::runtime_error(writer.error().message);
-  const Sample sample = write_sample(**writer, {.max_rounds = 20});
+  auto writer =
+      value_of(Writer::create(folder / "live", {}, {.rows_per_transaction = 1, .transaction_ns = 1}));
+  const Sample sample = write_sample(*writer, {.max_rounds = 20});
   const auto rows = static_cast<std::int64_t>(sample.spans.size() + sample.recording.draft_tokens.size());
-  while ((*writer)->counts().written_rows < rows) ::usleep(1000);
-  for (const std::string suffix : {"", "-wal"})
-    fs::copy_file(folder / ("live" + suffix), folder / (name + suffix));
-  EXPECT_TRUE((*writer)->close());
+  while (writer->counts().written_rows < rows) ::usleep(1000);
+  copy_with_log(folder / "live", folder / name);
+  EXPECT_TRUE(writer->close());
   fs::remove(folder / "live");
   return rounds_in(folder / name);
 }
@@ -69,7 +57,7 @@ TEST(OldTrace, GivesWayToAWholeNewOne) {
   make_sample_file(path);
   auto writer = Writer::create(path, {{"model", "second"}}, {.overwrite = true});
   ASSERT_TRUE(writer) << writer.error().message;
-  EXPECT_THAT(files_in(folder), ElementsAre("x.dstrace", "x.dstrace-shm", "x.dstrace-wal"));
+  EXPECT_THAT(names_in(folder), ElementsAre("x.dstrace", "x.dstrace-shm", "x.dstrace-wal"));
   auto reader = value_of(Reader::open(path));
   EXPECT_EQ(reader.recording()->meta.at("model"), "second");
   EXPECT_TRUE((*writer)->close());
@@ -83,7 +71,7 @@ TEST(OldTrace, KeepsTheLogOfARecordingThatWasCutOffOutOfTheNewOne) {
   make_cut_off_file(folder, "y");
   EXPECT_EQ(atomic_error(folder / "y"), "created");
   EXPECT_EQ(rounds_in(folder / "y"), 0U);
-  EXPECT_THAT(files_in(folder), ElementsAre("x", "y"));
+  EXPECT_THAT(names_in(folder), ElementsAre("x", "y"));
 }
 
 TEST(OldTrace, IsNotReplacedWhileSomebodyRecordsIntoIt) {
@@ -96,7 +84,7 @@ TEST(OldTrace, IsNotReplacedWhileSomebodyRecordsIntoIt) {
   write_sample(*writer);
   EXPECT_TRUE(writer->close());
   EXPECT_GT(rounds_in(path), 0U);
-  EXPECT_THAT(files_in(folder), ElementsAre("x.dstrace"));
+  EXPECT_THAT(names_in(folder), ElementsAre("x.dstrace"));
 }
 
 TEST(RecordingWhoseFileIsTakenAway, SaysSoAndLeavesTheFileThatIsThereNow) {
@@ -133,7 +121,7 @@ TEST(FileBesideANewTrace, IsSomebodyElsesAndRefusedByName) {
       EXPECT_EQ(read_file(folder / "notes"), text);
     }
     EXPECT_EQ(read_file(beside), "precious");
-    EXPECT_EQ(files_in(folder).size(), 2U);
+    EXPECT_EQ(names_in(folder).size(), 2U);
   }
 }
 
@@ -148,7 +136,7 @@ TEST(NewTrace, TakesAnyNameAsThatOfAFile) {
   EXPECT_EQ(creation_error("", false), "found an empty name, expected a file's");
   EXPECT_EQ(atomic_error("", false), "found an empty name, expected a file's");
   fs::current_path(before);
-  EXPECT_EQ(files_in(folder).size(), 4U);
+  EXPECT_EQ(names_in(folder).size(), 4U);
 }
 
 TEST(NewTrace, DoesNotReplaceWhatHasComeToBeMeanwhile) {

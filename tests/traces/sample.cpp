@@ -326,6 +326,19 @@ Sample make_sample_file(const std::filesystem::path& path, const SampleOptions& 
   return sample;
 }
 
+std::vector<std::string> names_in(const TestFolder& folder) {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(folder.path()))
+    names.push_back(entry.path().filename());
+  std::ranges::sort(names);
+  return names;
+}
+
+void copy_with_log(const std::filesystem::path& from, const std::filesystem::path& to) {
+  for (const char* const suffix : {"", "-wal"})
+    std::filesystem::copy_file(from.string() + suffix, to.string() + suffix);
+}
+
 std::filesystem::path parent_in_memory() {
   const char* const memory = "/dev/shm";
   return ::access(memory, W_OK) == 0 ? memory : std::filesystem::temp_directory_path();

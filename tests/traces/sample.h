@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "../temporary_folder.h"
+#include "../value_of.h"
 
 namespace draftscope::traces {
 
@@ -47,6 +48,23 @@ Sample write_sample(Writer& writer, const SampleOptions& options = {});
 Sample make_sample_file(const std::filesystem::path& path, const SampleOptions& options = {});
 
 using TestFolder = test::TemporaryFolder;
+
+/// A sample in the file "trace.dstrace" of a folder.
+struct SampleFile {
+  explicit SampleFile(const SampleOptions& options = {}) : sample(make_sample_file(path, options)) {}
+
+  [[nodiscard]] Reader open() const { return value_of(Reader::open(path)); }
+
+  TestFolder folder;
+  std::filesystem::path path = folder / "trace.dstrace";
+  Sample sample;
+};
+
+/// Names of a folder's files, in order.
+[[nodiscard]] std::vector<std::string> names_in(const TestFolder& folder);
+
+/// Copies a recording that was cut off: the file and its log.
+void copy_with_log(const std::filesystem::path& from, const std::filesystem::path& to);
 
 /// A folder in memory if there is one, for tests with so many files that syncing them takes long.
 [[nodiscard]] std::filesystem::path parent_in_memory();

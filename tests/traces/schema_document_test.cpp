@@ -28,17 +28,15 @@ std::vector<std::string> documented_queries() {
 }
 
 TEST(SchemaDocument, GivesQueriesThatRunAndFindRows) {
-  const TestFolder folder;
-  make_sample_file(folder / "trace.dstrace", {.runs = 3, .requests_per_run = 6, .max_rounds = 20});
+  const SampleFile file({.runs = 3, .requests_per_run = 6, .max_rounds = 20});
   const auto queries = documented_queries();
   EXPECT_GE(queries.size(), 10U);
   for (const std::string& sql : queries)
-    EXPECT_FALSE(query(folder / "trace.dstrace", sql).empty()) << "no rows from:\n" << sql;
+    EXPECT_FALSE(query(file.path, sql).empty()) << "no rows from:\n" << sql;
 }
 
 TEST(SchemaDocument, NamesEveryTableAndColumn) {
-  const TestFolder folder;
-  make_sample_file(folder / "trace.dstrace");
+  const SampleFile file;
   const std::string text = document();
   const auto expect_named = [&](std::string_view table) {
     const std::string heading = "\n### " + std::string(table) + " ";
@@ -46,13 +44,12 @@ TEST(SchemaDocument, NamesEveryTableAndColumn) {
     ASSERT_NE(start, std::string::npos) << table;
     const std::string section = text.substr(start, text.find("\n##", start + 4) - start);
     for (const auto& row :
-         query(folder / "trace.dstrace", "SELECT name FROM pragma_table_info('" + std::string(table) + "')"))
+         query(file.path, "SELECT name FROM pragma_table_info('" + std::string(table) + "')"))
       EXPECT_NE(section.find("`" + row[0] + "`"), std::string::npos) << table << "." << row[0];
   };
   expect_named("meta");
   for_each_table([&](const auto& table) { expect_named(table.name); });
-  for (const auto& row :
-       query(folder / "trace.dstrace", "SELECT name FROM sqlite_schema WHERE type = 'view'"))
+  for (const auto& row : query(file.path, "SELECT name FROM sqlite_schema WHERE type = 'view'"))
     EXPECT_NE(text.find("`" + row[0] + "`"), std::string::npos) << row[0];
 }
 
@@ -68,34 +65,32 @@ void expect_columns_of(const std::filesystem::path& path) {
 }
 
 TEST(Schema, HasTheColumnsOfTheRecordsInTheirOrder) {
-  const TestFolder folder;
-  const auto path = folder / "trace.dstrace";
-  make_sample_file(path);
-  for_each_table([&]<typename Record>(const Table<Record>& /*table*/) { expect_columns_of<Record>(path); });
+  const SampleFile file;
+  for_each_table(
+      [&]<typename Record>(const Table<Record>& /*table*/) { expect_columns_of<Record>(file.path); });
 }
 
 TEST(Schema, DeclaresEveryReferenceAndASampleKeepsThem) {
-  const TestFolder folder;
-  make_sample_file(folder / "trace.dstrace");
-  EXPECT_TRUE(query(folder / "trace.dstrace", "PRAGMA foreign_key_check").empty());
-  EXPECT_EQ(query(folder / "trace.dstrace",
-                  "SELECT count(*) FROM pragma_table_list AS t, pragma_foreign_key_list(t.name)")[0][0],
-            "29");
-  EXPECT_TRUE(query(folder / "trace.dstrace",
+  const SampleFile file;
+  EXPECT_TRUE(query(file.path, "PRAGMA foreign_key_check").empty());
+  EXPECT_EQ(
+      query(file.path, "SELECT count(*) FROM pragma_table_list AS t, pragma_foreign_key_list(t.name)")[0][0],
+      "29");
+  EXPECT_TRUE(query(file.path,
                     "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = "
                     "'table' AND name NOT LIKE 'sqlite_%' AND NOT strict")
                   .empty());
 }
 
 TEST(Views, AgreeWithTheRecords) {
-  const TestFolder folder;
-  const Sample sample = make_sample_file(folder / "trace.dstrace", {.requests_per_run = 4});
+  const SampleFile file({.requests_per_run = 4});
+  const Recording& recording = file.sample.recording;
   std::int64_t drafted = 0, accepted = 0, emitted = 0, rounds = 0;
-  const RunId run_id = sample.recording.runs.back().id;
+  const RunId run_id = recording.runs.back().id;
   std::set<RequestId> requests;
-  for (const Request& request : sample.recording.requests)
+  for (const Request& request : recording.requests)
     if (request.run_id == run_id) requests.insert(request.id);
-  for (const Round& round : sample.recording.rounds) {
+  for (const Round& round : recording.rounds) {
     if (!requests.contains(round.request_id)) continue;
     ++rounds;
     drafted += round.drafted;
@@ -103,7 +98,7 @@ TEST(Views, AgreeWithTheRecords) {
     emitted += round.emitted;
   }
   const auto figures =
-      query(folder / "trace.dstrace",
+      query(file.path,
             "SELECT requests, rounds, drafted, accepted, acceptance_rate, emitted_tokens_per_round "
             "FROM run_figures WHERE run = " +
                 std::to_string(run_id.value()));

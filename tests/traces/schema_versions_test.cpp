@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // version_4.dstrace was written by the last writer of schema version 4; it is never written anew.
-#include <draftscope/traces/exporters.h>
+#include <draftscope/traces/reader.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -44,14 +44,6 @@ TEST(Version5, HasNoRegistersAndBreaksNoRule) {
     return true;
   }));
   EXPECT_TRUE(has_operations);
-}
-
-TEST(Version4, GoesOutInEveryFormat) {
-  const TestFolder folder;
-  auto reader = value_of(Reader::open(version_4_file()));
-  EXPECT_TRUE(export_perfetto(reader, folder / "trace.pftrace"));
-  EXPECT_TRUE(export_chrome(reader, folder / "trace.json"));
-  EXPECT_TRUE(export_spec_bench(reader, folder / "answers"));
 }
 
 TEST(Version4, KeepsItsRules) {

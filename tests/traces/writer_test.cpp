@@ -12,13 +12,9 @@ namespace draftscope::traces {
 namespace {
 
 TEST(Writer, LeavesASingleFile) {
-  const TestFolder folder;
-  make_sample_file(folder / "trace.dstrace");
-  std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(folder.path()))
-    names.push_back(entry.path().filename());
-  EXPECT_THAT(names, testing::ElementsAre("trace.dstrace"));
-  EXPECT_EQ(query(folder / "trace.dstrace", "PRAGMA journal_mode")[0][0], "delete");
+  const SampleFile file;
+  EXPECT_THAT(names_in(file.folder), testing::ElementsAre("trace.dstrace"));
+  EXPECT_EQ(query(file.path, "PRAGMA journal_mode")[0][0], "delete");
 }
 
 TEST(Writer, GivesTheSameIdForTheSameTextAndTheSameLayerSet) {

@@ -72,4 +72,10 @@ nlohmann::json stated_figures(const Imported& imported) {
   return all.is_object() && !all.empty() ? all.begin().value() : nlohmann::json();
 }
 
+void expect_stated(const Imported& imported,
+                   std::initializer_list<std::pair<const char*, nlohmann::json>> expected) {
+  const nlohmann::json stated = stated_figures(imported);
+  for (const auto& [name, value] : expected) EXPECT_EQ(stated.value(name, nlohmann::json()), value) << name;
+}
+
 }  // namespace draftscope::traces

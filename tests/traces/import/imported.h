@@ -6,10 +6,12 @@
 #include <draftscope/traces/import.h>
 #include <draftscope/traces/reader.h>
 #include <filesystem>
+#include <initializer_list>
 #include <nlohmann/json.hpp>
 #include <ostream>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "../../temporary_folder.h"
@@ -56,5 +58,8 @@ struct Imported {
 
 /// Value of `stated_figures` in `meta`, for its first run.
 [[nodiscard]] nlohmann::json stated_figures(const Imported& imported);
+/// Expects these among the stated figures.
+void expect_stated(const Imported& imported,
+                   std::initializer_list<std::pair<const char*, nlohmann::json>> expected);
 
 }  // namespace draftscope::traces

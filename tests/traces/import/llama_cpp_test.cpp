@@ -4,7 +4,6 @@
 // wording of its source. speculative_simple_*.log and speculative.log come from the real programs (commit
 // 0c1e570), cut to the lines of drafts and sums. speculative_simple.log is handwritten, with the wording of
 // the source.
-#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -21,17 +20,43 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::SizeIs;
 
-std::vector<std::string> lines_of(const std::filesystem::path& file) {
+using Lines = std::vector<std::string>;
+
+Lines lines_of(const std::filesystem::path& file) {
   std::ifstream stream(file);
-  std::vector<std::string> lines;
+  Lines lines;
   for (std::string line; std::getline(stream, line);) lines.push_back(line);
   return lines;
 }
 
-std::string joined(const std::vector<std::string>& lines) {
+Lines begin_of(Lines lines, std::size_t count) {
+  lines.resize(count);
+  return lines;
+}
+
+Lines with_line(Lines lines, std::size_t place, const std::string& line) {
+  lines.insert(lines.begin() + static_cast<std::ptrdiff_t>(place), line);
+  return lines;
+}
+
+Lines without_line(Lines lines, std::size_t place) {
+  lines.erase(lines.begin() + static_cast<std::ptrdiff_t>(place));
+  return lines;
+}
+
+/// The lines with one of them before the one that precedes it.
+Lines swapped(Lines lines, std::size_t place) {
+  std::swap(lines[place], lines[place - 1]);
+  return lines;
+}
+
+/// Imports a log of these lines, as far as it goes.
+Result<ImportSummary> import_lines(const Lines& lines, bool is_partial = false) {
+  const ImportFolder folder;
   std::string text;
   for (const std::string& line : lines) text += line + "\n";
-  return text;
+  return import_recordings({folder.write("run.log", text)}, {.format = "llama-cpp", .partial = is_partial},
+                           folder / "out.dstrace");
 }
 
 /// (drafted, accepted, emitted) of a request's rounds.
@@ -194,11 +219,11 @@ std::int64_t stated(const std::filesystem::path& file, const std::string& name) 
 }
 
 TEST(LlamaCppImport, HasTheRoundsOfTheRealProgram) {
-  const ImportFolder folder;
-  for (const char* name : {"model", "undrafted"}) {
+  for (const std::string name :
+       {"llama_cpp/speculative_simple_model.log", "llama_cpp/speculative_simple_undrafted.log"}) {
     SCOPED_TRACE(name);
-    const auto file = fixture(fmt::format("llama_cpp/speculative_simple_{}.log", name));
-    const Imported log = import_soundly({file}, {}, folder / fmt::format("{}.dstrace", name));
+    const auto file = fixture(name);
+    const Imported log = import_fixture(name);
     ASSERT_THAT(log.recording.requests, SizeIs(1));
     const Request& request = log.recording.requests[0];
     EXPECT_EQ(static_cast<std::int64_t>(request.tokens.size()), stated(file, "n_predict"));
@@ -220,14 +245,12 @@ TEST(LlamaCppImport, HasTheRoundsOfTheRealProgram) {
 }
 
 TEST(LlamaCppImport, KnowsTheSumsOfTheRealProgramsByTheirFirstLines) {
-  const ImportFolder folder;
-  for (const char* name : {"speculative_simple_quiet", "speculative"}) {
+  for (const std::string name : {"llama_cpp/speculative_simple_quiet.log", "llama_cpp/speculative.log"}) {
     SCOPED_TRACE(name);
-    const auto file = fixture(fmt::format("llama_cpp/{}.log", name));
-    const Imported log = import_soundly({file}, {}, folder / fmt::format("{}.dstrace", name));
+    const auto file = fixture(name);
+    const Imported log = import_fixture(name);
     EXPECT_THAT(log.summary.formats, ElementsAre("llama-cpp"));
-    EXPECT_EQ(stated_figures(log)["drafted"], stated(file, "n_drafted"));
-    EXPECT_EQ(stated_figures(log)["accepted"], stated(file, "n_accept"));
+    expect_stated(log, {{"drafted", stated(file, "n_drafted")}, {"accepted", stated(file, "n_accept")}});
     EXPECT_THAT(log.summary.missing, Contains(MissingData::rounds));
   }
 }
@@ -250,41 +273,22 @@ TEST(LlamaCppImport, KeepsTheSumsOfAProgramThatSaysNoRounds) {
 }
 
 TEST(LlamaCppImport, NoticesWhatACommandLineProgramsLogLacks) {
-  const ImportFolder folder;
-  ImportOptions options;
-  options.overwrite = true;
-  options.format = "llama-cpp";
-  const auto whole = lines_of(fixture("llama_cpp/speculative_simple.log"));
-  const auto import = [&](const std::vector<std::string>& lines) {
-    return import_recordings({folder.write("run.log", joined(lines))}, options, folder / "out.dstrace");
-  };
+  const Lines whole = lines_of(fixture("llama_cpp/speculative_simple.log"));
   for (std::size_t i = 0; i < whole.size(); ++i) {
     SCOPED_TRACE(whole[i]);
-    options.partial = false;
-    EXPECT_FALSE(import({whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(i)})) << "it is cut off";
-    options.partial = true;
-    const auto partial = import({whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(i)});
-    EXPECT_EQ(partial.has_value(), i > 5) << "from the first round on";
-    options.partial = false;
+    EXPECT_FALSE(import_lines(begin_of(whole, i))) << "it is cut off";
+    EXPECT_EQ(import_lines(begin_of(whole, i), true).has_value(), i > 5) << "from the first round on";
     if (whole[i].find("draft tokens") == std::string::npos) continue;
-    auto lines = whole;
-    lines.insert(lines.begin() + static_cast<std::ptrdiff_t>(i), whole[i]);
-    EXPECT_FALSE(import(lines)) << "doubled";
-    lines = whole;
-    lines.erase(lines.begin() + static_cast<std::ptrdiff_t>(i));
-    EXPECT_FALSE(import(lines)) << "lost";
+    EXPECT_FALSE(import_lines(with_line(whole, i, whole[i]))) << "doubled";
+    EXPECT_FALSE(import_lines(without_line(whole, i))) << "lost";
     if (whole[i - 1].find("called impl") != std::string::npos) {
-      lines = whole;
-      std::swap(lines[i], lines[i - 1]);
-      EXPECT_FALSE(import(lines)) << "out of order";
+      EXPECT_FALSE(import_lines(swapped(whole, i))) << "out of order";
     }
-    lines = whole;
+    Lines lines = whole;
     lines[i].replace(lines[i].find("accepted"), 12, "accepted 4/3");
-    EXPECT_FALSE(import(lines)) << "more accepted than drafted";
-    lines = whole;
-    lines.insert(lines.begin() + static_cast<std::ptrdiff_t>(i),
-                 whole[i].substr(0, 15) + "partial acceptance: 1 < 3, restoring checkpoint");
-    const auto restored = import(lines);
+    EXPECT_FALSE(import_lines(lines)) << "more accepted than drafted";
+    const auto restored = import_lines(
+        with_line(whole, i, whole[i].substr(0, 15) + "partial acceptance: 1 < 3, restoring checkpoint"));
     ASSERT_FALSE(restored);
     EXPECT_THAT(restored.error().message, HasSubstr("a checkpoint is restored"));
   }
@@ -330,49 +334,32 @@ TEST(LlamaCppImport, RefusesInOneLineWhatCannotBe) {
 }
 
 TEST(LlamaCppImport, NoticesLinesThatAreCutOffDoubledOrOutOfOrder) {
-  const auto whole = lines_of(fixture("llama_cpp/server_trace.log"));
-  const ImportFolder folder;
-  ImportOptions options;
-  options.overwrite = true;
-  options.format = "llama-cpp";
+  const Lines whole = lines_of(fixture("llama_cpp/server_trace.log"));
   for (std::size_t i = 0; i < whole.size(); ++i) {
     SCOPED_TRACE(whole[i]);
     const bool is_round = whole[i].find("draft tokens") != std::string::npos;
-    const auto file =
-        folder.write("cut.log", joined({whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(i)}));
-    const auto cut = import_recordings({file}, options, folder / "out.dstrace");
+    const auto cut = import_lines(begin_of(whole, i));
     if (is_round) {
       EXPECT_FALSE(cut) << "in the middle of a task";
     }
-    options.partial = true;
-    const auto partial = import_recordings({file}, options, folder / "out.dstrace");
+    const auto partial = import_lines(begin_of(whole, i), true);
     if (cut) {
       EXPECT_TRUE(partial);
     }
     if (!partial) {
       EXPECT_THAT(partial.error().message, HasSubstr("holds no task"));
     }
-    options.partial = false;
     if (!is_round) continue;
-    auto doubled = whole;
-    doubled.insert(doubled.begin() + static_cast<std::ptrdiff_t>(i), whole[i]);
-    EXPECT_FALSE(
-        import_recordings({folder.write("doubled.log", joined(doubled))}, options, folder / "out.dstrace"));
-    auto swapped = whole;
-    std::swap(swapped[i], swapped[i - 1]);
-    EXPECT_FALSE(
-        import_recordings({folder.write("swapped.log", joined(swapped))}, options, folder / "out.dstrace"));
-    auto missing = whole;
-    missing.erase(missing.begin() + static_cast<std::ptrdiff_t>(i));
-    EXPECT_FALSE(
-        import_recordings({folder.write("missing.log", joined(missing))}, options, folder / "out.dstrace"));
+    EXPECT_FALSE(import_lines(with_line(whole, i, whole[i]))) << "doubled";
+    EXPECT_FALSE(import_lines(swapped(whole, i))) << "out of order";
+    EXPECT_FALSE(import_lines(without_line(whole, i))) << "lost";
   }
 }
 
 TEST(LlamaCppImport, SetsABaselinesLogBesideIt) {
   const ImportFolder folder;
   ImportOptions options;
-  options.baseline = folder.write("plain.log", joined(lines_of(fixture("llama_cpp/server_ngramv.log"))));
+  options.baseline = folder.write("plain.log", test::bytes_of(fixture("llama_cpp/server_ngramv.log")));
   const Imported both = import_fixture("llama_cpp/server_trace.log", options);
   ASSERT_THAT(both.recording.runs, SizeIs(2));
   EXPECT_TRUE(both.recording.runs[0].is_baseline);

@@ -18,10 +18,10 @@ using ::testing::SizeIs;
 TEST(SglangImport, SumsCountsUnderAllTheNamesThatTheyHad) {
   const Imported answers = import_fixture("sglang/documented.jsonl");
   EXPECT_THAT(answers.summary.formats, ElementsAre("sglang"));
-  EXPECT_EQ(stated_figures(answers)["verify_steps"], 43 + 10 + 4 + 2);
-  EXPECT_EQ(stated_figures(answers)["drafted_tokens"], 215 + 30 + 12 + 6);
-  EXPECT_EQ(stated_figures(answers)["accepted_tokens"], 63 + 10 + 4 + 4);
-  EXPECT_EQ(stated_figures(answers)["accepted_histogram"], (std::vector<int>{15, 17, 13, 5, 0, 3}));
+  expect_stated(answers, {{"verify_steps", 43 + 10 + 4 + 2},
+                          {"drafted_tokens", 215 + 30 + 12 + 6},
+                          {"accepted_tokens", 63 + 10 + 4 + 4},
+                          {"accepted_histogram", {15, 17, 13, 5, 0, 3}}});
   ASSERT_THAT(answers.recording.rounds, SizeIs(2)) << "an order is in the last answer alone";
   EXPECT_EQ(answers.recording.rounds[0].drafted, 3);
   EXPECT_EQ(answers.recording.rounds[0].accepted, 3);
@@ -81,8 +81,7 @@ TEST(LlamaAnswersImport, AgreeWithTheLogOfTheSameRun) {
     drafted += round.drafted;
     accepted += round.accepted;
   }
-  EXPECT_EQ(stated_figures(answers)["drafted_tokens"], drafted);
-  EXPECT_EQ(stated_figures(answers)["accepted_tokens"], accepted);
+  expect_stated(answers, {{"drafted_tokens", drafted}, {"accepted_tokens", accepted}});
   ASSERT_THAT(answers.recording.requests, SizeIs(3));
   EXPECT_EQ(answers.recording.requests[0].tokens.size(), log.recording.requests[0].tokens.size());
   EXPECT_THAT(answers.recording.requests[0].text, HasSubstr("os.path.isfile"));

@@ -91,8 +91,7 @@ TEST(LlamaCppImport, TakesTimesThatDoNotNameTheirTaskAndServersThatBeganAnew) {
   const Imported named = import_text("a.log", log + log);
   ASSERT_THAT(named.recording.requests, SizeIs(2));
   EXPECT_EQ(named.recording.requests[0].tokens.size(), 50U);
-  EXPECT_EQ(stated_figures(named)["accepted"], 60);
-  EXPECT_EQ(stated_figures(named)["drafted"], 100);
+  expect_stated(named, {{"accepted", 60}, {"drafted", 100}});
   const std::string server = bytes_of(fixture("llama_cpp/server_default.log"));
   const Imported anew = import_text("b.log", server + server);
   ASSERT_THAT(anew.recording.requests, SizeIs(2));
@@ -105,8 +104,7 @@ TEST(AcceptanceImport, StatesTheSumsOfResponsesWithoutLists) {
   const Imported log = import_text(
       "a.jsonl",
       R"({"usage":{"completion_tokens":6},"metrics":{"speculative_decoding":{"num_spec_steps":3,"num_draft_tokens":9,"num_accepted_draft_tokens":3,"acceptance_histogram":{"0":1,"1":1,"2":1}}}})");
-  EXPECT_EQ(stated_figures(log)["accepted_tokens"], 3);
-  EXPECT_EQ(stated_figures(log)["drafted_tokens"], 9);
+  expect_stated(log, {{"accepted_tokens", 3}, {"drafted_tokens", 9}});
   EXPECT_THAT(log.recording.rounds, SizeIs(0));
 }
 
@@ -127,8 +125,7 @@ TEST(VllmLogImport, TakesV0sWordsOfAnInterval) {
                   "accepted tokens: 3, Number of draft tokens: 6, \n"
                   "INFO [metrics.py:1] Speculative metrics: Draft acceptance rate: 0.250, Number of "
                   "accepted tokens: 1, Number of draft tokens: 4, \n");
-  EXPECT_EQ(stated_figures(log)["accepted_tokens"], 4);
-  EXPECT_EQ(stated_figures(log)["drafted_tokens"], 10);
+  expect_stated(log, {{"accepted_tokens", 4}, {"drafted_tokens", 10}});
   EXPECT_FALSE(stated_figures(log).contains("verify_steps")) << "the line has neither steps nor a length";
 }
 
@@ -170,8 +167,7 @@ TEST(JsonImport, TakesObjectsOverSeveralLinesAndLists) {
 
 TEST(VllmLogImport, TakesTheLastOfTotalsAndWhatCameOut) {
   const Imported log = import_fixture("vllm_log/totals.log");
-  EXPECT_EQ(stated_figures(log)["accepted_tokens"], 48);
-  EXPECT_EQ(stated_figures(log)["verify_steps"], 20);
+  expect_stated(log, {{"accepted_tokens", 48}, {"verify_steps", 20}});
   EXPECT_EQ(stated_figures(log)["mean_accepted_length"], 2.5) << "50 tokens came out of 20 verifications";
 }
 
@@ -218,17 +214,16 @@ TEST(PrometheusImport, IsTheDifferenceOfTwoScrapes) {
                    "demo\",position=\"1\"} 3\n");
   const Imported both = import_soundly({before, fixture("prometheus/vllm.txt")}, {.specification = "mtp"},
                                        folder / "a.dstrace");
-  EXPECT_EQ(stated_figures(both)["verify_steps"], 20);
-  EXPECT_EQ(stated_figures(both)["drafted_tokens"], 60);
-  EXPECT_EQ(stated_figures(both)["accepted_tokens"], 30);
-  EXPECT_EQ(stated_figures(both)["mean_accepted_length"], 2.5);
+  expect_stated(
+      both,
+      {{"verify_steps", 20}, {"drafted_tokens", 60}, {"accepted_tokens", 30}, {"mean_accepted_length", 2.5}});
   EXPECT_EQ(both.recording.runs.at(0).specification, "mtp");
 
   const Imported one = import_fixture("prometheus/vllm.txt");
-  EXPECT_EQ(stated_figures(one)["verify_steps"], 30);
-  EXPECT_EQ(stated_figures(one)["time_to_first_token_ns"], 0.25e9);
-  EXPECT_EQ(stated_figures(one)["decode_tokens_per_second"], 46.0);
-  EXPECT_EQ(stated_figures(one)["acceptance_by_position"], (std::vector<double>{0.8, 0.5}));
+  expect_stated(one, {{"verify_steps", 30},
+                      {"time_to_first_token_ns", 0.25e9},
+                      {"decode_tokens_per_second", 46.0},
+                      {"acceptance_by_position", {0.8, 0.5}}});
   EXPECT_EQ(one.recording.meta.at("model"), "tiny/demo");
 
   EXPECT_THAT(refusal_of({fixture("prometheus/vllm.txt"), before}, folder),
@@ -242,12 +237,10 @@ TEST(ServeBenchImport, TakesBothProgramsAndTheirRequests) {
   ASSERT_THAT(vllm.recording.requests, SizeIs(2));
   EXPECT_EQ(vllm.recording.requests[0].end_ns, 440'000'000);
   EXPECT_EQ(vllm.recording.requests[0].tokens.size(), 12U);
-  EXPECT_EQ(stated_figures(vllm)["acceptance_rate"], 0.5);
-  EXPECT_EQ(stated_figures(vllm)["verify_steps"], 6);
+  expect_stated(vllm, {{"acceptance_rate", 0.5}, {"verify_steps", 6}});
   const Imported sglang = import_fixture("serve_bench/sglang.jsonl");
   ASSERT_THAT(sglang.recording.runs, SizeIs(2)) << "a run a line";
-  EXPECT_EQ(stated_figures(sglang)["mean_accepted_length"], 2.75);
-  EXPECT_EQ(stated_figures(sglang)["tokens_per_second"], 15.0);
+  expect_stated(sglang, {{"mean_accepted_length", 2.75}, {"tokens_per_second", 15.0}});
 }
 
 TEST(GuidellmImport, MakesARunOfEachBenchmark) {
@@ -265,8 +258,7 @@ TEST(LmStudioImport, TakesServersAndLibrariesNames) {
   EXPECT_EQ(log.recording.requests[0].end_ns, 600'000'000);
   EXPECT_EQ(log.recording.requests[0].tokens.size(), 30U);
   EXPECT_EQ(log.recording.requests[1].stop, RequestStop::length);
-  EXPECT_EQ(stated_figures(log)["drafted_tokens"], 50);
-  EXPECT_EQ(stated_figures(log)["accepted_tokens"], 25);
+  expect_stated(log, {{"drafted_tokens", 50}, {"accepted_tokens", 25}});
 }
 
 TEST(LlamaCppImport, KeepsTheSumsOfAServerAtItsDefaultVerbosity) {
@@ -274,10 +266,10 @@ TEST(LlamaCppImport, KeepsTheSumsOfAServerAtItsDefaultVerbosity) {
   ASSERT_THAT(log.recording.requests, SizeIs(1));
   EXPECT_EQ(log.recording.requests[0].tokens.size(), 50U);
   EXPECT_EQ(log.recording.requests[0].end_ns - log.recording.requests[0].start_ns, 800'010'000);
-  EXPECT_EQ(stated_figures(log)["accepted"], 30);
-  EXPECT_EQ(stated_figures(log)["drafted"], 50);
-  EXPECT_EQ(stated_figures(log)["mean_accepted_length"], 2.5);
-  EXPECT_EQ(stated_figures(log)["acceptance_by_position"], (std::vector<double>{0.8, 0.5, 0.2}));
+  expect_stated(log, {{"accepted", 30},
+                      {"drafted", 50},
+                      {"mean_accepted_length", 2.5},
+                      {"acceptance_by_position", {0.8, 0.5, 0.2}}});
   EXPECT_THAT(log.summary.missing, Contains(MissingData::rounds));
   EXPECT_THAT(log.summary.missing, Not(Contains(MissingData::plain_steps)));
 }

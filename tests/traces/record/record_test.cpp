@@ -51,13 +51,19 @@ draftscope_recording* created(const std::filesystem::path& path) {
   return recording;
 }
 
+/// The id of a request of this run that has begun.
+std::uint64_t begun(draftscope_recording* recording, const char* run) {
+  const auto request = request_of(run);
+  std::uint64_t id = 0;
+  EXPECT_EQ(draftscope_record_begin(recording, &request, &id), 0);
+  return id;
+}
+
 TEST(Record, MakesASoundTraceOfWhatItWasTold) {
   const TestFolder folder;
   draftscope_recording* const recording = created(folder / "a.dstrace");
-  std::uint64_t first = 0, second = 0;
-  const auto request = request_of("tree:width=2");
-  ASSERT_EQ(draftscope_record_begin(recording, &request, &first), 0);
-  ASSERT_EQ(draftscope_record_begin(recording, &request, &second), 0);
+  const std::uint64_t first = begun(recording, "tree:width=2");
+  const std::uint64_t second = begun(recording, "tree:width=2");
   EXPECT_NE(first, second);
   auto tree = round_of(3, 2);
   const std::int32_t tokens[] = {7, 8, 9}, parents[] = {-1, -1, 1};
@@ -100,10 +106,9 @@ struct Wrong {
 TEST(Record, RefusesWrongCallsInOneLineAndGoesOn) {
   const TestFolder folder;
   draftscope_recording* const recording = created(folder / "a.dstrace");
-  std::uint64_t id = 0, ended = 0;
+  const std::uint64_t ended = begun(recording, "x");
+  const std::uint64_t id = begun(recording, "x");
   const auto request = request_of("x");
-  ASSERT_EQ(draftscope_record_begin(recording, &request, &ended), 0);
-  ASSERT_EQ(draftscope_record_begin(recording, &request, &id), 0);
   draftscope_record_end end = DRAFTSCOPE_RECORD_END_INIT;
   ASSERT_EQ(draftscope_record_finish(recording, ended, &end), 0);
   const auto good = round_of(2, 1);
@@ -163,28 +168,27 @@ TEST(Record, RefusesWrongCallsInOneLineAndGoesOn) {
 TEST(Record, CreatesNothingWhereItIsRefused) {
   const TestFolder folder;
   write_file(folder / "there.dstrace", "old");
+  const std::string path = folder / "a";
+  const std::string missing = folder / "no/such/folder";
+  const std::string there = folder / "there.dstrace";
   draftscope_recording* recording = nullptr;
   char message[300];
   const auto all = settings();
   auto broken = settings();
   broken.parameters = "[1]";
-  EXPECT_EQ(draftscope_record_create(nullptr, &all, &recording, message, sizeof message),
-            DRAFTSCOPE_RECORD_ARGUMENT);
-  EXPECT_EQ(draftscope_record_create((folder / "a").c_str(), nullptr, &recording, message, sizeof message),
-            DRAFTSCOPE_RECORD_ARGUMENT);
-  EXPECT_EQ(draftscope_record_create((folder / "a").c_str(), &all, nullptr, message, sizeof message),
-            DRAFTSCOPE_RECORD_ARGUMENT);
-  EXPECT_EQ(draftscope_record_create((folder / "a").c_str(), &broken, &recording, message, sizeof message),
-            DRAFTSCOPE_RECORD_ARGUMENT);
-  EXPECT_EQ(draftscope_record_create((folder / "no/such/folder").c_str(), &all, &recording, message,
-                                     sizeof message),
-            DRAFTSCOPE_RECORD_DISK);
-  EXPECT_EQ(
-      draftscope_record_create((folder / "there.dstrace").c_str(), &all, &recording, message, sizeof message),
-      DRAFTSCOPE_RECORD_DISK);
+  const auto create = [&](const char* file, const draftscope_record_settings* with,
+                          draftscope_recording** made) {
+    return draftscope_record_create(file, with, made, message, sizeof message);
+  };
+  EXPECT_EQ(create(nullptr, &all, &recording), DRAFTSCOPE_RECORD_ARGUMENT);
+  EXPECT_EQ(create(path.c_str(), nullptr, &recording), DRAFTSCOPE_RECORD_ARGUMENT);
+  EXPECT_EQ(create(path.c_str(), &all, nullptr), DRAFTSCOPE_RECORD_ARGUMENT);
+  EXPECT_EQ(create(path.c_str(), &broken, &recording), DRAFTSCOPE_RECORD_ARGUMENT);
+  EXPECT_EQ(create(missing.c_str(), &all, &recording), DRAFTSCOPE_RECORD_DISK);
+  EXPECT_EQ(create(there.c_str(), &all, &recording), DRAFTSCOPE_RECORD_DISK);
   EXPECT_THAT(message, HasSubstr("there.dstrace"));
   char little[8];
-  draftscope_record_create((folder / "there.dstrace").c_str(), &all, &recording, little, sizeof little);
+  draftscope_record_create(there.c_str(), &all, &recording, little, sizeof little);
   EXPECT_EQ(std::string(little).size(), 7U) << "cut to its room";
   EXPECT_EQ(recording, nullptr);
   EXPECT_EQ(read_file(folder / "there.dstrace"), "old");
@@ -193,9 +197,7 @@ TEST(Record, CreatesNothingWhereItIsRefused) {
 TEST(Record, TakesAnOlderCallersShorterStructs) {
   const TestFolder folder;
   draftscope_recording* const recording = created(folder / "a.dstrace");
-  std::uint64_t id = 0;
-  const auto request = request_of("x");
-  ASSERT_EQ(draftscope_record_begin(recording, &request, &id), 0);
+  const std::uint64_t id = begun(recording, "x");
   auto round = round_of(2, 1);
   round.size = offsetof(draftscope_record_round, tokens);
   round.tokens = reinterpret_cast<const std::int32_t*>(1);  // a field that the caller does not know
