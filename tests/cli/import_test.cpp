@@ -197,14 +197,5 @@ TEST(ImportCommand, AStatedRateHasAnIntervalThatIsNarrowerWithMoreDraftTokens) {
   EXPECT_GT(narrower, 1.2) << "tasks differ, however many tokens were drafted";
 }
 
-TEST(ImportCommand, RefusesToReplaceUnlessToldTo) {
-  const TemporaryFolder folder;
-  const std::string trace = (folder / "run.dstrace").string();
-  const std::vector<std::string> arguments{"import", fixture("chrome/rounds.json"), "-o", trace};
-  EXPECT_EQ(run_command(arguments).exit_code, 0);
-  EXPECT_THAT(run_command(arguments).err, HasSubstr("exists already"));
-  expect_success(run_line("import {} -o {} --overwrite", fixture("chrome/rounds.json"), trace));
-}
-
 }  // namespace
 }  // namespace draftscope::cli

@@ -34,12 +34,10 @@ std::vector<NumericOption> numeric_options() {
   return found;
 }
 
-TEST(NumericOptions, AreMany) {
-  EXPECT_GE(numeric_options().size(), 40U);
-}
-
 TEST(NumericOptions, RefuseWhatIsNoNumberOrDoesNotFit) {
-  for (const NumericOption& option : numeric_options()) {
+  const std::vector<NumericOption> options = numeric_options();
+  EXPECT_GE(options.size(), 40U);
+  for (const NumericOption& option : options) {
     std::vector<std::string> refused{
         "x", "nan", "inf", "1e999", "0x10", "1 ", "+1", "-99999999999999999999", "99999999999999999999999",
         "-3"};  // Two penalties go down to -2.
