@@ -195,17 +195,6 @@ void give_chat_template(const TemporaryFolder& folder, const std::string& chat_t
   std::ofstream(folder / "tokenizer_config.json") << config;
 }
 
-std::vector<std::string> words_of(std::string_view line, const std::vector<std::string>& values) {
-  std::vector<std::string> words;
-  auto value = values.begin();
-  std::istringstream stream{std::string(line)};
-  for (std::string word; stream >> word; words.push_back(word))
-    if (const std::size_t place = word.find("{}"); place != std::string::npos)
-      word.replace(place, 2, *value++);
-  EXPECT_EQ(value, values.end()) << line;
-  return words;
-}
-
 std::vector<std::string> record_arguments(const std::filesystem::path& trace, std::string_view options,
                                           const std::string& prompts, const std::string& model) {
   const std::string source = DRAFTSCOPE_SOURCE_DIR;

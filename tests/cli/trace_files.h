@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "../temporary_folder.h"
+#include "command_words.h"
 
 namespace draftscope::cli {
 
@@ -42,11 +43,6 @@ class SmallTrace : public ::testing::Test {
 
 /// Makes the folder a model: the shipped demo-layerskip, with a chat template.
 void give_chat_template(const TemporaryFolder& folder, const std::string& chat_template);
-
-/// Words of a command line, which is split at its blanks. Each {} in it stands for the next of `values`,
-/// which may hold blanks.
-[[nodiscard]] std::vector<std::string> words_of(std::string_view line,
-                                                const std::vector<std::string>& values = {});
 
 /// Arguments of `draftscope record` for a shipped model on shipped prompts, with one thread. `options` is a
 /// command line that is split at its blanks.

@@ -9,9 +9,11 @@
 
 #include <algorithm>
 #include <fstream>
-#include <iterator>
 #include <sstream>
 #include <utility>
+
+#include "../cli/command_words.h"
+#include "../temporary_folder.h"
 
 namespace draftscope::test {
 namespace {
@@ -24,28 +26,15 @@ constexpr std::size_t longest_error = 400;
 constexpr std::string_view ended_at_once = "files named *.partial may be left";
 
 constexpr const char* model = DRAFTSCOPE_SOURCE_DIR "/models/demo-draft";
-constexpr const char* corpus = DRAFTSCOPE_SOURCE_DIR "/tests/fuzz/corpus/import/";
+constexpr const char* spec_bench = DRAFTSCOPE_SOURCE_DIR "/tests/fuzz/corpus/import/spec_bench/";
+
+using cli::words_of;
 
 std::vector<std::string> record_arguments(const std::string& prompts, const std::string& output) {
-  return {"record",
-          "--model",
-          model,
-          "--prompts",
-          prompts,
-          "--max-tokens",
-          "6",
-          "--threads",
-          "2",
-          "--strategy",
-          "vanilla",
-          "--strategy",
-          "layerskip:exit=1,gamma=2",
-          "--level",
-          "ops",
-          "--shadow",
-          "--quiet",
-          "--output",
-          output};
+  return words_of(
+      "record --model {} --prompts {} --max-tokens 6 --threads 2 --strategy vanilla "
+      "--strategy layerskip:exit=1,gamma=2 --level ops --shadow --quiet --output {}",
+      {model, prompts, output});
 }
 
 std::string replaced(std::string text, std::string_view what, std::string_view with) {
@@ -59,12 +48,10 @@ std::map<std::string, std::string> files_in(const fs::path& folder) {
   std::map<std::string, std::string> files;
   for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder)) {
     const std::string name = fs::relative(entry.path(), folder).string();
-    if (!entry.is_regular_file()) {
+    if (entry.is_regular_file())
+      files[name] = bytes_of(entry.path());
+    else
       files[name + "/"];
-      continue;
-    }
-    std::ifstream file(entry.path(), std::ios::binary);
-    files[name].assign(std::istreambuf_iterator<char>(file), {});
   }
   return files;
 }
@@ -111,35 +98,28 @@ Result<Recorded> recorded(const fs::path& path) {
 }  // namespace
 
 std::vector<FaultedCommand> faulted_commands() {
-  const std::string trace = "IN/run.dstrace";
-  const std::string asked = "layerskip:exit=1,gamma=1";
-  std::vector<FaultedCommand> commands{
-      {"start", {"--version"}},
-      {"generate",
-       {"generate", "--model", model, "--strategy", "layerskip:exit=1,gamma=2", "--prompt",
-        "def f(x):", "--max-tokens", "6", "--threads", "2", "--quiet"}},
-      {"record", record_arguments("IN/prompts.jsonl", "OUT/run.dstrace"), Output::recording},
-      {"report", {"report", trace}},
-      {"explain", {"explain", trace, "--measured-only", "--quiet"}},
-      {"compare", {"compare", trace, trace}},
-      {"inspect", {"inspect", trace, "--validate"}},
-      {"simulate", {"simulate", trace, "--strategy", asked, "--draws", "200", "--quiet"}},
-      {"simulate_write",
-       {"simulate", trace, "--strategy", asked, "--draws", "200", "--quiet", "--write",
-        "OUT/predicted.dstrace"}},
-      {"simulate_output",
-       {"simulate", trace, "--strategy", asked, "--draws", "200", "--quiet", "--output",
-        "OUT/prediction.json"},
-       Output::prediction},
-      {"import",
-       {"import", std::string(corpus) + "spec_bench/layerskip_exit=2,gamma=4.jsonl", "--baseline",
-        std::string(corpus) + "spec_bench/vanilla.jsonl", "--output", "OUT/imported.dstrace"}},
-      {"report_json", {"report", trace, "--by", "category", "--json"}},
-      {"strategies_json", {"strategies", "--json"}}};
-  for (const char* const format : {"perfetto", "chrome", "spec-bench"})
-    commands.push_back({replaced(fmt::format("export_{}", format), "-", "_"),
-                        {"export", trace, "--to", format, "--output", "OUT/exported"}});
-  return commands;
+  const std::string simulate =
+      "simulate IN/run.dstrace --strategy layerskip:exit=1,gamma=1 --draws 200 --quiet";
+  return {{"start", {"--version"}},
+          {"generate", words_of("generate --model {} --strategy layerskip:exit=1,gamma=2 --prompt {} "
+                                "--max-tokens 6 --threads 2 --quiet",
+                                {model, "def f(x):"})},
+          {"record", record_arguments("IN/prompts.jsonl", "OUT/run.dstrace"), Output::recording},
+          {"report", words_of("report IN/run.dstrace")},
+          {"explain", words_of("explain IN/run.dstrace --measured-only --quiet")},
+          {"compare", words_of("compare IN/run.dstrace IN/run.dstrace")},
+          {"inspect", words_of("inspect IN/run.dstrace --validate")},
+          {"simulate", words_of(simulate)},
+          {"simulate_write", words_of(simulate + " --write OUT/predicted.dstrace")},
+          {"simulate_output", words_of(simulate + " --output OUT/prediction.json"), Output::prediction},
+          {"import", words_of("import {}layerskip_exit=2,gamma=4.jsonl --baseline {}vanilla.jsonl "
+                              "--output OUT/imported.dstrace",
+                              {spec_bench, spec_bench})},
+          {"report_json", words_of("report IN/run.dstrace --by category --json")},
+          {"strategies_json", words_of("strategies --json")},
+          {"export_perfetto", words_of("export IN/run.dstrace --to perfetto --output OUT/exported")},
+          {"export_chrome", words_of("export IN/run.dstrace --to chrome --output OUT/exported")},
+          {"export_spec_bench", words_of("export IN/run.dstrace --to spec-bench --output OUT/exported")}};
 }
 
 std::optional<std::string> make_inputs(const fs::path& folder) {
