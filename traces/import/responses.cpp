@@ -158,37 +158,44 @@ Result<std::optional<std::int64_t>> first_of(const JsonFields& fields, FieldName
   return std::nullopt;
 }
 
-/// Reads a duration in a field; -1 if absent.
 Result<std::int64_t> duration_in(const json* object, const char* name, double unit_ns,
                                  const std::string& where) {
   if (object == nullptr || !object->contains(name) || (*object)[name].is_null()) return -1;
   return json_duration_ns((*object)[name], unit_ns, where, name);
 }
 
-/// Reads ordered lists of one request.
+Result<std::int64_t> tokens_in(const JsonFields& fields, const char* name) {
+  DRAFTSCOPE_TRY_ASSIGN(const auto tokens, fields.integer(name, 0, max_answer_tokens));
+  return tokens.value_or(-1);
+}
+
+Result<std::vector<ForeignRound>> rounds_of_lengths(const std::vector<std::int64_t>& lengths, bool have_bonus,
+                                                    const std::optional<std::vector<std::int64_t>>& drafted,
+                                                    const std::string& where) {
+  if (drafted && drafted->size() != lengths.size())
+    return fail("{}: has draft lengths of {} rounds, expected as many as accepted lengths ({})", where,
+                drafted->size(), lengths.size());
+  std::vector<ForeignRound> rounds(lengths.size());
+  for (std::size_t i = 0; i < lengths.size(); ++i) {
+    rounds[i].accepted = have_bonus ? std::max<std::int64_t>(lengths[i] - 1, 0) : lengths[i];
+    if (have_bonus) rounds[i].emitted = lengths[i];
+    if (drafted) rounds[i].drafted = (*drafted)[i];
+  }
+  return rounds;
+}
+
 Result<std::vector<ForeignRound>> ordered_rounds(const JsonFields& fields, const std::string& where) {
-  std::vector<ForeignRound> rounds;
   DRAFTSCOPE_TRY_ASSIGN(const auto plain, fields.integers("per_step_accepted", 0, max_draft_tokens));
   DRAFTSCOPE_TRY_ASSIGN(const auto with_bonus, fields.integers("accept_lengths", 0, max_draft_tokens + 1));
   const auto& accepted = plain ? plain : with_bonus;
-  if (!accepted) return rounds;
+  if (!accepted) return std::vector<ForeignRound>{};
   DRAFTSCOPE_TRY_ASSIGN(auto drafted, fields.integers("per_step_drafted", 0, max_draft_tokens));
   DRAFTSCOPE_TRY_ASSIGN(const auto rows, fields.integers("verify_lengths", 0, max_draft_tokens + 1));
   if (!drafted && rows) {  // The root's row is counted.
     drafted.emplace();
     for (const std::int64_t row : *rows) drafted->push_back(std::max<std::int64_t>(row - 1, 0));
   }
-  if (drafted && drafted->size() != accepted->size())
-    return fail("{}: has draft lengths of {} rounds, expected as many as accepted lengths ({})", where,
-                drafted->size(), accepted->size());
-  for (std::size_t i = 0; i < accepted->size(); ++i) {
-    ForeignRound round;
-    round.accepted = plain ? (*accepted)[i] : std::max<std::int64_t>((*accepted)[i] - 1, 0);
-    round.emitted = plain ? -1 : (*accepted)[i];
-    if (drafted) round.drafted = (*drafted)[i];
-    rounds.push_back(round);
-  }
-  return rounds;
+  return rounds_of_lengths(*accepted, !plain, drafted, where);
 }
 
 Result<void> ResponseSums::add(const JsonFields& fields, const std::string& where) {

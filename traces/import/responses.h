@@ -42,6 +42,15 @@ inline constexpr std::array verify_step_names{"spec_verify_ct", "num_spec_steps"
 [[nodiscard]] Result<std::int64_t> duration_in(const nlohmann::json* object, const char* name, double unit_ns,
                                                const std::string& where);
 
+/// A number of tokens; -1 if the field is absent.
+[[nodiscard]] Result<std::int64_t> tokens_in(const JsonFields& fields, const char* name);
+
+/// Rounds of accepted lengths, with the bonus token or without, and of drafted lengths, if known. Error:
+/// lists of different lengths.
+[[nodiscard]] Result<std::vector<ForeignRound>> rounds_of_lengths(
+    const std::vector<std::int64_t>& lengths, bool have_bonus,
+    const std::optional<std::vector<std::int64_t>>& drafted, const std::string& where);
+
 /// Reads the rounds of one request from its ordered lists; no rounds where it has no lists.
 [[nodiscard]] Result<std::vector<ForeignRound>> ordered_rounds(const JsonFields& fields,
                                                                const std::string& where);

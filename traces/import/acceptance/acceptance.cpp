@@ -69,17 +69,7 @@ Result<std::vector<ForeignRound>> read_rounds(const JsonFields& fields) {
   } else {
     DRAFTSCOPE_TRY_ASSIGN(drafted, first_of(fields, {"per_step_drafted", "drafted"}, max_draft_tokens));
   }
-  if (drafted && drafted->size() != lengths.size())
-    return fail("{}: has draft lengths of {} rounds, expected as many as accepted lengths ({})", where,
-                drafted->size(), lengths.size());
-  std::vector<ForeignRound> rounds;
-  for (std::size_t i = 0; i < lengths.size(); ++i) {
-    ForeignRound round{.accepted = accepted ? lengths[i] : std::max<std::int64_t>(lengths[i] - 1, 0)};
-    if (!accepted) round.emitted = lengths[i];
-    if (drafted) round.drafted = (*drafted)[i];
-    rounds.push_back(round);
-  }
-  return rounds;
+  return rounds_of_lengths(lengths, !accepted, drafted, where);
 }
 
 /// Reads `wall_time` in seconds, or vLLM's two parts in milliseconds.

@@ -41,9 +41,7 @@ Result<Response> read_aiperf(const json& object, const std::string& where, Respo
   for (const auto& [name, target] : {std::pair{"output_sequence_length", &response.tokens},
                                      {"input_sequence_length", &response.prompt_tokens}})
     if (const json* const metric = object_in(metrics, name)) {
-      DRAFTSCOPE_TRY_ASSIGN(const auto count,
-                            JsonFields(*metric, where).integer("value", 0, max_answer_tokens));
-      *target = count.value_or(-1);
+      DRAFTSCOPE_TRY_ASSIGN(*target, tokens_in(JsonFields(*metric, where), "value"));
     }
   if (const json* const gaps = object_in(metrics, "inter_chunk_latency");
       gaps != nullptr && gaps->contains("value")) {

@@ -31,11 +31,8 @@ Result<Response> guide_request(const json& object, std::optional<RequestStop> st
   Response response;
   response.stop = stop;
   const JsonFields fields(object, where);
-  for (const auto& [name, target] :
-       {std::pair{"output_tokens", &response.tokens}, {"prompt_tokens", &response.prompt_tokens}}) {
-    DRAFTSCOPE_TRY_ASSIGN(const auto count, fields.integer(name, 0, max_answer_tokens));
-    *target = count.value_or(-1);
-  }
+  DRAFTSCOPE_TRY_ASSIGN(response.tokens, tokens_in(fields, "output_tokens"));
+  DRAFTSCOPE_TRY_ASSIGN(response.prompt_tokens, tokens_in(fields, "prompt_tokens"));
   DRAFTSCOPE_TRY_ASSIGN(response.start_ns,
                         guide_time(object, {"request_start_time", "start_time"}, response_second_ns, where));
   DRAFTSCOPE_TRY_ASSIGN(const std::int64_t end_ns,

@@ -13,10 +13,8 @@ Result<Response> read_llama(const json& object, const std::string& where, Respon
   if (timings == nullptr) return fail("{}: has no timings, expected an answer of llama-server", where);
   const JsonFields fields(*timings, where);
   DRAFTSCOPE_TRY(sums.add(fields, where));
-  DRAFTSCOPE_TRY_ASSIGN(const auto tokens, fields.integer("predicted_n", 0, max_answer_tokens));
-  DRAFTSCOPE_TRY_ASSIGN(const auto prompt, fields.integer("prompt_n", 0, max_answer_tokens));
-  response.tokens = tokens.value_or(-1);
-  response.prompt_tokens = prompt.value_or(-1);
+  DRAFTSCOPE_TRY_ASSIGN(response.tokens, tokens_in(fields, "predicted_n"));
+  DRAFTSCOPE_TRY_ASSIGN(response.prompt_tokens, tokens_in(fields, "prompt_n"));
   DRAFTSCOPE_TRY_ASSIGN(response.first_token_ns, duration_in(timings, "prompt_ms", response_ms_ns, where));
   DRAFTSCOPE_TRY_ASSIGN(const std::int64_t decode_ns,
                         duration_in(timings, "predicted_ms", response_ms_ns, where));

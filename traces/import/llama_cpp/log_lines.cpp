@@ -56,14 +56,8 @@ void skip_blanks(std::string_view& text) {
   text.remove_prefix(std::min(text.find_first_not_of(" \t\r"), text.size()));
 }
 
-bool take_integer(std::string_view& text, std::int64_t& value) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{}) return false;
-  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
-  return true;
-}
-
-bool take_real(std::string_view& text, double& value) {
+template <typename Number>
+bool take_number(std::string_view& text, Number& value) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{}) return false;
   text.remove_prefix(static_cast<std::size_t>(end - text.data()));
@@ -77,8 +71,8 @@ bool begins_with(std::string_view text, std::string_view words, LlamaLine& line)
     if (words.starts_with("%d") || words.starts_with("%f")) {
       skip_blanks(text);
       const bool taken = words[1] == 'f'
-                             ? take_real(text, line.number)
-                             : values < line.values.size() && take_integer(text, line.values[values++]);
+                             ? take_number(text, line.number)
+                             : values < line.values.size() && take_number(text, line.values[values++]);
       if (!taken) return false;
       words.remove_prefix(2);
     } else if (words.starts_with("%s")) {
@@ -108,7 +102,7 @@ std::int64_t take_time(std::string_view& text) {
   constexpr std::array<std::int64_t, 4> factors{60, 1000, 1000, 1};
   for (std::size_t i = 0; i < factors.size(); ++i) {
     std::int64_t part = 0;
-    if (rest.empty() || rest.front() < '0' || rest.front() > '9' || !take_integer(rest, part)) return -1;
+    if (rest.empty() || rest.front() < '0' || rest.front() > '9' || !take_number(rest, part)) return -1;
     constexpr std::int64_t max_minutes = 10'000'000;
     if (part > (i == 0 ? max_minutes : 999)) return -1;
     total = (total + part) * factors[i];  // seconds, ms, us, us
@@ -184,7 +178,7 @@ LlamaLine llama_line(std::string_view text) {
     skip_blanks(number);
     message = text.substr(task + task_words.size());
     skip_blanks(message);
-    if (!take_integer(number, line.slot) || !take_integer(message, line.task)) return line;
+    if (!take_number(number, line.slot) || !take_number(message, line.task)) return line;
     skip_blanks(message);
     if (!message.starts_with("|")) return line;
     message.remove_prefix(1);

@@ -19,10 +19,6 @@
 namespace draftscope::traces {
 namespace {
 
-constexpr std::int64_t max_int32 = std::numeric_limits<std::int32_t>::max();
-constexpr std::int64_t max_uint32 = std::numeric_limits<std::uint32_t>::max();
-constexpr std::int64_t min_int64 = std::numeric_limits<std::int64_t>::min();
-constexpr std::int64_t max_int64 = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t push_pop_range = 59;
 constexpr std::int64_t start_end_range = 60;
 constexpr std::int64_t domain_create = 75;
@@ -170,7 +166,7 @@ class NsysImport {
 
   Result<void> read_strings() {
     return database_.rows(tables_["StringIds"], {"id", "value"}, {}, [&](NsysRow& row) {
-      const std::int64_t id = row.integer(0, 0, min_int64, max_int64);
+      const std::int64_t id = row.integer(0);
       strings_.try_emplace(id, row.text(1));
     });
   }
@@ -183,14 +179,14 @@ class NsysImport {
   }
 
   Result<void> read_domains() {
-    return database_.rows(tables_["NVTX_EVENTS"], {"start", "eventType"},
-                          {"text", "textId", "domainId", "globalTid"}, [&](NsysRow& row) {
-                            if (row.integer(1, 0, min_int64, max_int64) != domain_create) return;
-                            const std::int64_t domain = row.integer(4, 0, min_int64, max_int64);
-                            const std::int64_t thread = row.integer(5, 0, min_int64, max_int64);
-                            domains_[{thread >> bits_of_thread, domain}] =
-                                text_of(row.text(2), row.integer(3, -1, min_int64, max_int64));
-                          });
+    return database_.rows(
+        tables_["NVTX_EVENTS"], {"start", "eventType"}, {"text", "textId", "domainId", "globalTid"},
+        [&](NsysRow& row) {
+          if (row.integer(1) != domain_create) return;
+          const std::int64_t domain = row.integer(4);
+          const std::int64_t thread = row.integer(5);
+          domains_[{thread >> bits_of_thread, domain}] = text_of(row.text(2), row.integer(3, -1));
+        });
   }
 
   std::uint32_t lane_of(std::int64_t thread, std::int64_t domain, bool is_stack, bool is_ours) {
@@ -213,25 +209,24 @@ class NsysImport {
         tables_["NVTX_EVENTS"], {"start", "eventType"},
         {"end", "text", "textId", "globalTid", "domainId", "category", "int64Value", "uint64Value"},
         [&](NsysRow& row) {
-          const std::int64_t type = row.integer(1, 0, min_int64, max_int64);
+          const std::int64_t type = row.integer(1);
           if (type != push_pop_range && type != start_end_range) return;
           if (row.is_null(2)) return;  // The range was still open when the profiler stopped.
           Interval range;
           if (!read_times(row, 0, 2, range.start_ns, range.end_ns)) return;
-          const std::string text = text_of(row.text(3), row.integer(4, -1, min_int64, max_int64));
-          const std::int64_t thread = row.integer(5, 0, min_int64, max_int64);
-          const std::int64_t domain = row.integer(6, 0, min_int64, max_int64);
+          const std::string text = text_of(row.text(3), row.integer(4, -1));
+          const std::int64_t thread = row.integer(5);
+          const std::int64_t domain = row.integer(6);
           const auto found = domains_.find({thread >> bits_of_thread, domain});
           const bool is_ours = found != domains_.end() && found->second == "draftscope";
           range.lane = lane_of(thread, domain, type == push_pop_range, is_ours);
           range.name_id = name_id(text);
           range.phase = phase_named(text);
           if (is_ours) {
-            const std::int64_t category = row.integer(7, 0, min_int64, max_int64);  // phase + 1
+            const std::int64_t category = row.integer(7);  // phase + 1
             if (category >= 1 && category <= static_cast<std::int64_t>(Phase::idle))
               range.phase = static_cast<std::int8_t>(category - 1);
-            range.round_id =
-                RoundId::from(row.integer(8, row.integer(9, 0, min_int64, max_int64), min_int64, max_int64));
+            range.round_id = RoundId::from(row.integer(8, row.integer(9)));
             our_lanes_.insert(range.lane);
           }
           if (row.problem().empty()) ranges_.add(range);
@@ -326,21 +321,20 @@ class NsysImport {
   }
 
   Result<void> read_launches() {
-    DRAFTSCOPE_TRY(database_.rows(tables_["CUPTI_ACTIVITY_KIND_RUNTIME"],
-                                  {"start", "correlationId", "globalTid"}, {}, [&](NsysRow& row) {
-                                    const std::int64_t start_ns =
-                                        std::max<std::int64_t>(row.integer(0, 0, -max_ns, max_ns), 0);
-                                    const std::int64_t number = row.integer(1, 0, 0, max_uint32);
-                                    const std::int64_t thread = row.integer(2, 0, min_int64, max_int64);
-                                    const auto lanes = lanes_of_thread_.find(thread);
-                                    if (lanes == lanes_of_thread_.end() || !row.problem().empty()) return;
-                                    for (const std::uint32_t lane : lanes->second)
-                                      if (const auto range = ranges_.innermost(lane, start_ns)) {
-                                        launches_.add(process_of(thread), static_cast<std::uint32_t>(number),
-                                                      static_cast<std::uint32_t>(*range));
-                                        return;
-                                      }
-                                  }));
+    DRAFTSCOPE_TRY(database_.rows(
+        tables_["CUPTI_ACTIVITY_KIND_RUNTIME"], {"start", "correlationId", "globalTid"}, {},
+        [&](NsysRow& row) {
+          const std::int64_t start_ns = std::max<std::int64_t>(row.integer(0, 0, -max_ns, max_ns), 0);
+          const auto number = row.count<std::uint32_t>(1);
+          const std::int64_t thread = row.integer(2);
+          const auto lanes = lanes_of_thread_.find(thread);
+          if (lanes == lanes_of_thread_.end() || !row.problem().empty()) return;
+          for (const std::uint32_t lane : lanes->second)
+            if (const auto range = ranges_.innermost(lane, start_ns)) {
+              launches_.add(process_of(thread), number, static_cast<std::uint32_t>(*range));
+              return;
+            }
+        }));
     launches_.sort();
     return {};
   }
@@ -363,18 +357,18 @@ class NsysImport {
   std::string name_of(Activity activity, NsysRow& row) const {
     switch (activity) {
       case Activity::kernel: {
-        std::string text = text_of({}, row.integer(6, -1, min_int64, max_int64));
-        if (text.empty()) text = text_of({}, row.integer(7, -1, min_int64, max_int64));
+        std::string text = text_of({}, row.integer(6, -1));
+        if (text.empty()) text = text_of({}, row.integer(7, -1));
         return text.empty() ? "[kernel]" : text;
       }
       case Activity::copy:
-        return std::string(copy_name(row.integer(8, 0, min_int64, max_int64)));
+        return std::string(copy_name(row.integer(8)));
       case Activity::set:
         return "[memset]";
       case Activity::graph:
         return "[graph]";
       case Activity::wait:
-        return std::string(wait_name(row.integer(9, 0, min_int64, max_int64)));
+        return std::string(wait_name(row.integer(9)));
     }
     return "[activity]";
   }
@@ -388,23 +382,20 @@ class NsysImport {
         [&](NsysRow& row) {
           Kernel kernel;
           if (!read_times(row, 0, 1, kernel.start_ns, kernel.end_ns)) return;
-          kernel.stream_id = static_cast<std::uint32_t>(row.integer(2, 0, 0, max_uint32));
-          kernel.correlation_id = static_cast<std::uint32_t>(row.integer(3, 0, 0, max_uint32));
-          const std::int64_t device = row.integer(4, 0, 0, max_int32);
-          const std::int64_t process = row.integer(5, 0, min_int64, max_int64);
+          kernel.stream_id = row.count<std::uint32_t>(2);
+          kernel.correlation_id = row.count<std::uint32_t>(3);
+          const std::int64_t device = row.count<std::int32_t>(4);
+          const std::int64_t process = row.integer(5);
           const std::string name = name_of(table.activity, row);
-          kernel.graph_id = static_cast<std::uint32_t>(row.integer(10, 0, 0, max_uint32));
-          kernel.graph_node_id = static_cast<std::uint64_t>(row.integer(11, 0, min_int64, max_int64));
-          kernel.grid_x = static_cast<std::int32_t>(row.integer(12, 0, 0, max_int32));
-          kernel.grid_y = static_cast<std::int32_t>(row.integer(13, 0, 0, max_int32));
-          kernel.grid_z = static_cast<std::int32_t>(row.integer(14, 0, 0, max_int32));
-          kernel.block_x = static_cast<std::int32_t>(row.integer(15, 0, 0, max_int32));
-          kernel.block_y = static_cast<std::int32_t>(row.integer(16, 0, 0, max_int32));
-          kernel.block_z = static_cast<std::int32_t>(row.integer(17, 0, 0, max_int32));
-          kernel.registers_per_thread = static_cast<std::int32_t>(row.integer(18, 0, 0, max_int32));
+          kernel.graph_id = row.count<std::uint32_t>(10);
+          kernel.graph_node_id = static_cast<std::uint64_t>(row.integer(11));
+          int column = 12;
+          for (std::int32_t* const size : {&kernel.grid_x, &kernel.grid_y, &kernel.grid_z, &kernel.block_x,
+                                           &kernel.block_y, &kernel.block_z, &kernel.registers_per_thread})
+            *size = row.count<std::int32_t>(column++);
           if (kernel.registers_per_thread > 0) {
-            kernel.static_shared_bytes = static_cast<std::int32_t>(row.integer(19, 0, 0, max_int32));
-            kernel.dynamic_shared_bytes = static_cast<std::int32_t>(row.integer(20, 0, 0, max_int32));
+            kernel.static_shared_bytes = row.count<std::int32_t>(19);
+            kernel.dynamic_shared_bytes = row.count<std::int32_t>(20);
           }
           if (!row.problem().empty()) return;
           kernel.id = target_.writer().next_kernel_id();
@@ -421,25 +412,25 @@ class NsysImport {
   /// "cudaLaunchKernel_v7000" is "[cudaLaunchKernel]".
   Result<void> read_calls() {
     std::sort(worked_.begin(), worked_.end());
-    return database_.rows(
-        tables_["CUPTI_ACTIVITY_KIND_RUNTIME"], {"start", "correlationId", "globalTid"}, {"end", "nameId"},
-        [&](NsysRow& row) {
-          Kernel call;
-          if (row.is_null(3) || !read_times(row, 0, 3, call.start_ns, call.end_ns)) return;
-          call.correlation_id = static_cast<std::uint32_t>(row.integer(1, 0, 0, max_uint32));
-          const std::int64_t process = row.integer(2, 0, min_int64, max_int64);
-          const std::string name = text_of({}, row.integer(4, -1, min_int64, max_int64));
-          if (!row.problem().empty() || !name.starts_with("cu") ||
-              !std::binary_search(worked_.begin(), worked_.end(),
-                                  std::pair(process_of(process), call.correlation_id)))
-            return;
-          attribute(call, process);
-          if (call.span_id.is_none()) return;
-          call.id = target_.writer().next_kernel_id();
-          call.track_id = track_of(process, 0, 0, "calls");
-          call.short_name_id = target_.writer().intern(fmt::format("[{}]", name.substr(0, name.find('_'))));
-          target_.add(call);
-        });
+    return database_.rows(tables_["CUPTI_ACTIVITY_KIND_RUNTIME"], {"start", "correlationId", "globalTid"},
+                          {"end", "nameId"}, [&](NsysRow& row) {
+                            Kernel call;
+                            if (row.is_null(3) || !read_times(row, 0, 3, call.start_ns, call.end_ns)) return;
+                            call.correlation_id = row.count<std::uint32_t>(1);
+                            const std::int64_t process = row.integer(2);
+                            const std::string name = text_of({}, row.integer(4, -1));
+                            if (!row.problem().empty() || !name.starts_with("cu") ||
+                                !std::binary_search(worked_.begin(), worked_.end(),
+                                                    std::pair(process_of(process), call.correlation_id)))
+                              return;
+                            attribute(call, process);
+                            if (call.span_id.is_none()) return;
+                            call.id = target_.writer().next_kernel_id();
+                            call.track_id = track_of(process, 0, 0, "calls");
+                            call.short_name_id =
+                                target_.writer().intern(fmt::format("[{}]", name.substr(0, name.find('_'))));
+                            target_.add(call);
+                          });
   }
 
   /// Notes what a multiprocessor of the first GPU has.
@@ -452,7 +443,7 @@ class NsysImport {
         [&](NsysRow& row) {
           std::array<std::int64_t, 7> number{};
           for (int column = 0; column < 7; ++column)
-            number[static_cast<std::size_t>(column)] = row.integer(column, 0, 0, max_int32);
+            number[static_cast<std::size_t>(column)] = row.count<std::int32_t>(column);
           if (std::exchange(is_noted, true) || !row.problem().empty() || number[0] == 0) return;
           target_.writer().set_meta(
               "device_limits",

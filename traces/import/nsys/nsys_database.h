@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <set>
 #include <string>
@@ -28,8 +29,14 @@ class NsysRow {
       : statement_(statement), columns_(columns) {}
 
   /// An integer of a column; `otherwise` for NULL and absent columns.
-  [[nodiscard]] std::int64_t integer(int column, std::int64_t otherwise, std::int64_t least,
-                                     std::int64_t most);
+  [[nodiscard]] std::int64_t integer(int column, std::int64_t otherwise = 0,
+                                     std::int64_t least = std::numeric_limits<std::int64_t>::min(),
+                                     std::int64_t most = std::numeric_limits<std::int64_t>::max());
+  /// A number that is not below 0, of this type; 0 for NULL and absent columns.
+  template <typename Number>
+  [[nodiscard]] Number count(int column) {
+    return static_cast<Number>(integer(column, 0, 0, std::numeric_limits<Number>::max()));
+  }
   /// Whether the column is NULL or absent.
   [[nodiscard]] bool is_null(int column) const {
     return sqlite3_column_type(statement_, column) == SQLITE_NULL;

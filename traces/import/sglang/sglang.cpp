@@ -21,13 +21,9 @@ Result<Response> read_sglang(const json& object, const std::string& where, Respo
     DRAFTSCOPE_TRY_ASSIGN(response.rounds, ordered_rounds(JsonFields(*stats, where), where));
   }
   const json* const usage = object_in(&object, "usage");
-  DRAFTSCOPE_TRY_ASSIGN(const auto tokens, (usage != nullptr ? JsonFields(*usage, where) : fields)
-                                               .integer("completion_tokens", 0, max_answer_tokens));
-  DRAFTSCOPE_TRY_ASSIGN(
-      const auto prompt,
-      (usage != nullptr ? JsonFields(*usage, where) : fields).integer("prompt_tokens", 0, max_answer_tokens));
-  response.tokens = tokens.value_or(-1);
-  response.prompt_tokens = prompt.value_or(-1);
+  const JsonFields counts = usage != nullptr ? JsonFields(*usage, where) : fields;
+  DRAFTSCOPE_TRY_ASSIGN(response.tokens, tokens_in(counts, "completion_tokens"));
+  DRAFTSCOPE_TRY_ASSIGN(response.prompt_tokens, tokens_in(counts, "prompt_tokens"));
   DRAFTSCOPE_TRY_ASSIGN(response.wall_ns, duration_in(said, "e2e_latency", response_second_ns, where));
   DRAFTSCOPE_TRY_ASSIGN(response.text, JsonFields(object, where).text("text"));
   return response;

@@ -54,12 +54,10 @@ Result<Response> read_recorded(const json& object, std::int64_t draft_length, co
   constexpr std::int64_t max_token = std::numeric_limits<std::int32_t>::max();
   Response response;
   const JsonFields fields(object, where);
-  DRAFTSCOPE_TRY_ASSIGN(const auto tokens, fields.integer("output_tokens", 0, max_answer_tokens));
-  DRAFTSCOPE_TRY_ASSIGN(const auto prompt, fields.integer("prompt_tokens", 0, max_answer_tokens));
-  if (!tokens || !object.contains("ttft_ms"))
+  DRAFTSCOPE_TRY_ASSIGN(response.tokens, tokens_in(fields, "output_tokens"));
+  DRAFTSCOPE_TRY_ASSIGN(response.prompt_tokens, tokens_in(fields, "prompt_tokens"));
+  if (response.tokens < 0 || !object.contains("ttft_ms"))
     return fail("{}: has no output_tokens or no ttft_ms, expected a request of vllm-vcr", where);
-  response.tokens = *tokens;
-  response.prompt_tokens = prompt.value_or(-1);
   DRAFTSCOPE_TRY_ASSIGN(response.start_ns, duration_in(&object, "arrival_ms", response_ms_ns, where));
   DRAFTSCOPE_TRY_ASSIGN(response.first_token_ns, duration_in(&object, "ttft_ms", response_ms_ns, where));
   DRAFTSCOPE_TRY(read_steps(fields, draft_length, response));
@@ -75,7 +73,7 @@ Result<Response> read_recorded(const json& object, std::int64_t draft_length, co
                 response.tokens);
   if (ids) response.token_ids.emplace(ids->begin(), ids->end());
   const json* const summary = object_in(&object, "itl_summary");
-  if (response.first_token_ns < 0 || (response.rounds.empty() && summary == nullptr && *tokens > 1))
+  if (response.first_token_ns < 0 || (response.rounds.empty() && summary == nullptr && response.tokens > 1))
     return response;
   response.wall_ns = response.first_token_ns;
   for (const std::int64_t ns : response.gaps_ns)
