@@ -94,11 +94,11 @@ std::string text_of(const Inspection& inspection) {
     for (const traces::Violation& violation : *inspection.violations)
       text += fmt::format("  violation  {} row {}: {}\n", printable(violation.table), violation.row,
                           printable(violation.rule));
-  Table tables({{"table", Align::left}, {"rows"}});
+  Table tables({"table"}, {"rows"});
   for (const traces::TableCount& table : inspection.tables) tables.add_row({table.table, count(table.rows)});
   text += '\n' + tables.text(2);
   if (inspection.meta.empty()) return text;
-  Table meta({{"meta", Align::left}, {"", Align::left}});
+  Table meta({"meta", ""}, {});
   for (const auto& [key, value] : inspection.meta) meta.add_row({printable(key), printable(value)});
   return text + '\n' + meta.text(2);
 }

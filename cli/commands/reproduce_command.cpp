@@ -118,8 +118,7 @@ std::string needs_of(const ExperimentRow& experiment) {
 }
 
 std::string list_text() {
-  Table table(
-      {{"name", Align::left}, {"publication", Align::left}, {"item", Align::left}, {"needs", Align::left}});
+  Table table({"name", "publication", "item", "needs"}, {});
   for (const ExperimentRow& experiment : experiments())
     table.add_row({experiment.name, experiment.document, experiment.item, needs_of(experiment)});
   return table.text() +

@@ -57,10 +57,7 @@ std::string catalogue_text() {
     text += fmt::format("{}: {}{}\n", strategy.name, strategy.summary,
                         strategy.source.empty() ? "" : " (" + strategy.source + ")");
     if (strategy.parameters.empty()) continue;
-    Table table({{"parameter", Align::left},
-                 {"default", Align::left},
-                 {"unit", Align::left},
-                 {"meaning", Align::left}});
+    Table table({"parameter", "default", "unit", "meaning"}, {});
     for (const speculation::ParameterRow& parameter : strategy.parameters)
       table.add_row({parameter.name, parameter.default_value, parameter.unit, parameter.meaning});
     text += table.text(2) + '\n';

@@ -56,12 +56,8 @@ std::string unit_line(const std::vector<simulator::Diagnosis>& diagnoses) {
 
 std::string strategies_table(const MeasuredRecording& measured,
                              const std::vector<simulator::Diagnosis>& diagnoses, const Glyphs& glyphs) {
-  Table table({{"strategy", Align::left},
-               {"tokens/s"},
-               {"speedup"},
-               {"95 % of prompts"},
-               {"accepted per step"},
-               {"what costs most", Align::left}});
+  Table table({"strategy"}, {"tokens/s", "speedup", "95 % of prompts", "accepted per step"},
+              {"what costs most"});
   for (const RunFigures& run : measured.figures.runs)
     table.add_row({printable(run.all.run->specification),
                    figure_cell(simulator::measured_figure("tokens_per_second"), run.all, glyphs),

@@ -56,8 +56,7 @@ std::string meta_section(const Comparisons& comparisons, const Glyphs& glyphs) {
   for (std::size_t i = 0; i < comparisons.against_first.size(); ++i) {
     const auto& differences = comparisons.against_first[i].meta;
     if (differences.empty()) continue;
-    Table table(
-        {{"", Align::left}, {"key", Align::left}, {"A", Align::left}, {file_label(i + 1), Align::left}});
+    Table table({"", "key", "A", file_label(i + 1)}, {});
     bool changes = false;
     for (const simulator::MetaDifference& difference : differences) {
       changes = changes || difference.changes_experiment;
@@ -165,7 +164,7 @@ std::string winners_section(const Comparisons& comparisons, const Glyphs& glyphs
     for (const Contest& contest : contests) cells.push_back(contest_cell(contest, *setting, glyphs));
     table.add_row(std::move(cells));
   }
-  Table leads({{"prompts", Align::left}, {"fastest", Align::left}, {"its lead", Align::left}});
+  Table leads({"prompts", "fastest", "its lead"}, {});
   for (const Contest& contest : contests)
     leads.add_row(
         {contest.label, printable(contest.winner.run->specification), lead_cell(contest.winner, glyphs)});

@@ -34,14 +34,7 @@ struct ChartedSeries {
 /// Table with one row per series: first and last value, range, mean and a line chart. Indented by four cells.
 /// Series without a value are left out.
 std::string series_table(const std::vector<ChartedSeries>& series, const Glyphs& glyphs) {
-  Table table({{"series", Align::left},
-               {"values"},
-               {"first"},
-               {"last"},
-               {"min"},
-               {"mean"},
-               {"max"},
-               {"from first to last", Align::left}});
+  Table table({"series"}, {"values", "first", "last", "min", "mean", "max"}, {"from first to last"});
   for (const ChartedSeries& one : series) {
     std::vector<double> values;
     std::copy_if(one.values.begin(), one.values.end(), std::back_inserter(values),
@@ -113,7 +106,7 @@ std::string kind_text(const DecisionsOfKind& decisions, double wall_ns, const Gl
 
 std::string persistence_text(const RunDecisions& run, const Glyphs& glyphs) {
   if (run.persistence.empty()) return {};
-  Table table({{"tokens apart"}, {"pairs"}, {"in common"}, {"", Align::left}});
+  Table table({}, {"tokens apart", "pairs", "in common"}, {""});
   for (const simulator::Persistence& gap : run.persistence)
     table.add_row({gap.min_gap == gap.max_gap
                        ? std::to_string(gap.min_gap)

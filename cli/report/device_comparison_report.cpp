@@ -53,7 +53,7 @@ std::string parts_text(const TokenTimes& first, const TokenTimes& other, const G
   for (const ComparedPart& part : compared_parts) {
     const std::vector<ComparedTime> rows = simulator::side_by_side(first.*part.times, other.*part.times);
     if (rows.empty()) continue;
-    Table table({{"A"}, {"B"}, {"B less A"}, {"B / A"}, {part.key, Align::left}});
+    Table table({}, {"A", "B", "B less A", "B / A"}, {part.key});
     const std::size_t shown = std::min(rows.size(), max_compared_rows);
     for (const ComparedTime& row : std::span(rows).first(shown))
       add_compared_row(table, printable(row.name), ns_of(row.first), ns_of(row.other), row.difference_ns,
@@ -109,7 +109,7 @@ std::string device_comparison_text(const ComparedDevice& first, const ComparedDe
           "           no times of a device (record --device cuda --device-trace launches, or operations)\n";
     text += "\n";
   }
-  Table whole({{"A"}, {"B"}, {"B less A"}, {"B / A"}, {"an output token", Align::left}});
+  Table whole({}, {"A", "B", "B less A", "B / A"}, {"an output token"});
   add_compared_row(whole, "all rounds", first.times.ns, other.times.ns, other.times.ns - first.times.ns,
                    glyphs);
   return text + whole.text(2, glyphs.columns) + parts_text(first.times, other.times, glyphs) +

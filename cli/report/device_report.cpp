@@ -103,7 +103,7 @@ std::vector<std::int64_t> durations_of(const std::vector<DeviceGap>& gaps) {
 std::string gaps_text(const DeviceReport& report, const Glyphs& glyphs) {
   const auto time = [&](std::int64_t ns) { return duration(static_cast<double>(ns), glyphs); };
   const std::int64_t wall_ns = report.operations.wall_ns;
-  Table kinds({{"time"}, {"of wall"}, {"count"}, {"gaps", Align::left}});
+  Table kinds({}, {"time", "of wall", "count"}, {"gaps"});
   const auto sums = simulator::sums_of(report.gaps);
   for (std::size_t kind = 0; kind < sums.size(); ++kind)
     kinds.add_row({time(sums[kind].ns), percent(ratio(sums[kind].ns, wall_ns)), count(sums[kind].count),
@@ -112,13 +112,12 @@ std::string gaps_text(const DeviceReport& report, const Glyphs& glyphs) {
   if (report.gaps.empty()) return text;
   const auto histogram = simulator::histogram_of(durations_of(report.gaps));
   const auto most = *std::max_element(histogram.counts.begin(), histogram.counts.end());
-  Table bins({{"from"}, {"to"}, {"count"}, {"", Align::left}});
+  Table bins({}, {"from", "to", "count"}, {""});
   for (std::size_t bin = 0; bin < histogram.counts.size(); ++bin)
     bins.add_row({duration(histogram.edges_ns[bin], glyphs), duration(histogram.edges_ns[bin + 1], glyphs),
                   count(histogram.counts[bin]), bar(ratio(histogram.counts[bin], most), bar_width, glyphs)});
   text += "\n" + bins.text(2);
-  Table longest(
-      {{"longest"}, {"begins at"}, {"kind", Align::left}, {"after", Align::left}, {"before", Align::left}});
+  Table longest({}, {"longest", "begins at"}, {"kind", "after", "before"});
   const std::int64_t begin_ns = report.selection.windows.front().start_ns;
   for (const std::size_t index : simulator::longest_gaps(report.gaps, max_gaps)) {
     const DeviceGap& gap = report.gaps[index];

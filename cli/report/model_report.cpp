@@ -205,10 +205,7 @@ std::string parameters_text(const std::string& json) {
 }
 
 std::string strategies_table(const ModelReport& report) {
-  Table table({{"strategy", Align::left},
-               {"defaults here", Align::left},
-               {"draft step"},
-               {"what drafts, or what it lacks", Align::left}});
+  Table table({"strategy", "defaults here"}, {"draft step"}, {"what drafts, or what it lacks"});
   for (const StrategyOnModel& strategy : report.strategies) {
     const std::string& lacks = strategy.lacks;
     table.add_row({strategy.name, lacks.empty() ? parameters_text(strategy.parameters) : "",

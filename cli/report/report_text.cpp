@@ -37,7 +37,7 @@ std::string breakdown_chart(const Figures& figures, const Glyphs& glyphs) {
     return figures.unknown.empty() ? "  no breakdown: the recorded times contradict the wall time\n"
                                    : "  no breakdown: its source lacks the times of phases\n";
   const auto wall_ns = static_cast<double>(figures.throughput.wall_ns);
-  Table table({{"phase", Align::left}, {"time"}, {"share"}, {"", Align::left}});
+  Table table({"phase"}, {"time", "share"}, {""});
   for (std::size_t phase = 0; phase < figures.breakdown.by_phase.size(); ++phase) {
     const auto phase_ns = static_cast<double>(figures.breakdown.by_phase[phase]);
     if (phase_ns == 0.0) continue;
@@ -51,7 +51,7 @@ std::string breakdown_chart(const Figures& figures, const Glyphs& glyphs) {
 
 std::string device_chart(const simulator::DeviceTime& device, const Glyphs& glyphs) {
   const auto wall_ns = static_cast<double>(device.wall_ns);
-  Table table({{"device", Align::left}, {"time"}, {"share"}, {"", Align::left}});
+  Table table({"device"}, {"time", "share"}, {""});
   const auto add = [&](std::string name, std::int64_t ns) {
     const double share = static_cast<double>(ns) / wall_ns;
     table.add_row({std::move(name), duration(static_cast<double>(ns), glyphs), percent(share),
@@ -72,13 +72,7 @@ std::string device_chart(const simulator::DeviceTime& device, const Glyphs& glyp
 }
 
 std::string acceptance_chart(const simulator::Acceptance& acceptance, const Glyphs& glyphs) {
-  Table table({{"draft position"},
-               {"drafted"},
-               {"reached"},
-               {"accepted"},
-               {"of drafted"},
-               {"of reached"},
-               {"", Align::left}});
+  Table table({}, {"draft position", "drafted", "reached", "accepted", "of drafted", "of reached"}, {""});
   const std::size_t shown = std::min(acceptance.by_position.size(), max_positions);
   for (std::size_t k = 0; k < shown; ++k) {
     const simulator::PositionAcceptance& position = acceptance.by_position[k];
@@ -94,7 +88,7 @@ std::string acceptance_chart(const simulator::Acceptance& acceptance, const Glyp
 }
 
 std::string length_chart(const simulator::Acceptance& acceptance, const Glyphs& glyphs) {
-  Table table({{"draft length"}, {"rounds"}, {"share"}, {"", Align::left}});
+  Table table({}, {"draft length", "rounds", "share"}, {""});
   std::size_t rows = 0;
   for (std::size_t length = 0; length < acceptance.draft_lengths.size() && rows < max_positions; ++length) {
     const std::int64_t rounds = acceptance.draft_lengths[length];

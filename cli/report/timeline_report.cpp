@@ -17,7 +17,7 @@ constexpr std::size_t max_names = 12;  // The others are counted; --json has all
 std::string times_table(std::string_view what, const std::vector<simulator::NamedTime>& times, double of_ns,
                         const Glyphs& glyphs) {
   if (times.empty()) return {};
-  Table table({{std::string(what), Align::left}, {"count"}, {"time"}, {"share"}});
+  Table table({std::string(what)}, {"count", "time", "share"});
   const std::size_t shown = std::min(times.size(), max_names);
   for (const simulator::NamedTime& time : std::span(times).first(shown))
     table.add_row({printable(time.name), count(time.count), duration(time.ns, glyphs),
@@ -49,7 +49,7 @@ std::string other_stated_text(const simulator::MeasuredRecording& measured, cons
   const auto others = simulator::other_stated(measured.figures, measured.recording->meta);
   if (others.empty()) return {};
   constexpr std::size_t max_characters = 60;
-  Table table({{"run", Align::left}, {"stated by its source", Align::left}, {"value", Align::left}});
+  Table table({"run", "stated by its source", "value"}, {});
   for (const simulator::OtherStated& one : others)
     table.add_row(
         {printable(one.run->specification), printable(one.name),

@@ -149,7 +149,7 @@ std::string closed_form_text(const Glyphs& glyphs) {
 std::string predictions_text(const Reproduction& reproduction, const Glyphs& glyphs) {
   if (!reproduction.no_prediction.empty())
     return fmt::format("\npredicted before: nothing, {}\n", printable(reproduction.no_prediction));
-  Table table({{"setting", Align::left}, {"predicted"}, {"95 %"}, {"measured"}, {"error"}});
+  Table table({"setting"}, {"predicted", "95 %", "measured", "error"});
   for (const MeasuredSetting& measured : settings_measured(reproduction)) {
     const WrittenAnswer* answer = predicted(reproduction, *measured.setting);
     if (answer == nullptr) continue;
@@ -172,7 +172,7 @@ std::string predictions_text(const Reproduction& reproduction, const Glyphs& gly
 std::string settings_text(const Reproduction& reproduction, const Glyphs& glyphs) {
   const simulator::MeasuredFigure& target = simulator::measured_figure("memory.weight_bytes");
   const simulator::MeasuredFigure& draft = simulator::measured_figure("memory.draft_weight_bytes");
-  Table table({{"setting", Align::left}, {target.title}, {draft.title}, {"strategy", Align::left}});
+  Table table({"setting"}, {target.title, draft.title}, {"strategy"});
   for (const MeasuredSetting& measured : settings_measured(reproduction))
     table.add_row({printable(shown_name(*measured.setting)), figure_cell(target, measured.run->all, glyphs),
                    figure_cell(draft, measured.run->all, glyphs), printable(measured.setting->strategy)});

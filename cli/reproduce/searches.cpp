@@ -85,7 +85,7 @@ std::vector<SetAfterTrials> sets_after_trials(const PolicyFile& policy) {
 }
 
 std::string trials_text(const PolicyFile& policy, const Glyphs& glyphs) {
-  Table table({{"skipped"}, {"trials"}, {"best speedup"}, {"its acceptance"}, {"", Align::left}});
+  Table table({}, {"skipped", "trials", "best speedup", "its acceptance"}, {""});
   const std::vector<TrialsBySkipped> rows = trials_by_skipped(policy);
   double highest = 1.0;
   for (const TrialsBySkipped& row : rows) highest = std::max(highest, row.trials.front()->measured.score);
@@ -99,7 +99,7 @@ std::string trials_text(const PolicyFile& policy, const Glyphs& glyphs) {
 }
 
 std::string sets_text(const PolicyFile& policy, const Glyphs& glyphs) {
-  Table table({{"after"}, {"best speedup"}, {"attentions"}, {"MLPs"}, {"sublayers", Align::left}});
+  Table table({}, {"after", "best speedup", "attentions", "MLPs"}, {"sublayers"});
   for (const SetAfterTrials& set : sets_after_trials(policy)) {
     const auto attentions = skipped_attentions(*set.best);
     const auto mlps = skipped_mlps(*set.best);

@@ -65,6 +65,13 @@ std::vector<std::vector<std::size_t>> blocks(const std::vector<Column>& columns,
 
 }  // namespace
 
+Table::Table(const std::vector<std::string>& names, const std::vector<std::string>& values,
+             const std::vector<std::string>& texts) {
+  for (const std::string& title : names) columns_.push_back({title, Align::left});
+  for (const std::string& title : values) columns_.push_back({title, Align::right});
+  for (const std::string& title : texts) columns_.push_back({title, Align::left});
+}
+
 std::size_t display_width(std::string_view text) {
   std::size_t width = 0;
   for (std::size_t offset = 0; offset < text.size();)

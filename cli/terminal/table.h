@@ -20,6 +20,9 @@ struct Column {
 class Table {
  public:
   explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
+  /// Creates left-aligned columns that name the row, right-aligned ones, and left-aligned ones at the end.
+  Table(const std::vector<std::string>& names, const std::vector<std::string>& values,
+        const std::vector<std::string>& texts = {});
 
   /// Adds a row; missing cells are empty, and surplus cells are dropped.
   void add_row(std::vector<std::string> cells);

@@ -44,7 +44,7 @@ std::string widths_line(const std::vector<simulator::WidthFactor>& widths, const
 
 std::string shape_text(const CalibratedShape& of, const simulator::LeaveOneOut& left_out,
                        const Glyphs& glyphs) {
-  Table table({{"kernel", Align::left}, {"MB"}, {"time"}, {"quartiles"}, {"GB/s"}, {"samples"}});
+  Table table({"kernel"}, {"MB", "time", "quartiles", "GB/s", "samples"});
   for (const MeasuredKernel& kernel : of.kernels) {
     const double bytes = simulator::kernel_bytes(kernel.form, of.shape, of.weights);
     table.add_row({simulator::kernel_name(kernel.form, of.shape),

@@ -170,14 +170,7 @@ std::string inside_cell(const MeasuredAnswer& answer, const Glyphs& glyphs) {
 }
 
 std::string comparison_table(const PredictionCheck& check, const Glyphs& glyphs) {
-  Table table({{"strategy", Align::left},
-               {"machine", Align::left},
-               {"measured"},
-               {"predicted"},
-               {"error"},
-               {"80 %"},
-               {"95 %"},
-               {"inside"}});
+  Table table({"strategy", "machine"}, {"measured", "predicted", "error", "80 %", "95 %", "inside"});
   for (const MeasuredAnswer& answer : check.answers)
     table.add_row(
         {printable(answer.predicted.strategy), printable(answer.predicted.machine),

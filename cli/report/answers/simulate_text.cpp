@@ -83,8 +83,7 @@ std::string fastest_text(const Simulation& simulation, const Glyphs& glyphs) {
       had->has_rival = true;
       if (speedup_of(part.answer) > speedup_of(*had->answer)) had->answer = &part.answer;
     }
-  Table table(
-      {{simulation.by, Align::left}, {"machine", Align::left}, {"fastest", Align::left}, {"speedup"}});
+  Table table({simulation.by, "machine", "fastest"}, {"speedup"});
   bool any = false;
   for (const Fastest& fastest : all) {
     if (!fastest.has_rival) continue;
@@ -152,14 +151,7 @@ std::string notes_text(const Simulation& simulation) {
 }
 
 std::string budget_text(const Simulation& simulation, const Glyphs& glyphs) {
-  Table table({{"strategy", Align::left},
-               {"machine", Align::left},
-               {"sigma"},
-               {"acceptance"},
-               {"fit"},
-               {"width"},
-               {"transfer"},
-               {"interaction"}});
+  Table table({"strategy", "machine"}, {"sigma", "acceptance", "fit", "width", "transfer", "interaction"});
   bool any = false;
   for (const Answer& answer : simulation.answers) {
     if (!answer.budget) continue;
@@ -354,8 +346,7 @@ std::string ladder_text(const std::vector<AnswerLadder>& ladders, const Glyphs& 
                     printable(answer.machine), answer_status_name(answer.status));
     double highest = 0.0;
     for (const LadderRung& rung : answer.ladder) highest = std::max(highest, rung.speedup);
-    Table table(
-        {{"rung", Align::left}, {"", Align::left}, {"speedup"}, {"change"}, {"share"}, {"", Align::left}});
+    Table table({"rung", ""}, {"speedup", "change", "share"}, {""});
     for (const LadderRung& rung : answer.ladder)
       table.add_row({std::string(simulator::rung_name(rung.rung)), std::string(rung_meaning(rung.rung)),
                      factor(rung.speedup, glyphs), change_cell(rung, glyphs), share_cell(rung, glyphs),

@@ -127,13 +127,7 @@ std::optional<double> value_of(const std::optional<WaterfallFigure>& figure) {
 }
 
 std::string levels_text(const simulator::Waterfall& waterfall, const Glyphs& glyphs) {
-  Table table({{"level", Align::left},
-               {"rounds", Align::left},
-               {"speedup"},
-               {"95 %"},
-               {"of oracle"},
-               {"efficiency"},
-               {"", Align::left}});
+  Table table({"level", "rounds"}, {"speedup", "95 %", "of oracle", "efficiency"}, {""});
   const double oracle = step_at(waterfall, simulator::WaterfallLevel::oracle).speedup.value;
   for (const WaterfallStep& step : waterfall.steps)
     table.add_row({std::string(waterfall_level_name(step.level)),
@@ -145,7 +139,7 @@ std::string levels_text(const simulator::Waterfall& waterfall, const Glyphs& gly
 }
 
 std::string gaps_text(const simulator::Waterfall& waterfall, const Glyphs& glyphs) {
-  Table table({{"gap", Align::left}, {"", Align::left}, {"speedup"}, {"95 %"}});
+  Table table({"gap", ""}, {"speedup", "95 %"});
   for (const simulator::NamedGap& gap : named_gaps(waterfall.gaps))
     table.add_row({std::string(gap.name), std::string(simulator::gap_meaning(gap.name)),
                    signed_text(gap.figure.value, 2, glyphs.characters()),
@@ -155,13 +149,7 @@ std::string gaps_text(const simulator::Waterfall& waterfall, const Glyphs& glyph
 
 std::string strategies_text(const simulator::RecordingWaterfall& found, const Glyphs& glyphs) {
   if (found.strategies.empty()) return "";
-  Table table({{"strategy", Align::left},
-               {"rounds", Align::left},
-               {"speedup"},
-               {"of oracle"},
-               {"95 %"},
-               {"efficiency"},
-               {"", Align::left}});
+  Table table({"strategy", "rounds"}, {"speedup", "of oracle", "95 %", "efficiency"}, {""});
   bool all_bounded = true;
   for (const StrategyShare& share : found.strategies) {
     all_bounded = all_bounded && share.is_bounded;

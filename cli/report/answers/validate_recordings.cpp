@@ -110,21 +110,9 @@ void add_once(std::vector<std::string>& lines, std::string line) {
 
 /// Table with one line per question.
 std::string answers_table(std::span<const CheckedAnswer> answers, const Glyphs& glyphs) {
-  Table table({{"kind", Align::left},
-               {"held out", Align::left},
-               {"strategy", Align::left},
-               {"measured"},
-               {"repeats"},
-               {"predicted"},
-               {"error"},
-               {"80 %"},
-               {"95 %"},
-               {"inside"},
-               {"vanilla step"},
-               {"draft step"},
-               {"verify"},
-               {"answer"},
-               {"rounds"}});
+  Table table({"kind", "held out", "strategy"},
+              {"measured", "repeats", "predicted", "error", "80 %", "95 %", "inside", "vanilla step",
+               "draft step", "verify", "answer", "rounds"});
   for (const CheckedAnswer& answer : answers) {
     std::vector<std::string> cells{std::string(question_kind_name(answer.kind)), printable(answer.held_out),
                                    printable(answer.strategy), factor(answer.measured.speedup, glyphs),
@@ -152,19 +140,8 @@ std::string answers_table(std::span<const CheckedAnswer> answers, const Glyphs& 
 }
 
 std::string kinds_table(std::span<const KindErrors> kinds, const Glyphs& glyphs) {
-  Table table({{"kind", Align::left},
-               {"questions"},
-               {"answered"},
-               {"mean error"},
-               {"worst"},
-               {"bias"},
-               {"repeats' sd"},
-               {"in 80 %"},
-               {"in 95 %"},
-               {"vanilla step"},
-               {"draft step"},
-               {"verify"},
-               {"rounds told"}});
+  Table table({"kind"}, {"questions", "answered", "mean error", "worst", "bias", "repeats' sd", "in 80 %",
+                         "in 95 %", "vanilla step", "draft step", "verify", "rounds told"});
   for (const KindErrors& errors : kinds)
     table.add_row(
         {std::string(question_kind_name(errors.kind)), fmt::format("{}", errors.questions),
@@ -249,13 +226,7 @@ Result<void> ask_each(const std::vector<std::string>& learn_from, const std::vec
 
 std::string replays_text(const std::vector<simulator::RunReplay>& replays, const Glyphs& glyphs) {
   if (replays.empty()) return "";
-  Table table({{"strategy", Align::left},
-               {"requests"},
-               {"rounds"},
-               {"exact"},
-               {"bounded"},
-               {"replay", Align::left},
-               {"first difference", Align::left}});
+  Table table({"strategy"}, {"requests", "rounds", "exact", "bounded"}, {"replay", "first difference"});
   for (const simulator::RunReplay& replay : replays)
     table.add_row({printable(replay.strategy), fmt::format("{}", replay.check.requests),
                    fmt::format("{}", replay.check.rounds), fmt::format("{}", replay.check.exact_rounds),
