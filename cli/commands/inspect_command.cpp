@@ -109,12 +109,10 @@ std::string json_of(const Inspection& inspection) {
   json["schema_version"] = inspection.schema_version;
   json["closed_cleanly"] = inspection.closed_cleanly;
   json["violations"] = nullptr;
-  if (inspection.violations) {
-    json["violations"] = Json::array();
-    for (const traces::Violation& violation : *inspection.violations)
-      json["violations"].push_back(
-          {{"table", violation.table}, {"row", violation.row}, {"rule", violation.rule}});
-  }
+  if (inspection.violations)
+    json["violations"] = json_list(*inspection.violations, [](const traces::Violation& violation) -> Json {
+      return {{"table", violation.table}, {"row", violation.row}, {"rule", violation.rule}};
+    });
   json["dropped_rows"] = simulator::dropped_rows(inspection.meta);
   Json& rows = json["rows"] = Json::object();
   for (const traces::TableCount& table : inspection.tables) rows[table.table] = table.rows;

@@ -128,12 +128,12 @@ std::string list_text() {
 
 std::string list_json() {
   Json json = new_document();
-  Json& rows = json["experiments"] = Json::array();
-  for (const ExperimentRow& experiment : experiments())
-    rows.push_back({{"experiment", experiment.name},
-                    {"document", experiment.document},
-                    {"item", experiment.item},
-                    {"needs", needs_of(experiment)}});
+  json["experiments"] = json_list(experiments(), [](const ExperimentRow& experiment) -> Json {
+    return {{"experiment", experiment.name},
+            {"document", experiment.document},
+            {"item", experiment.item},
+            {"needs", needs_of(experiment)}};
+  });
   return json_text(json);
 }
 

@@ -26,13 +26,10 @@ Json parameter_json(const speculation::ParameterRow& parameter) {
 }
 
 Json strategy_json(const speculation::StrategyRow& strategy) {
-  Json parameters = Json::array();
-  for (const speculation::ParameterRow& parameter : strategy.parameters)
-    parameters.push_back(parameter_json(parameter));
   Json json{{"name", strategy.name},
             {"summary", strategy.summary},
             {"source", strategy.source},
-            {"parameters", std::move(parameters)}};
+            {"parameters", json_list(strategy.parameters, parameter_json)}};
   if (strategy.has_parts() && !strategy.chooses_parts) {
     Json& parts = json["parts"] = Json::object();
     for (std::size_t kind = 0; kind < strategy.parts.size(); ++kind)
@@ -45,9 +42,7 @@ Json strategy_json(const speculation::StrategyRow& strategy) {
 
 std::string catalogue_json() {
   Json document = new_document();
-  Json& strategies = document["strategies"] = Json::array();
-  for (const speculation::StrategyRow& strategy : speculation::strategy_catalogue().strategies())
-    strategies.push_back(strategy_json(strategy));
+  document["strategies"] = json_list(speculation::strategy_catalogue().strategies(), strategy_json);
   return json_text(document);
 }
 

@@ -289,6 +289,13 @@ Json comparison_json(const RunComparison& run) {
   return json;
 }
 
+Json difference_json(const simulator::MetaDifference& difference) {
+  return {{"key", difference.key},
+          {"first", difference.baseline},
+          {"other", difference.comparison},
+          {"changes_experiment", difference.changes_experiment}};
+}
+
 Json winner_json(const simulator::Winner& winner) {
   Json json = Json::object();
   json["category"] = winner.category.empty() ? Json(nullptr) : Json(winner.category);
@@ -324,33 +331,24 @@ std::vector<NamedFigure> ratio_cells(const RunComparison* across) {
 
 std::string compare_json(const Comparisons& comparisons) {
   Json json = new_document();
-  Json& recordings = json["recordings"] = Json::array();
-  for (const simulator::MeasuredRecording& measured : comparisons.recordings) {
+  json["recordings"] = json_list(comparisons.recordings, [](const simulator::MeasuredRecording& measured) {
     Json entry = recording_json(measured);
     add_timeline(entry, measured);
     const traces::Run* baseline = measured.figures.baseline;
     entry["baseline_run_id"] = baseline == nullptr ? Json(nullptr) : Json(baseline->id.value());
-    Json& runs = entry["runs"] = Json::array();
-    for (const simulator::RunFigures& run : measured.figures.runs) runs.push_back(figures_json(run.all));
-    Json& winners = entry["winners"] = Json::array();
-    for (const simulator::Winner& winner : simulator::winners(*measured.recording))
-      winners.push_back(winner_json(winner));
-    recordings.push_back(std::move(entry));
-  }
+    entry["runs"] = json_list(measured.figures.runs,
+                              [](const simulator::RunFigures& run) { return figures_json(run.all); });
+    entry["winners"] = json_list(simulator::winners(*measured.recording), winner_json);
+    return entry;
+  });
   Json& against = json["against_first"] = Json::array();
   for (std::size_t i = 0; i < comparisons.against_first.size(); ++i) {
     Json entry = Json::object();
     entry["recording"] = i + 1;
-    Json& differences = entry["meta_differences"] = Json::array();
-    for (const simulator::MetaDifference& difference : comparisons.against_first[i].meta)
-      differences.push_back({{"key", difference.key},
-                             {"first", difference.baseline},
-                             {"other", difference.comparison},
-                             {"changes_experiment", difference.changes_experiment}});
+    entry["meta_differences"] = json_list(comparisons.against_first[i].meta, difference_json);
     const auto& tracing = comparisons.against_first[i].tracing;
     entry["tracing_factor"] = tracing ? Json(tracing->factor) : Json(nullptr);
-    Json& runs = entry["runs"] = Json::array();
-    for (const RunComparison& run : comparisons.against_first[i].runs) runs.push_back(comparison_json(run));
+    entry["runs"] = json_list(comparisons.against_first[i].runs, comparison_json);
     against.push_back(std::move(entry));
   }
   return json_text(json);
@@ -373,8 +371,7 @@ std::string compare_csv(const Comparisons& comparisons) {
       simulator::add_csv_figures(row, shown_figures(figures));
       simulator::add_csv_figures(row, ratio_cells(across), "ratio_across_recordings_");
       row["adjusted_p_value"] = across != nullptr ? json_or_null(across->adjusted_p_value) : Json(nullptr);
-      if (text.empty()) text = csv_header(row);
-      text += csv_line(row);
+      add_csv_row(text, row);
     }
   }
   return text;

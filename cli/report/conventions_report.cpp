@@ -76,6 +76,20 @@ std::string convention_table(const std::vector<ConventionFigures>& runs, bool by
   return table.text(2, glyphs.columns);
 }
 
+Json run_json(const ConventionFigures& run) {
+  Json figures = Json::object();
+  add_run(figures, *run.run);
+  add_figures(figures, named_figures(simulator::convention_figures(), run));
+  return figures;
+}
+
+/// A run's figures for one category of prompts.
+Json part_json(const ConventionFigures& run) {
+  Json figures{{"category", run.category}};
+  figures.update(run_json(run));
+  return figures;
+}
+
 }  // namespace
 
 std::vector<std::string> convention_words() {
@@ -119,32 +133,20 @@ std::string conventions_json(const simulator::MeasuredRecording& measured,
                              const std::vector<ConventionRow>& asked, bool by_category) {
   Json json = new_document();
   json["recording"] = recording_json(measured);
-  Json& conventions = json["conventions"] = Json::array();
-  for (const ConventionRow& row : asked) {
+  json["conventions"] = json_list(asked, [&](const ConventionRow& row) {
     Json convention = Json::object();
     convention["convention"] = row.key;
     convention["title"] = row.title;
     for (const Explained& part : explained)
       convention[std::string(part.key)] = (row.*part.text).empty() ? Json(nullptr) : Json(row.*part.text);
-    const auto row_json = [](const ConventionFigures& run, bool is_part) {
-      Json figures = Json::object();
-      if (is_part) figures["category"] = run.category;
-      add_run(figures, *run.run);
-      add_figures(figures, named_figures(simulator::convention_figures(), run));
-      return figures;
-    };
-    Json& runs = convention["runs"] = Json::array();
-    for (const ConventionFigures& run : figures_as(row.convention, *measured.recording))
-      runs.push_back(row_json(run, false));
+    Json& runs = convention["runs"] = json_list(figures_as(row.convention, *measured.recording), run_json);
     if (by_category) {
       const auto by_run = category_figures_as(row.convention, *measured.recording);
-      for (std::size_t i = 0; i < runs.size(); ++i) {
-        Json& parts = runs.at(i)["categories"] = Json::array();
-        for (const ConventionFigures& part : by_run[i]) parts.push_back(row_json(part, true));
-      }
+      for (std::size_t i = 0; i < runs.size(); ++i)
+        runs.at(i)["categories"] = json_list(by_run[i], part_json);
     }
-    conventions.push_back(std::move(convention));
-  }
+    return convention;
+  });
   return json_text(json);
 }
 
@@ -159,8 +161,7 @@ std::string conventions_csv(const simulator::MeasuredRecording& measured,
       if (by_category) line["category"] = run.category;
       add_run(line, *run.run);
       add_csv_figures(line, named_figures(simulator::convention_figures(), run));
-      if (text.empty()) text = csv_header(line);
-      text += csv_line(line);
+      add_csv_row(text, line);
     }
   return text;
 }

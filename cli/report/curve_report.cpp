@@ -163,17 +163,14 @@ std::string over_json(const simulator::MeasuredRecording& measured, const std::v
   Json json = new_document();
   json["recording"] = recording_json(measured);
   json["parameter"] = parameter;
-  Json& list = json["curves"] = Json::array();
-  for (const RunsOver& curve : curves) {
-    Json entry{{"setting", curve.setting}};
-    Json& points = entry["points"] = Json::array();
-    for (const RunsOver::Point& point : curve.points) {
-      Json row{{"value", point.value}};
-      row.update(figures_json(point.run->all));
-      points.push_back(std::move(row));
-    }
-    list.push_back(std::move(entry));
-  }
+  const auto point_json = [](const RunsOver::Point& point) {
+    Json row{{"value", point.value}};
+    row.update(figures_json(point.run->all));
+    return row;
+  };
+  json["curves"] = json_list(curves, [&](const RunsOver& curve) -> Json {
+    return {{"setting", curve.setting}, {"points", json_list(curve.points, point_json)}};
+  });
   return json_text(json);
 }
 

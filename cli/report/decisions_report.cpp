@@ -156,8 +156,8 @@ Json kind_json(const DecisionsOfKind& decisions) {
   json["decisions"] = decisions.start_ns.size();
   json["adopted_decisions"] = std::count(decisions.adopted.begin(), decisions.adopted.end(), true);
   json["deciding_ns"] = time_of(decisions);
-  Json& requests = json["request_id"] = Json::array();
-  for (const traces::RequestId request : decisions.requests) requests.push_back(request.value());
+  json["request_id"] =
+      json_list(decisions.requests, [](traces::RequestId request) { return request.value(); });
   json["round_index"] = decisions.rounds;
   json["start_ns"] = decisions.start_ns;
   json["duration_ns"] = decisions.duration_ns;
@@ -169,36 +169,24 @@ Json kind_json(const DecisionsOfKind& decisions) {
       json["origin"] = one.values;
     else
       words.push_back(Json::object({{"key", one.row->key}, {"values", one.values}}));
-  Json& series = json["series"] = Json::array();
-  for (const DecisionSeries& one : decisions.series) {
-    Json entry = Json::object();
-    entry["key"] = one.row->key;
-    entry["exit"] = one.exit == 0 ? Json(nullptr) : Json(one.exit);
-    entry["values"] = values_json(one.values);
-    series.push_back(std::move(entry));
-  }
+  json["series"] = json_list(decisions.series, [](const DecisionSeries& one) -> Json {
+    return {{"key", one.row->key},
+            {"exit", one.exit == 0 ? Json(nullptr) : Json(one.exit)},
+            {"values", values_json(one.values)}};
+  });
   return json;
 }
 
-Json persistence_json(const std::vector<simulator::Persistence>& gaps) {
-  Json json = Json::array();
-  for (const simulator::Persistence& gap : gaps)
-    json.push_back(Json::object({{"min_gap", gap.min_gap},
-                                 {"max_gap", gap.max_gap},
-                                 {"pairs", gap.pairs},
-                                 {"jaccard", gap.jaccard}}));
-  return json;
+Json persistence_json(const simulator::Persistence& gap) {
+  return {{"min_gap", gap.min_gap}, {"max_gap", gap.max_gap}, {"pairs", gap.pairs}, {"jaccard", gap.jaccard}};
 }
 
-Json exits_json(const std::vector<simulator::ExitByCategory>& exits) {
-  Json json = Json::array();
-  for (const simulator::ExitByCategory& entry : exits)
-    json.push_back(Json::object({{"exit", entry.exit},
-                                 {"category", entry.category},
-                                 {"rounds", entry.rounds},
-                                 {"drafted_tokens", entry.drafted},
-                                 {"accepted_tokens", entry.accepted}}));
-  return json;
+Json exit_json(const simulator::ExitByCategory& entry) {
+  return {{"exit", entry.exit},
+          {"category", entry.category},
+          {"rounds", entry.rounds},
+          {"drafted_tokens", entry.drafted},
+          {"accepted_tokens", entry.accepted}};
 }
 
 }  // namespace
@@ -227,16 +215,14 @@ std::string decisions_json(const simulator::MeasuredRecording& measured,
                            const std::vector<RunDecisions>& runs) {
   Json json = new_document();
   json["recording"] = recording_json(measured);
-  Json& list = json["runs"] = Json::array();
-  for (const RunDecisions& run : runs) {
+  json["runs"] = json_list(runs, [](const RunDecisions& run) {
     Json entry = Json::object();
     add_run(entry, *run.run);
-    Json& kinds = entry["decisions_by_kind"] = Json::array();
-    for (const DecisionsOfKind& decisions : run.kinds) kinds.push_back(kind_json(decisions));
-    entry["persistence"] = persistence_json(run.persistence);
-    entry["exits_by_category"] = exits_json(run.exits);
-    list.push_back(std::move(entry));
-  }
+    entry["decisions_by_kind"] = json_list(run.kinds, kind_json);
+    entry["persistence"] = json_list(run.persistence, persistence_json);
+    entry["exits_by_category"] = json_list(run.exits, exit_json);
+    return entry;
+  });
   return json_text(json);
 }
 
@@ -282,17 +268,15 @@ std::string history_json(const speculation::PolicyFile& policy) {
   json["strategy"] = policy.strategy;
   json["finished"] = policy.finished;
   json["trials"] = policy.trials.size();
-  Json& origins = json["origin"] = Json::array();
-  Json& scored_by = json["scored_by"] = Json::array();
-  Json& settings = json["setting"] = Json::array();
-  for (const speculation::Trial& trial : policy.trials) {
-    origins.push_back(speculation::trial_origin(trial));
-    scored_by.push_back(speculation::scored_by_name(trial.scored_by));
-    settings.push_back(trial.setting);
-  }
-  Json& series = json["series"] = Json::array();
-  for (const speculation::TrialSeries& one : speculation::policy_history(policy))
-    series.push_back(Json::object({{"key", one.key}, {"values", values_json(one.values)}}));
+  using speculation::Trial;
+  json["origin"] = json_list(policy.trials, speculation::trial_origin);
+  json["scored_by"] = json_list(
+      policy.trials, [](const Trial& trial) { return speculation::scored_by_name(trial.scored_by); });
+  json["setting"] = json_list(policy.trials, [](const Trial& trial) { return trial.setting; });
+  json["series"] =
+      json_list(speculation::policy_history(policy), [](const speculation::TrialSeries& one) -> Json {
+        return {{"key", one.key}, {"values", values_json(one.values)}};
+      });
   return json_text(json);
 }
 

@@ -122,12 +122,13 @@ std::string device_comparison_json(const ComparedDevice& first, const ComparedDe
   json["first"] = side_json(first);
   json["other"] = side_json(other);
   for (const ComparedPart& part : compared_parts) {
-    Json& rows = json[part.key] = Json::array();
-    for (const ComparedTime& row : simulator::side_by_side(first.times.*part.times, other.times.*part.times))
-      rows.push_back({{"name", row.name},
-                      {"first_ns", json_or_null(ns_of(row.first))},
-                      {"other_ns", json_or_null(ns_of(row.other))},
-                      {"difference_ns", json_or_null(row.difference_ns)}});
+    const auto rows = simulator::side_by_side(first.times.*part.times, other.times.*part.times);
+    json[part.key] = json_list(rows, [](const ComparedTime& row) -> Json {
+      return {{"name", row.name},
+              {"first_ns", json_or_null(ns_of(row.first))},
+              {"other_ns", json_or_null(ns_of(row.other))},
+              {"difference_ns", json_or_null(row.difference_ns)}};
+    });
   }
   return json_text(json);
 }

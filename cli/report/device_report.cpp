@@ -249,8 +249,8 @@ std::string device_json(const simulator::MeasuredRecording& measured, const Devi
   json["busy_ns"] = report.operations.busy_ns;
   for (const auto& [key, table] :
        {std::pair("operations", &report.operations), std::pair("kernels", &report.kernels)}) {
-    Json& rows = json[key] = Json::array();
-    for (const DeviceRow& row : table->rows) rows.push_back(row_json(report, *table, row));
+    const DeviceTable& of = *table;
+    json[key] = json_list(of.rows, [&](const DeviceRow& row) { return row_json(report, of, row); });
   }
   Json& gaps = json["gaps"] = Json::object();
   const auto sums = simulator::sums_of(report.gaps);
@@ -260,9 +260,8 @@ std::string device_json(const simulator::MeasuredRecording& measured, const Devi
         {{"kind", simulator::gap_kind_names[kind]}, {"count", sums[kind].count}, {"ns", sums[kind].ns}});
   const auto histogram = simulator::histogram_of(durations_of(report.gaps));
   gaps["histogram"] = {{"edges_ns", values_json(histogram.edges_ns)}, {"counts", histogram.counts}};
-  Json& longest = gaps["longest"] = Json::array();
-  for (const std::size_t index : simulator::longest_gaps(report.gaps, max_json_gaps))
-    longest.push_back(gap_json(report, report.gaps[index]));
+  gaps["longest"] = json_list(simulator::longest_gaps(report.gaps, max_json_gaps),
+                              [&](std::size_t index) { return gap_json(report, report.gaps[index]); });
   json["busy_shares"] = values_json(use_of(report));
   return json_text(json);
 }

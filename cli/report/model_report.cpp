@@ -304,14 +304,11 @@ std::string model_json(const ModelReport& report) {
   json["tokenizer"] = text_or_null(report.tokenizer);
   json["tokenizer_problem"] = text_or_null(report.tokenizer_problem);
   json["bos"] = report.bos ? token_json(*report.bos) : Json(nullptr);
-  json["eos"] = Json::array();
-  for (const NamedToken& token : report.eos) json["eos"].push_back(token_json(token));
+  json["eos"] = json_list(report.eos, token_json);
   json["chat_template"] = report.has_chat_template;
   json["chat_template_problem"] = text_or_null(report.chat_template_problem);
   json["head_in_layers"] = report.head_in_layers;
-  json["strategies"] = Json::array();
-  for (const StrategyOnModel& strategy : report.strategies)
-    json["strategies"].push_back(strategy_json(strategy));
+  json["strategies"] = json_list(report.strategies, strategy_json);
   add_gpus(json);
   return json_text(json);
 }

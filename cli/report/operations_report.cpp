@@ -164,10 +164,8 @@ std::string operations_json(const simulator::MeasuredRecording& measured,
   json["recording"] = recording_json(measured);
   json["timed_by_device"] = operations.timed_by_device;
   json["read_gb_s"] = json_or_null(operations.read_gb_s);
-  Json& kinds = json["kinds"] = Json::array();
-  for (const OperationTimes& time : times) kinds.push_back(times_json(measured, time));
-  Json& phases = json["phases"] = Json::array();
-  for (const TimeOfOperations& time : simulator::times_of(operations)) {
+  json["kinds"] = json_list(times, [&](const OperationTimes& time) { return times_json(measured, time); });
+  json["phases"] = json_list(simulator::times_of(operations), [&](const TimeOfOperations& time) {
     Json phase = Json::object();
     add_run(phase, run_of(measured, time.run));
     phase["phase"] = traces::phase_name(time.phase);
@@ -175,21 +173,17 @@ std::string operations_json(const simulator::MeasuredRecording& measured,
     phase["read_share"] = json_or_null(time.reading);
     phase["before_share"] = operations.timed_by_device ? Json(time.before) : Json(nullptr);
     phase["wait_share"] = operations.timed_by_device ? Json(time.waiting) : Json(nullptr);
-    phases.push_back(std::move(phase));
-  }
-  Json& rows = json["operations"] = Json::array();
-  for (const OperationFigures& row : operations.rows) rows.push_back(row_json(measured, operations, row));
+    return phase;
+  });
+  json["operations"] = json_list(
+      operations.rows, [&](const OperationFigures& row) { return row_json(measured, operations, row); });
   return json_text(json);
 }
 
 std::string operations_csv(const simulator::MeasuredRecording& measured,
                            const RecordedOperations& operations) {
   std::string text;
-  for (const OperationFigures& row : operations.rows) {
-    const Json json = row_json(measured, operations, row);
-    if (text.empty()) text = csv_header(json);
-    text += csv_line(json);
-  }
+  for (const OperationFigures& row : operations.rows) add_csv_row(text, row_json(measured, operations, row));
   return text;
 }
 

@@ -49,10 +49,9 @@ void add_run(Json& row, const traces::Run& run) {
 namespace {
 
 Json times_json(const std::vector<simulator::NamedTime>& times) {
-  Json list = Json::array();
-  for (const simulator::NamedTime& time : times)
-    list.push_back({{"name", time.name}, {"count", time.count}, {"ns", time.ns}});
-  return list;
+  return json_list(times, [](const simulator::NamedTime& time) -> Json {
+    return {{"name", time.name}, {"count", time.count}, {"ns", time.ns}};
+  });
 }
 
 }  // namespace
@@ -79,9 +78,7 @@ Json figures_json(const simulator::Figures& figures) {
 }
 
 Json values_json(const std::vector<double>& values) {
-  Json json = Json::array();
-  for (const double value : values) json.push_back(std::isfinite(value) ? Json(value) : Json(nullptr));
-  return json;
+  return json_list(values, [](double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); });
 }
 
 std::string csv_field(const std::string& text) {
@@ -111,26 +108,27 @@ std::string csv_header(const Json& row) {
   return line + '\n';
 }
 
+void add_csv_row(std::string& csv, const Json& row) {
+  if (csv.empty()) csv = csv_header(row);
+  csv += csv_line(row);
+}
+
 std::string report_json(const simulator::MeasuredRecording& measured, bool by_category) {
   Json json = new_document();
   json["recording"] = recording_json(measured);
   add_timeline(json, measured);
   const traces::Run* baseline = measured.figures.baseline;
   json["baseline_run_id"] = baseline == nullptr ? Json(nullptr) : Json(baseline->id.value());
-  Json& runs = json["runs"] = Json::array();
-  for (const simulator::RunFigures& run : measured.figures.runs) {
+  const auto part_json = [](const simulator::Figures& part) {
+    Json figures{{"category", part.category}};
+    figures.update(figures_json(part));
+    return figures;
+  };
+  json["runs"] = json_list(measured.figures.runs, [&](const simulator::RunFigures& run) {
     Json figures = figures_json(run.all);
-    if (by_category) {
-      Json& parts = figures["categories"] = Json::array();
-      for (const simulator::Figures& part : run.by_category) {
-        Json part_json = Json::object();
-        part_json["category"] = part.category;
-        part_json.update(figures_json(part));
-        parts.push_back(std::move(part_json));
-      }
-    }
-    runs.push_back(std::move(figures));
-  }
+    if (by_category) figures["categories"] = json_list(run.by_category, part_json);
+    return figures;
+  });
   return json_text(json);
 }
 

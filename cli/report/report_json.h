@@ -34,6 +34,14 @@ template <typename T>
   return value ? Json(*value) : Json(nullptr);
 }
 
+/// A list with an entry for each element.
+template <typename Elements, typename EntryOf>
+[[nodiscard]] Json json_list(const Elements& elements, const EntryOf& entry_of) {
+  Json list = Json::array();
+  for (const auto& element : elements) list.push_back(entry_of(element));
+  return list;
+}
+
 /// Interval as [low, high], or null.
 [[nodiscard]] Json interval_json(const std::optional<simulator::Interval>& interval);
 
@@ -55,5 +63,7 @@ void add_run(Json& row, const traces::Run& run);
 [[nodiscard]] std::string csv_line(const Json& row);
 /// Keys of `row` joined by commas and ended by a newline.
 [[nodiscard]] std::string csv_header(const Json& row);
+/// Adds the line of a row to a CSV, whose first row also gives the header.
+void add_csv_row(std::string& csv, const Json& row);
 
 }  // namespace draftscope::cli

@@ -92,8 +92,8 @@ std::string stretches_json(const simulator::MeasuredRecording& measured,
   json["recording"] = recording_json(measured);
   json["stretch_tokens"] = simulator::published_stretch_tokens;
   const simulator::QuestionNames names(measured.recording->meta);
-  Json& rows = json["stretches"] = Json::array();
-  for (const StretchFigures& figures : stretches) rows.push_back(stretch_json(figures, names));
+  json["stretches"] =
+      json_list(stretches, [&](const StretchFigures& figures) { return stretch_json(figures, names); });
   return json_text(json);
 }
 
@@ -101,11 +101,7 @@ std::string stretches_csv(const simulator::MeasuredRecording& measured,
                           const std::vector<StretchFigures>& stretches) {
   const simulator::QuestionNames names(measured.recording->meta);
   std::string text;
-  for (const StretchFigures& figures : stretches) {
-    const Json row = stretch_json(figures, names);
-    if (text.empty()) text = csv_header(row);
-    text += csv_line(row);
-  }
+  for (const StretchFigures& figures : stretches) add_csv_row(text, stretch_json(figures, names));
   return text;
 }
 

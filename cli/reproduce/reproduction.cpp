@@ -232,12 +232,9 @@ Json setting_json(const Reproduction& reproduction, const MeasuredSetting& measu
             {"strategy", setting.strategy},
             {"value", setting.value.empty() ? Json(nullptr) : Json(setting.value)}};
   json["figures"] = figures_as_json(measured.all);
-  Json& parts = json["categories"] = Json::array();
-  for (const ConventionFigures& part : measured.by_category) {
-    Json entry{{"category", part.category}};
-    entry["figures"] = figures_as_json(part);
-    parts.push_back(std::move(entry));
-  }
+  json["categories"] = json_list(measured.by_category, [](const ConventionFigures& part) -> Json {
+    return {{"category", part.category}, {"figures", figures_as_json(part)}};
+  });
   Json& phases = json["phase_ns_per_token"] = Json::object();
   for (std::size_t phase = 0; phase < traces::phase_count; ++phase)
     phases[std::string(traces::phase_name(static_cast<traces::Phase>(phase)))] =
@@ -468,10 +465,7 @@ std::string reproduction_json(const Reproduction& reproduction) {
   if (reproduction.measured)
     for (const MeasuredSetting& measured : settings_measured(reproduction))
       settings.push_back(setting_json(reproduction, measured));
-  if (reproduction.settings.empty()) {
-    Json& published = json["published"] = Json::array();
-    for (const PublishedRow& row : reproduction.published) published.push_back(published_json(row));
-  }
+  if (reproduction.settings.empty()) json["published"] = json_list(reproduction.published, published_json);
   json["figure"] = reproduction.figure.empty() ? Json(nullptr) : Json(reproduction.figure.string());
   if (reproduction.policy) json["search"] = search_json(*reproduction.policy);
   if (experiment.printer == Printer::closed_form) {

@@ -116,20 +116,17 @@ std::string sets_text(const PolicyFile& policy, const Glyphs& glyphs) {
 
 Json search_json(const PolicyFile& policy) {
   Json json = Json::object();
-  Json& by_skipped = json["by_skipped"] = Json::array();
-  for (const TrialsBySkipped& row : trials_by_skipped(policy)) {
-    Json scores = Json::array();
-    for (const Trial* trial : row.trials) scores.push_back(trial->measured.score);
-    by_skipped.push_back({{"skipped", row.skipped},
-                          {"scores", std::move(scores)},
-                          {"acceptance_rate", row.trials.front()->measured.acceptance_rate}});
-  }
-  Json& sets = json["sets"] = Json::array();
-  for (const SetAfterTrials& set : sets_after_trials(policy))
-    sets.push_back({{"trials", set.trials},
-                    {"score", set.best->measured.score},
-                    {"skipped_attentions", skipped_attentions(*set.best)},
-                    {"skipped_mlps", skipped_mlps(*set.best)}});
+  json["by_skipped"] = json_list(trials_by_skipped(policy), [](const TrialsBySkipped& row) -> Json {
+    return {{"skipped", row.skipped},
+            {"scores", json_list(row.trials, [](const Trial* trial) { return trial->measured.score; })},
+            {"acceptance_rate", row.trials.front()->measured.acceptance_rate}};
+  });
+  json["sets"] = json_list(sets_after_trials(policy), [](const SetAfterTrials& set) -> Json {
+    return {{"trials", set.trials},
+            {"score", set.best->measured.score},
+            {"skipped_attentions", skipped_attentions(*set.best)},
+            {"skipped_mlps", skipped_mlps(*set.best)}};
+  });
   return json;
 }
 

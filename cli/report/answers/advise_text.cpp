@@ -101,7 +101,7 @@ Json limits_json(const Advice& advice) {
   return json;
 }
 
-Json machine_json(const Advice& advice) {
+Json advice_json(const Advice& advice) {
   Json json{{"machine", advice.machine},
             {"verdict", verdict_name(advice.verdict)},
             {"strategy", advice.strategy},
@@ -121,19 +121,17 @@ Json machine_json(const Advice& advice) {
     json["runner_up"] = {{"strategy", advice.runner_up->strategy},
                          {"speedup", advice.runner_up->speedup},
                          {"lead", estimate_json(advice.runner_up->lead)}};
-  Json& by_category = json["by_category"] = Json::array();
-  for (const simulator::CategoryChoice& choice : advice.by_category)
-    by_category.push_back(
-        {{"category", choice.category}, {"strategy", choice.strategy}, {"speedup", choice.speedup}});
+  json["by_category"] = json_list(advice.by_category, [](const simulator::CategoryChoice& choice) -> Json {
+    return {{"category", choice.category}, {"strategy", choice.strategy}, {"speedup", choice.speedup}};
+  });
   json["break_even"] = nullptr;
   if (advice.break_even)
     json["break_even"] = {{"tokens_per_round", advice.break_even->mean_accepted_length},
                           {"acceptance_rate", advice.break_even->acceptance_rate},
                           {"alpha", json_or_null(advice.break_even->alpha)}};
-  Json& neighbours = json["neighbours"] = Json::array();
-  for (const simulator::Neighbour& neighbour : advice.neighbours)
-    neighbours.push_back(
-        {{"change", neighbour.change}, {"strategy", neighbour.strategy}, {"relative", neighbour.relative}});
+  json["neighbours"] = json_list(advice.neighbours, [](const simulator::Neighbour& neighbour) -> Json {
+    return {{"change", neighbour.change}, {"strategy", neighbour.strategy}, {"relative", neighbour.relative}};
+  });
   json["near_ties"] = nullptr;
   if (advice.near_ties)
     json["near_ties"] = {{"margin", simulator::near_tie_margin},
@@ -152,8 +150,7 @@ Json machine_json(const Advice& advice) {
 std::string advise_json(const Advices& advices) {
   Json json = new_document();
   json["recording"] = advices.recording->path.filename().string();
-  Json& list = json["advice"] = Json::array();
-  for (const Advice& advice : advices.machines) list.push_back(machine_json(advice));
+  json["advice"] = json_list(advices.machines, advice_json);
   json["refusals"] = refusals_json(advices.refusals);
   return json_text(json);
 }

@@ -88,16 +88,15 @@ std::string calibration_report_json(const CalibrationReport& report) {
   Json json = new_document();
   json["file"] = report.file;
   json["calibration"] = Json::parse(calibration_json(*report.calibration), nullptr, false);
-  Json& left_out = json["leave_one_out"] = Json::array();
-  for (const simulator::LeaveOneOut& shape : report.left_out) {
-    Json errors = Json::array();
-    for (const simulator::LeaveOneOut::Error& error : shape.errors)
-      errors.push_back({{"kernel", error.kernel}, {"is_pass", error.is_pass}, {"error", error.error}});
-    left_out.push_back({{"p50", shape.p50},
-                        {"max", shape.greatest},
-                        {"pass_rms", shape.pass_rms},
-                        {"errors", std::move(errors)}});
-  }
+  const auto error_json = [](const simulator::LeaveOneOut::Error& error) -> Json {
+    return {{"kernel", error.kernel}, {"is_pass", error.is_pass}, {"error", error.error}};
+  };
+  json["leave_one_out"] = json_list(report.left_out, [&](const simulator::LeaveOneOut& shape) -> Json {
+    return {{"p50", shape.p50},
+            {"max", shape.greatest},
+            {"pass_rms", shape.pass_rms},
+            {"errors", json_list(shape.errors, error_json)}};
+  });
   return json_text(json);
 }
 

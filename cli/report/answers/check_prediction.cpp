@@ -159,11 +159,6 @@ std::string header_text(const PredictionFile& prediction, const PredictionCheck&
   return text + '\n';
 }
 
-std::string interval_text(const std::optional<simulator::Interval>& interval, const Glyphs& glyphs) {
-  return interval ? fmt::format("{:.2f}{}{:.2f}", interval->low, glyphs.range(), interval->high)
-                  : std::string(glyphs.absent());
-}
-
 std::string inside_cell(const MeasuredAnswer& answer, const Glyphs& glyphs) {
   if (!answer.inside_95()) return std::string(glyphs.absent());
   return answer.inside_80().value_or(false) ? "80 %" : *answer.inside_95() ? "95 %" : "outside";
@@ -176,12 +171,12 @@ std::string comparison_table(const PredictionCheck& check, const Glyphs& glyphs)
         {printable(answer.predicted.strategy), printable(answer.predicted.machine),
          factor(answer.measured.speedup, glyphs), factor(answer.predicted.speedup, glyphs),
          answer.error() ? fmt::format("{:+.1f} %", 100.0 * *answer.error()) : std::string(glyphs.absent()),
-         interval_text(answer.predicted.interval_80, glyphs),
-         interval_text(answer.predicted.interval_95, glyphs), inside_cell(answer, glyphs)});
+         range(answer.predicted.interval_80, glyphs), range(answer.predicted.interval_95, glyphs),
+         inside_cell(answer, glyphs)});
   return table.text(2, glyphs.columns);
 }
 
-Json answer_json(const MeasuredAnswer& answer) {
+Json measured_answer_json(const MeasuredAnswer& answer) {
   return {{"strategy", answer.predicted.strategy},
           {"machine", answer.predicted.machine},
           {"measured_speedup", answer.measured.speedup},
@@ -226,8 +221,7 @@ std::string check_json(const PredictionFile& prediction, const PredictionCheck& 
       {"begun", utc_text(check.measured_realtime_ns)},
       {"ns_after_prediction", check.measured_realtime_ns - prediction.created_realtime_ns}};
   json["differences"] = check.differences;
-  Json& answers = json["answers"] = Json::array();
-  for (const MeasuredAnswer& answer : check.answers) answers.push_back(answer_json(answer));
+  json["answers"] = json_list(check.answers, measured_answer_json);
   json["unmeasured"] = refusals_json(check.unmeasured);
   return json_text(json);
 }

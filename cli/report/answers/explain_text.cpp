@@ -184,12 +184,10 @@ Json diagnosis_json(const Diagnosis& diagnosis) {
   if (diagnosis.faster)
     json["faster_run"] = {{"specification", diagnosis.faster->run->specification},
                           {"speedup", diagnosis.faster->speedup}};
-  json["findings"] = Json::array();
-  json["not_judged"] = Json::array();
-  for (const Finding& finding : diagnosis.findings) json["findings"].push_back(finding_json(finding));
-  for (const simulator::Unjudged& check : diagnosis.unjudged)
-    json["not_judged"].push_back(
-        {{"key", check.row->key}, {"title", check.row->title}, {"reason", check.reason}});
+  json["findings"] = json_list(diagnosis.findings, finding_json);
+  json["not_judged"] = json_list(diagnosis.unjudged, [](const simulator::Unjudged& check) -> Json {
+    return {{"key", check.row->key}, {"title", check.row->title}, {"reason", check.reason}};
+  });
   return json;
 }
 
@@ -197,13 +195,12 @@ Json diagnosis_json(const Diagnosis& diagnosis) {
 
 std::string explain_json(const std::vector<ExplainedRecording>& recordings) {
   Json json = new_document();
-  Json& all = json["recordings"] = Json::array();
-  for (const ExplainedRecording& recording : recordings) {
-    Json one{{"recording", recording_json(*recording.measured)}, {"runs", Json::array()}};
+  json["recordings"] = json_list(recordings, [](const ExplainedRecording& recording) {
+    Json one{{"recording", recording_json(*recording.measured)},
+             {"runs", json_list(recording.diagnoses, diagnosis_json)}};
     add_timeline(one, *recording.measured);
-    for (const Diagnosis& diagnosis : recording.diagnoses) one["runs"].push_back(diagnosis_json(diagnosis));
-    all.push_back(std::move(one));
-  }
+    return one;
+  });
   return json_text(json);
 }
 

@@ -25,14 +25,13 @@ std::string digest_of(nlohmann::json content) {
 }
 
 Json questions_json(const std::vector<simulator::Scenario>& scenarios) {
-  Json questions = Json::array();
-  for (const simulator::Scenario& scenario : scenarios)
-    questions.push_back({{"gpu", scenario.gpu ? scenario.gpu->name : ""},
-                         {"model_shape", speculation::named_sizes_json(scenario.shape)},
-                         {"weights", weight_type_name(scenario.weights)},
-                         {"batch", scenario.batch},
-                         {"tensor_parallel", scenario.tensor_parallel}});
-  return questions;
+  return json_list(scenarios, [](const simulator::Scenario& scenario) -> Json {
+    return {{"gpu", scenario.gpu ? scenario.gpu->name : ""},
+            {"model_shape", speculation::named_sizes_json(scenario.shape)},
+            {"weights", weight_type_name(scenario.weights)},
+            {"batch", scenario.batch},
+            {"tensor_parallel", scenario.tensor_parallel}};
+  });
 }
 
 /// Texts of finished requests, each once.

@@ -198,35 +198,33 @@ Json answer_json(const Answer& answer) {
   Json entry = question_json(answer);
   simulator::add_figures(entry, simulator::named_figures(simulator::answer_figures(), answer));
   entry["notes"] = answer.notes;
-  Json& notes = entry["cost_notes"] = Json::array();
-  for (const simulator::CostNote& note : answer.cost_notes) notes.push_back(note.text);
+  entry["cost_notes"] =
+      json_list(answer.cost_notes, [](const simulator::CostNote& note) { return note.text; });
   return entry;
 }
 
 Json costs_json(const simulator::CostFitReport& fit) {
-  Json costs{{"groups", fit.groups},
-             {"residual_p50", fit.residual_p50},
-             {"residual_p90", fit.residual_p90},
-             {"conservation_residual", fit.conservation_residual},
-             {"has_gpu_prior", fit.has_gpu_prior}};
-  Json& parameters = costs["parameters"] = Json::array();
-  for (const simulator::FittedParameter& parameter : fit.parameters)
-    parameters.push_back({{"name", parameter.name},
-                          {"value", parameter.value},
-                          {"sigma", parameter.sigma},
-                          {"at_bound", parameter.at_bound},
-                          {"source", source_name(parameter.source)}});
-  return costs;
+  const auto parameter_json = [](const simulator::FittedParameter& parameter) -> Json {
+    return {{"name", parameter.name},
+            {"value", parameter.value},
+            {"sigma", parameter.sigma},
+            {"at_bound", parameter.at_bound},
+            {"source", source_name(parameter.source)}};
+  };
+  return {{"groups", fit.groups},
+          {"residual_p50", fit.residual_p50},
+          {"residual_p90", fit.residual_p90},
+          {"conservation_residual", fit.conservation_residual},
+          {"has_gpu_prior", fit.has_gpu_prior},
+          {"parameters", json_list(fit.parameters, parameter_json)}};
 }
 
 }  // namespace
 
 Json refusals_json(const std::vector<Refusal>& refusals) {
-  Json list = Json::array();
-  for (const Refusal& refusal : refusals)
-    list.push_back(
-        {{"strategy", refusal.strategy}, {"machine", refusal.machine}, {"reason", refusal.reason}});
-  return list;
+  return json_list(refusals, [](const Refusal& refusal) -> Json {
+    return {{"strategy", refusal.strategy}, {"machine", refusal.machine}, {"reason", refusal.reason}};
+  });
 }
 
 std::string simulate_text(const Simulation& simulation, bool quiet, const Glyphs& glyphs) {
@@ -264,16 +262,14 @@ Json simulate_document(const Simulation& simulation) {
     answers.push_back(answer_json(simulation.answers[i]));
     answers.back()["measured"] = measured_json(simulation.measured[i]);
     if (simulation.by.empty()) continue;
-    Json& parts =
-        answers
-            .back()[simulation.by == "category" ? "categories"
-                                                : simulation.by + (simulation.by == "stretch" ? "es" : "s")] =
-            Json::array();
-    for (const AnswerPart& part : simulation.parts[i]) {
+    const std::string parts = simulation.by == "category"
+                                  ? "categories"
+                                  : simulation.by + (simulation.by == "stretch" ? "es" : "s");
+    answers.back()[parts] = json_list(simulation.parts[i], [&](const AnswerPart& part) {
       Json entry{{simulation.by, part.name}};
       entry.update(answer_json(part.answer));
-      parts.push_back(std::move(entry));
-    }
+      return entry;
+    });
   }
   json["refusals"] = refusals_json(simulation.refusals);
   return json;
@@ -289,8 +285,7 @@ std::string simulate_csv(const Simulation& simulation) {
     Json row = question_json(answer);
     if (part != nullptr) row[simulation.by] = *part;
     simulator::add_csv_figures(row, simulator::named_figures(simulator::answer_figures(), answer));
-    if (text.empty()) text = csv_header(row);
-    text += csv_line(row);
+    add_csv_row(text, row);
   };
   for (std::size_t i = 0; i < simulation.answers.size(); ++i) {
     if (simulation.by.empty()) add_line(simulation.answers[i], nullptr);
@@ -359,17 +354,14 @@ std::string ladder_text(const std::vector<AnswerLadder>& ladders, const Glyphs& 
 std::string ladder_json(const Simulation& simulation, const std::vector<AnswerLadder>& ladders) {
   Json json = new_document();
   json["recording"] = simulation.recording->path.filename().string();
-  Json& list = json["ladders"] = Json::array();
-  for (const AnswerLadder& answer : ladders) {
-    Json entry{{"strategy", answer.strategy},
-               {"machine", answer.machine},
-               {"status", answer_status_name(answer.status)},
-               {"head_ns", answer.parts.head_ns},
-               {"choice_ns", answer.parts.choice_ns}};
-    Json& rungs = entry["rungs"] = Json::array();
-    for (const LadderRung& rung : answer.ladder) rungs.push_back(rung_json(rung));
-    list.push_back(std::move(entry));
-  }
+  json["ladders"] = json_list(ladders, [](const AnswerLadder& answer) -> Json {
+    return {{"strategy", answer.strategy},
+            {"machine", answer.machine},
+            {"status", answer_status_name(answer.status)},
+            {"head_ns", answer.parts.head_ns},
+            {"choice_ns", answer.parts.choice_ns},
+            {"rungs", json_list(answer.ladder, rung_json)}};
+  });
   json["refusals"] = refusals_json(simulation.refusals);
   return json_text(json);
 }

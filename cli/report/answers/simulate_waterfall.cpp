@@ -42,7 +42,7 @@ Json share_json(const StrategyShare& share) {
           {"is_bounded", share.is_bounded}};
 }
 
-Json machine_json(const MachineWaterfall& machine) {
+Json machine_waterfall_json(const MachineWaterfall& machine) {
   const simulator::RecordingWaterfall& found = machine.found;
   const simulator::Waterfall& waterfall = found.waterfall;
   const bool above_exit = found.verified_layers == simulator::VerifiedLayers::above_exit;
@@ -65,14 +65,12 @@ Json machine_json(const MachineWaterfall& machine) {
   Json& by_category = json["best_by_category"] = Json::array();
   for (const auto& [category, place] : waterfall.best.by_category)
     by_category.push_back({{"category", category}, {"setting", setting_json(place)}});
-  Json& levels = json["levels"] = Json::array();
-  for (const WaterfallStep& step : waterfall.steps) levels.push_back(level_json(step));
+  json["levels"] = json_list(waterfall.steps, level_json);
   Json& gaps = json["gaps"] = Json::object();
   for (const simulator::NamedGap& gap : named_gaps(waterfall.gaps))
     gaps[std::string(gap.name)] = figure_json(gap.figure);
-  Json& strategies = json["strategies"] = Json::array();
+  json["strategies"] = json_list(found.strategies, share_json);
   json["notes"] = found.notes;
-  for (const StrategyShare& share : found.strategies) strategies.push_back(share_json(share));
   return json;
 }
 
@@ -114,8 +112,7 @@ Result<Waterfalls> make_waterfalls(const simulator::WhatIf& what_if, const trace
 std::string waterfall_json(const Waterfalls& waterfalls) {
   Json json = new_document();
   json["recording"] = waterfalls.recording->path.filename().string();
-  Json& list = json["waterfalls"] = Json::array();
-  for (const MachineWaterfall& machine : waterfalls.machines) list.push_back(machine_json(machine));
+  json["waterfalls"] = json_list(waterfalls.machines, machine_waterfall_json);
   json["refusals"] = refusals_json(waterfalls.refusals);
   return json_text(json);
 }

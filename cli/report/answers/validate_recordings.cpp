@@ -28,7 +28,7 @@ using simulator::CheckedAnswer;
 using simulator::ErrorMean;
 using simulator::KindErrors;
 
-Json answer_json(const CheckedAnswer& answer) {
+Json checked_answer_json(const CheckedAnswer& answer) {
   Json json = Json::object();
   json["kind"] = question_kind_key(answer.kind);
   json["held_out"] = answer.held_out;
@@ -56,28 +56,29 @@ Json mean_json(const ErrorMean& mean) {
           {"bias", mean.bias}};
 }
 
-Json answers_json(std::span<const CheckedAnswer> answers) {
-  Json json = Json::array();
-  for (const CheckedAnswer& answer : answers) json.push_back(answer_json(answer));
-  return json;
+Json kind_json(const KindErrors& errors) {
+  return {{"kind", question_kind_key(errors.kind)},
+          {"questions", errors.questions},
+          {"speedup", mean_json(errors.speedup)},
+          {"repeat_deviation", json_or_null(errors.repeat_deviation)},
+          {"target_step", mean_json(errors.vanilla_step)},
+          {"draft_step", mean_json(errors.draft_step)},
+          {"verify", mean_json(errors.verify)},
+          {"intervals", errors.intervals},
+          {"inside_80", errors.inside_80},
+          {"inside_95", errors.inside_95},
+          {"compared_rounds", errors.compared_rounds},
+          {"matching_rounds", errors.matching_rounds}};
 }
 
-Json kinds_json(std::span<const KindErrors> kinds) {
-  Json json = Json::array();
-  for (const simulator::KindErrors& errors : kinds)
-    json.push_back({{"kind", question_kind_key(errors.kind)},
-                    {"questions", errors.questions},
-                    {"speedup", mean_json(errors.speedup)},
-                    {"repeat_deviation", json_or_null(errors.repeat_deviation)},
-                    {"target_step", mean_json(errors.vanilla_step)},
-                    {"draft_step", mean_json(errors.draft_step)},
-                    {"verify", mean_json(errors.verify)},
-                    {"intervals", errors.intervals},
-                    {"inside_80", errors.inside_80},
-                    {"inside_95", errors.inside_95},
-                    {"compared_rounds", errors.compared_rounds},
-                    {"matching_rounds", errors.matching_rounds}});
-  return json;
+Json replay_json(const simulator::RunReplay& replay) {
+  return {{"strategy", replay.strategy},
+          {"status", answer_status_name(replay.check.status)},
+          {"requests", replay.check.requests},
+          {"rounds", replay.check.rounds},
+          {"exact_rounds", replay.check.exact_rounds},
+          {"bounded_rounds", replay.check.bounded_rounds},
+          {"first_difference", replay.check.reason}};
 }
 
 /// Text like "+2.1 %".
@@ -251,17 +252,9 @@ std::string validation_json(const RecordingsValidation& validation, const std::v
   Json json = new_document();
   json["trained_on"] = validation.trained_on;
   json["asked"] = validation.asked;
-  auto& replays = json["replays"] = Json::array();
-  for (const simulator::RunReplay& replay : validation.replays)
-    replays.push_back({{"strategy", replay.strategy},
-                       {"status", answer_status_name(replay.check.status)},
-                       {"requests", replay.check.requests},
-                       {"rounds", replay.check.rounds},
-                       {"exact_rounds", replay.check.exact_rounds},
-                       {"bounded_rounds", replay.check.bounded_rounds},
-                       {"first_difference", replay.check.reason}});
-  json["answers"] = answers_json(validation.answers);
-  json["kinds"] = kinds_json(kinds);
+  json["replays"] = json_list(validation.replays, replay_json);
+  json["answers"] = json_list(validation.answers, checked_answer_json);
+  json["kinds"] = json_list(kinds, kind_json);
   return json_text(json);
 }
 
