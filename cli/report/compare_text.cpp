@@ -23,13 +23,6 @@ using simulator::ratio_figure;
 using simulator::RunComparison;
 using simulator::significance_level;
 
-/// Figures of a run of a recording.
-const Figures& figures_of(const simulator::MeasuredRecording& measured, const traces::Run* run) {
-  std::size_t i = 0;
-  while (measured.figures.runs[i].all.run->id != run->id) ++i;
-  return measured.figures.runs[i].all;
-}
-
 std::string file_label(std::size_t index) {
   return std::string(1, static_cast<char>('A' + index % 26));
 }
@@ -189,8 +182,9 @@ std::string across_section(const Comparisons& comparisons, std::size_t index, co
   std::string text = fmt::format("Across recordings, {} against A: a ratio, not a speedup\n", label);
   if (comparison.runs.empty()) return text + "  no run of the same setting in both\n";
   const auto ratio_of = [&](const RunComparison& run) {
-    return run.ratio ? std::optional(run.ratio->value)
-                     : stated_ratio(figures_of(first, run.baseline), figures_of(other, run.comparison));
+    return run.ratio
+               ? std::optional(run.ratio->value)
+               : stated_ratio(figures_of(first, run.baseline->id), figures_of(other, run.comparison->id));
   };
   if (std::none_of(comparison.runs.begin(), comparison.runs.end(),
                    [&](const RunComparison& run) { return ratio_of(run).has_value(); }))
@@ -211,8 +205,8 @@ std::string across_section(const Comparisons& comparisons, std::size_t index, co
                {measured_figure("acceptance_rate").title},
                {same_text.title}});
   for (const RunComparison& run : comparison.runs) {
-    const Figures& a = figures_of(first, run.baseline);
-    const Figures& b = figures_of(other, run.comparison);
+    const Figures& a = figures_of(first, run.baseline->id);
+    const Figures& b = figures_of(other, run.comparison->id);
     std::string name = printable(run.baseline->specification);
     if (run.baseline->specification != run.comparison->specification)
       name += " / " + printable(run.comparison->specification);

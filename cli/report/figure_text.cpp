@@ -94,6 +94,11 @@ std::vector<std::string> with_figure_cells(std::vector<std::string> cells, simul
   return cells;
 }
 
+std::string inside_cell(std::optional<bool> inside_80, std::optional<bool> inside_95, const Glyphs& glyphs) {
+  if (!inside_95) return std::string(glyphs.absent());
+  return inside_80.value_or(false) ? "80 %" : *inside_95 ? "95 %" : "outside";
+}
+
 std::string speedup_cell(const simulator::Figures& figures, const simulator::RecordingFigures& all,
                          const Glyphs& glyphs) {
   return measured_cell(simulator::measured_figure("speedup.value"), figures, all, glyphs);

@@ -4,6 +4,7 @@
 // Figures of the catalogues as cells of a table in the terminal.
 
 #include <draftscope/simulator/analysis/figure.h>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,11 @@ template <typename Source>
                                                          const simulator::Figures& figures,
                                                          const simulator::RecordingFigures& all,
                                                          const Glyphs& glyphs);
+
+/// The narrowest predicted interval that holds a measured value, "outside" without one, or a dash where none
+/// was predicted.
+[[nodiscard]] std::string inside_cell(std::optional<bool> inside_80, std::optional<bool> inside_95,
+                                      const Glyphs& glyphs);
 
 /// Speedup as "1.52×", "baseline" or a dash.
 [[nodiscard]] std::string speedup_cell(const simulator::Figures& figures,

@@ -25,11 +25,6 @@ using simulator::TimeOfOperations;
 
 constexpr std::size_t share_bar_width = 16;
 
-const traces::Run& run_of(const simulator::MeasuredRecording& measured, traces::RunId id) {
-  const auto& runs = measured.recording->runs;
-  return *std::find_if(runs.begin(), runs.end(), [&](const traces::Run& run) { return run.id == id; });
-}
-
 std::optional<double> share_of_reading(const RecordedOperations& operations, const OperationFigures& row) {
   const std::optional<double> rate = row.rate_gb_s();
   if (!rate || !operations.read_gb_s) return std::nullopt;
@@ -70,11 +65,6 @@ std::string table_of(const RecordedOperations& operations, const TimeOfOperation
   return table.text(2, glyphs.columns);
 }
 
-const simulator::Figures& figures_of(const simulator::MeasuredRecording& measured, traces::RunId id) {
-  const auto& runs = measured.figures.runs;
-  return std::find_if(runs.begin(), runs.end(), [&](const auto& run) { return run.all.run->id == id; })->all;
-}
-
 /// Time of the phase that no operation of a kind took; absent where the run's times contradict each other.
 std::optional<std::int64_t> other_ns(const simulator::Figures& figures, const OperationTimes& time) {
   if (figures.breakdown.source == simulator::BreakdownSource::none) return std::nullopt;
@@ -85,7 +75,7 @@ std::optional<std::int64_t> other_ns(const simulator::Figures& figures, const Op
 
 Json times_json(const simulator::MeasuredRecording& measured, const OperationTimes& time) {
   Json json = Json::object();
-  add_run(json, run_of(measured, time.run));
+  add_run(json, *figures_of(measured, time.run).run);
   json["phase"] = traces::phase_name(time.phase);
   Json& kinds = json["ns"] = Json::object();
   for (std::size_t kind = 0; kind < simulator::operation_kinds.size(); ++kind)
@@ -97,7 +87,7 @@ Json times_json(const simulator::MeasuredRecording& measured, const OperationTim
 Json row_json(const simulator::MeasuredRecording& measured, const RecordedOperations& operations,
               const OperationFigures& row) {
   Json json = Json::object();
-  add_run(json, run_of(measured, row.run));
+  add_run(json, *figures_of(measured, row.run).run);
   json["phase"] = traces::phase_name(row.phase);
   json["operation"] = row.name;
   json["executions"] = row.executions;
@@ -119,8 +109,9 @@ std::string operations_text(const simulator::MeasuredRecording& measured,
                             const RecordedOperations& operations, bool tables_only, const Glyphs& glyphs) {
   std::string text = header_text(measured, glyphs);
   for (const TimeOfOperations& time : simulator::times_of(operations)) {
-    const std::string whose = fmt::format("{}, {}", printable(run_of(measured, time.run).specification),
-                                          traces::phase_name(time.phase));
+    const std::string whose =
+        fmt::format("{}, {}", printable(figures_of(measured, time.run).run->specification),
+                    traces::phase_name(time.phase));
     text += fmt::format("\n{}: {} of the device\n", whose, duration(static_cast<double>(time.ns), glyphs));
     text += table_of(operations, time, glyphs);
     if (!tables_only) text += fmt::format("  {}\n", bounds_text(time, operations.timed_by_device));
@@ -147,7 +138,7 @@ std::string operation_times_text(const simulator::MeasuredRecording& measured,
   for (const OperationTimes& time : times) {
     const simulator::Figures& figures = figures_of(measured, time.run);
     const auto tokens = static_cast<double>(std::max<std::int64_t>(figures.throughput.output_tokens, 1));
-    std::vector<std::string> cells{printable(run_of(measured, time.run).specification),
+    std::vector<std::string> cells{printable(figures.run->specification),
                                    std::string(traces::phase_name(time.phase))};
     for (const std::int64_t ns : time.ns) cells.push_back(duration(static_cast<double>(ns) / tokens, glyphs));
     const auto other = other_ns(figures, time);
@@ -167,7 +158,7 @@ std::string operations_json(const simulator::MeasuredRecording& measured,
   json["kinds"] = json_list(times, [&](const OperationTimes& time) { return times_json(measured, time); });
   json["phases"] = json_list(simulator::times_of(operations), [&](const TimeOfOperations& time) {
     Json phase = Json::object();
-    add_run(phase, run_of(measured, time.run));
+    add_run(phase, *figures_of(measured, time.run).run);
     phase["phase"] = traces::phase_name(time.phase);
     phase["ns"] = time.ns;
     phase["read_share"] = json_or_null(time.reading);

@@ -7,6 +7,7 @@
 #include <draftscope/simulator/analysis/question_names.h>
 #include <draftscope/simulator/analysis/what_is_traced.h>
 
+#include <algorithm>
 #include <set>
 
 #include "terminal/numbers.h"
@@ -107,6 +108,11 @@ std::string decoding_line(const traces::Recording& recording, const Glyphs& glyp
 }
 
 }  // namespace
+
+const simulator::Figures& figures_of(const simulator::MeasuredRecording& measured, traces::RunId run) {
+  return std::ranges::find_if(measured.figures.runs, [&](const auto& of) { return of.all.run->id == run; })
+      ->all;
+}
 
 std::string header_text(const simulator::MeasuredRecording& measured, const Glyphs& glyphs) {
   const traces::Recording& recording = *measured.recording;

@@ -137,11 +137,12 @@ std::string name_of(const Figures& figures) {
   return printable(figures.run->specification);
 }
 
-std::string speed_table(const RecordingFigures& all, const Glyphs& glyphs) {
-  Table table(with_figure_columns({{"run", Align::left}}, FigureTable::speed));
+/// Table with one line per run.
+std::string runs_table(const RecordingFigures& all, FigureTable figures, const Glyphs& glyphs) {
+  Table table(with_figure_columns({{"run", Align::left}}, figures));
   for (const simulator::RunFigures& run : all.runs)
-    table.add_row(with_figure_cells({name_of(run.all)}, FigureTable::speed, run.all, all, glyphs));
-  return "Speed\n" + table.text(2, glyphs.columns);
+    table.add_row(with_figure_cells({name_of(run.all)}, figures, run.all, all, glyphs));
+  return table.text(2, glyphs.columns);
 }
 
 std::string category_table(const RecordingFigures& all, const Glyphs& glyphs) {
@@ -153,24 +154,6 @@ std::string category_table(const RecordingFigures& all, const Glyphs& glyphs) {
       table.add_row(with_figure_cells(std::move(names), FigureTable::speed_by_category, part, all, glyphs));
     }
   return "Speed by category\n" + table.text(2, glyphs.columns);
-}
-
-std::string drafting_table(const RecordingFigures& all, const Glyphs& glyphs) {
-  Table table(with_figure_columns({{"run", Align::left}}, FigureTable::drafting));
-  for (const simulator::RunFigures& run : all.runs)
-    table.add_row(with_figure_cells({name_of(run.all)}, FigureTable::drafting, run.all, all, glyphs));
-  return "Drafting\n" + table.text(2, glyphs.columns);
-}
-
-/// Table of memory; empty if no memory was recorded.
-std::string memory_table(const RecordingFigures& all, const Glyphs& glyphs) {
-  Table table(with_figure_columns({{"run", Align::left}}, FigureTable::memory));
-  bool any = false;
-  for (const simulator::RunFigures& run : all.runs) {
-    table.add_row(with_figure_cells({name_of(run.all)}, FigureTable::memory, run.all, all, glyphs));
-    any = any || run.all.memory;
-  }
-  return any ? "\nMemory\n" + table.text(2, glyphs.columns) : "";
 }
 
 std::string explanation(const RecordingFigures& all, const traces::Meta& meta) {
@@ -208,12 +191,14 @@ std::string report_text(const simulator::MeasuredRecording& measured, const Repo
   const RecordingFigures& figures = measured.figures;
   if (measured.timeline)
     return header_text(measured, glyphs) + '\n' + timeline_text(*measured.timeline, glyphs);
-  std::string text = header_text(measured, glyphs) + '\n' + speed_table(figures, glyphs) + '\n';
+  std::string text =
+      header_text(measured, glyphs) + "\nSpeed\n" + runs_table(figures, FigureTable::speed, glyphs) + '\n';
   if (options.by_category) text += category_table(figures, glyphs) + '\n';
-  text += drafting_table(figures, glyphs);
+  text += "Drafting\n" + runs_table(figures, FigureTable::drafting, glyphs);
   if (!options.tables_only) text += explanation(figures, measured.recording->meta);
   text += other_stated_text(measured, glyphs);
-  text += memory_table(figures, glyphs);
+  if (std::ranges::any_of(figures.runs, [](const auto& run) { return run.all.memory.has_value(); }))
+    text += "\nMemory\n" + runs_table(figures, FigureTable::memory, glyphs);
   if (options.tables_only) return text;
   for (const simulator::RunFigures& run : figures.runs) {
     text += '\n' + run_charts(run.all, glyphs);

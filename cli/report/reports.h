@@ -100,6 +100,10 @@ struct ReportOptions {
 [[nodiscard]] std::string other_stated_text(const simulator::MeasuredRecording& measured,
                                             const Glyphs& glyphs);
 
+/// Figures of a run, which must be one of the recording's.
+[[nodiscard]] const simulator::Figures& figures_of(const simulator::MeasuredRecording& measured,
+                                                   traces::RunId run);
+
 /// Lines above every report: "recording", "model", "machine" and "decoding", and a "warning" line for each
 /// reason to doubt the figures.
 [[nodiscard]] std::string header_text(const simulator::MeasuredRecording& measured, const Glyphs& glyphs);

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <set>
 
+#include "report/figure_text.h"
 #include "report/report_json.h"
 #include "terminal/numbers.h"
 #include "terminal/table.h"
@@ -159,11 +160,6 @@ std::string header_text(const PredictionFile& prediction, const PredictionCheck&
   return text + '\n';
 }
 
-std::string inside_cell(const MeasuredAnswer& answer, const Glyphs& glyphs) {
-  if (!answer.inside_95()) return std::string(glyphs.absent());
-  return answer.inside_80().value_or(false) ? "80 %" : *answer.inside_95() ? "95 %" : "outside";
-}
-
 std::string comparison_table(const PredictionCheck& check, const Glyphs& glyphs) {
   Table table({"strategy", "machine"}, {"measured", "predicted", "error", "80 %", "95 %", "inside"});
   for (const MeasuredAnswer& answer : check.answers)
@@ -172,7 +168,7 @@ std::string comparison_table(const PredictionCheck& check, const Glyphs& glyphs)
          factor(answer.measured.speedup, glyphs), factor(answer.predicted.speedup, glyphs),
          answer.error() ? fmt::format("{:+.1f} %", 100.0 * *answer.error()) : std::string(glyphs.absent()),
          range(answer.predicted.interval_80, glyphs), range(answer.predicted.interval_95, glyphs),
-         inside_cell(answer, glyphs)});
+         inside_cell(answer.inside_80(), answer.inside_95(), glyphs)});
   return table.text(2, glyphs.columns);
 }
 

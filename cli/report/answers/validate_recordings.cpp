@@ -14,6 +14,7 @@
 #include <iterator>
 #include <span>
 
+#include "report/figure_text.h"
 #include "report/report_json.h"
 #include "terminal/messages.h"
 #include "terminal/numbers.h"
@@ -92,11 +93,6 @@ std::string repeats_cell(const simulator::MeasuredDecoding& measured, const Glyp
   return range_text(*low, *high, glyphs.characters());
 }
 
-std::string inside_cell(const CheckedAnswer& answer, const Glyphs& glyphs) {
-  if (!answer.inside_95()) return std::string(glyphs.absent());
-  return answer.inside_80().value_or(false) ? "80 %" : *answer.inside_95() ? "95 %" : "outside";
-}
-
 std::string mean_cell(const ErrorMean& mean, const Glyphs& glyphs) {
   return mean.count > 0 ? percent(mean.mean_absolute) : std::string(glyphs.absent());
 }
@@ -126,7 +122,8 @@ std::string answers_table(std::span<const CheckedAnswer> answers, const Glyphs& 
       for (std::string cell :
            {factor(predicted.speedup, glyphs), signed_percent(answer.error(), glyphs),
             range(predicted.interval_80, glyphs), range(predicted.interval_95, glyphs),
-            inside_cell(answer, glyphs), error(predicted.vanilla_step_ns, answer.measured.vanilla_step_ns),
+            inside_cell(answer.inside_80(), answer.inside_95(), glyphs),
+            error(predicted.vanilla_step_ns, answer.measured.vanilla_step_ns),
             error(predicted.draft_step_ns, answer.measured.draft_step_ns),
             error(predicted.verify_ns, answer.measured.verify_ns),
             fmt::format("{}, {}", round_source_name(predicted.source), answer_status_name(predicted.status)),
