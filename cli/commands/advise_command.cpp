@@ -45,7 +45,7 @@ Result<Advices> advise_all(const SimulateOptions& asked, simulator::Considered c
   DRAFTSCOPE_TRY_ASSIGN(const simulator::Candidates found, simulator::candidates(what_if, recording, grid));
   simulator::AdviceOptions options;
   options.longer_context = asked.longer_context;
-  options.draws = {.draws = asked.draws, .seed = asked.seed};
+  options.draws = asked.draws;
   DRAFTSCOPE_TRY_ASSIGN(options.other_texts, other_kind_of_texts(asked, recording));
   Advices advices{.recording = &recording, .machines = {}, .refusals = {}};
   for (const simulator::Machine& machine : machines) {
@@ -127,9 +127,7 @@ void add_advise_command(CLI::App& app, Outcome& outcome, const std::string& comm
   add_optional_output(*command, "-o,--output", options->output,
                       "Policy file to write, for --strategy tuned:policy=FILE");
   command->add_flag("--overwrite", options->overwrite, "Replace the policy file");
-  add_number(*command, "--draws", asked.draws, "Of requests and costs, for the intervals", {200, 100000})
-      ->capture_default_str();
-  add_number(*command, "--seed", asked.seed, "Same seed, same intervals");
+  add_draw_options(*command, asked.draws);
   command->add_flag("--json", asked.json, "Print JSON");
   command->add_flag("-q,--quiet", asked.quiet, "No progress, no notes");
   command->callback([options, command, &outcome] {

@@ -12,7 +12,6 @@
 
 #include "options/numbers.h"
 #include "options/output_options.h"
-#include "terminal/process.h"
 #include "terminal/progress_bar.h"
 
 namespace draftscope::cli {
@@ -59,19 +58,12 @@ Result<int> export_trace(const ExportOptions& options) {
   DRAFTSCOPE_TRY(format.is_folder ? check_output_folder(target, rules) : check_output_file(target, rules));
   DRAFTSCOPE_TRY_ASSIGN(traces::Reader reader, traces::Reader::open(options.file));
   const std::string printed = target.string() + '\n';
-  {
-    const InterruptScope interrupt;
-    ProgressBar progress(fmt::format("exporting to {}", format.name), options.quiet);
-    const Result<void> written =
-        format.write(reader, target, [&progress](std::int64_t done, std::int64_t all) {
-          progress.update(done, all);
-          return !InterruptScope::flag();
-        });
-    if (!written && InterruptScope::flag())
-      return InterruptScope::exit_code();  // The exporter removed its files.
-    DRAFTSCOPE_TRY(written);
-  }
-  return options.quiet ? 0 : print_out(printed);
+  DRAFTSCOPE_TRY_ASSIGN(const int code,
+                        run_interruptible(fmt::format("exporting to {}", format.name), options.quiet,
+                                          [&](const traces::Progress& progress) {
+                                            return format.write(reader, target, progress);
+                                          }));
+  return code != 0 || options.quiet ? code : print_out(printed);
 }
 
 }  // namespace

@@ -11,7 +11,6 @@
 
 #include "options/numbers.h"
 #include "options/output_options.h"
-#include "terminal/process.h"
 #include "terminal/progress_bar.h"
 #include "terminal/table.h"
 
@@ -48,20 +47,14 @@ Result<int> import_files(const ImportOptions& options) {
   import.baseline = options.baseline;
   const std::vector<std::filesystem::path> files(options.files.begin(), options.files.end());
   std::string printed;
-  {
-    const InterruptScope interrupt;
-    ProgressBar progress("importing", options.quiet);
-    auto imported = traces::import_recordings(
-        files, import, options.output,
-        [&progress](std::int64_t done, std::int64_t all) {
-          progress.update(done, all);
-          return !InterruptScope::flag();
-        },
-        [&](const traces::ImportSummary& summary) { printed = summary_text(options.output, summary); });
-    if (!imported && InterruptScope::flag()) return InterruptScope::exit_code();  // No file remains.
-    if (!imported) return tl::unexpected<Error>(std::move(imported).error());
-  }
-  return options.quiet ? 0 : print_out(printed);
+  const auto note_summary = [&](const traces::ImportSummary& summary) {
+    printed = summary_text(options.output, summary);
+  };
+  DRAFTSCOPE_TRY_ASSIGN(
+      const int code, run_interruptible("importing", options.quiet, [&](const traces::Progress& progress) {
+        return traces::import_recordings(files, import, options.output, progress, note_summary);
+      }));
+  return code != 0 || options.quiet ? code : print_out(printed);
 }
 
 }  // namespace

@@ -11,7 +11,6 @@
 #include "commands/commands.h"
 #include "options/output_options.h"
 #include "terminal/messages.h"
-#include "terminal/process.h"
 #include "terminal/progress_bar.h"
 
 namespace draftscope::cli {
@@ -42,20 +41,14 @@ Result<int> merge(const MergeOptions& options) {
   const std::vector<std::filesystem::path> files(options.files.begin(), options.files.end());
   DRAFTSCOPE_TRY(traces::check_trace_target(options.output, {options.inputs, options.merge.overwrite}));
   std::string printed;
-  {
-    const InterruptScope interrupt;
-    ProgressBar progress("merging", options.quiet);
-    auto merged = traces::merge_shards(
-        files, options.merge, options.output,
-        [&progress](std::int64_t done, std::int64_t all) {
-          progress.update(done, all);
-          return !InterruptScope::flag();
-        },
-        [&](const traces::MergeSummary& summary) { printed = summary_text(options.output, summary); });
-    if (!merged && InterruptScope::flag()) return InterruptScope::exit_code();  // No file remains.
-    if (!merged) return tl::unexpected<Error>(std::move(merged).error());
-  }
-  return options.quiet ? 0 : print_out(printed);
+  const auto note_summary = [&](const traces::MergeSummary& summary) {
+    printed = summary_text(options.output, summary);
+  };
+  DRAFTSCOPE_TRY_ASSIGN(
+      const int code, run_interruptible("merging", options.quiet, [&](const traces::Progress& progress) {
+        return traces::merge_shards(files, options.merge, options.output, progress, note_summary);
+      }));
+  return code != 0 || options.quiet ? code : print_out(printed);
 }
 
 }  // namespace

@@ -127,8 +127,7 @@ void SweepQuestions::ask(const simulator::StrategyRounds& rounds, const simulato
 
 /// Asks with rounds that fit the machine's model.
 void SweepQuestions::ask_fitting(const simulator::StrategyRounds& rounds, const simulator::Machine& machine) {
-  auto answer = simulator::ask(what_if_.costs().model, rounds, machine,
-                               {.draws = options_.draws, .seed = options_.seed}, options_.budget);
+  auto answer = simulator::ask(what_if_.costs().model, rounds, machine, options_.draws, options_.budget);
   if (!answer) return simulation.refusals.push_back({rounds.strategy, machine.name, answer.error().message});
   if (options_.write) prediction.runs.push_back({rounds, *answer});
   if (options_.ladder) add_ladder(rounds, machine);
@@ -154,8 +153,7 @@ std::vector<AnswerPart> SweepQuestions::ask_parts(const simulator::StrategyRound
   }
   for (const simulator::RoundsPart& part : *of_rounds) {
     // A text that ended with the prefill's token has no rounds, and so no speedup.
-    auto answer = simulator::ask(what_if_.costs().model, part.rounds, machine,
-                                 {.draws = options_.draws, .seed = options_.seed});
+    auto answer = simulator::ask(what_if_.costs().model, part.rounds, machine, options_.draws);
     if (answer) parts.push_back({part.name, *std::move(answer)});
   }
   return parts;
@@ -346,9 +344,7 @@ void add_simulate_command(CLI::App& app, Outcome& outcome, const std::string& co
   add_machine_options(*command, *options);
   add_number(*command, "--longer-context", options->longer_context,
              "As if every prompt had so many tokens more before it", {.min = 0});
-  add_number(*command, "--draws", options->draws, "Of requests and costs, for the intervals", {200, 100000})
-      ->capture_default_str();
-  add_number(*command, "--seed", options->seed, "Same seed, same intervals");
+  add_draw_options(*command, options->draws);
   CLI::Option* write = add_optional_output(
       *command, "--write", options->write,
       "Also write the answers as a trace, round by round: report, compare and export open it");

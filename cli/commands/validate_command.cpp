@@ -6,7 +6,7 @@
 #include <fstream>
 #include <memory>
 
-#include "options/numbers.h"
+#include "options/machine_options.h"
 #include "report/answers/check_prediction.h"
 #include "report/answers/validate_recordings.h"
 #include "terminal/messages.h"
@@ -68,9 +68,7 @@ void add_validate_command(CLI::App& app, Outcome& outcome) {
   command->add_option(
       "--recorded-gpu", options->recorded_gpu,
       "The GPU of the recording, whose specification fills in what the recording leaves open");
-  add_number(*command, "--draws", options->draws, "Of requests and costs, for the intervals", {200, 100000})
-      ->capture_default_str();
-  add_number(*command, "--seed", options->seed, "Same seed, same intervals");
+  add_draw_options(*command, options->draws);
   command->add_flag("--json", options->json, "Print JSON");
   command->add_flag("-q,--quiet", options->quiet, "No progress, no notes");
   command->callback([options, &outcome] { finish(outcome, validate(*options)); });

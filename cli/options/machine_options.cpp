@@ -151,6 +151,12 @@ Result<std::optional<simulator::DraftCostInput>> draft_cost_of(const SimulateOpt
 
 }  // namespace
 
+void add_draw_options(CLI::App& command, simulator::PredictionOptions& draws) {
+  add_number(command, "--draws", draws.draws, "Of requests and costs, for the intervals", {200, 100000})
+      ->capture_default_str();
+  add_number(command, "--seed", draws.seed, "Same seed, same intervals");
+}
+
 void add_machine_options(CLI::App& command, SimulateOptions& options) {
   command.add_option("--gpu", options.gpus, "Another GPU, by name");
   command.add_option("--gpu-spec", options.gpu_specifications,

@@ -4,6 +4,7 @@
 // Settings and machines that `simulate` is asked about: those that the options name, combined with those of
 // --sweep.
 
+#include <draftscope/simulator/answers/prediction.h>
 #include <draftscope/simulator/answers/what_if.h>
 #include <CLI/CLI.hpp>
 #include <cstdint>
@@ -35,12 +36,11 @@ struct SimulateOptions {
   std::int32_t longer_context = 0;
   std::optional<std::filesystem::path> prompts;  ///< Prompts that are asked about; none = the recorded ones.
   std::vector<std::string> sweeps;               ///< Sweeps as key=value,… or key=first..last.
-  std::int32_t draws = 1000;
-  std::uint64_t seed = 20240301;
-  std::optional<std::filesystem::path> output;  ///< File for a prediction; none = not written.
-  std::string command_line;                     ///< Command line that a prediction names.
-  std::optional<std::string> write;             ///< File for a trace of the answers; none = not written.
-  std::vector<std::filesystem::path> inputs;    ///< Paths that the command line names.
+  simulator::PredictionOptions draws;            ///< Of the intervals.
+  std::optional<std::filesystem::path> output;   ///< File for a prediction; none = not written.
+  std::string command_line;                      ///< Command line that a prediction names.
+  std::optional<std::string> write;              ///< File for a trace of the answers; none = not written.
+  std::vector<std::filesystem::path> inputs;     ///< Paths that the command line names.
   bool overwrite = false;
   /// "category", "prompt" or "stretch": also answers of each part of the texts; empty = none.
   std::string by;
@@ -51,6 +51,9 @@ struct SimulateOptions {
   bool csv = false;
   bool quiet = false;
 };
+
+/// Adds --draws and --seed.
+void add_draw_options(CLI::App& command, simulator::PredictionOptions& draws);
 
 /// Adds the options for machine, model, prompts and sweeps: everything in a question except --strategy.
 void add_machine_options(CLI::App& command, SimulateOptions& options);

@@ -4,11 +4,14 @@
 // Shows the progress of a long task and its expected end on stderr. A terminal gets one line, after two
 // seconds, which disappears with the bar; elsewhere there is one line every ten seconds. Never with --quiet.
 
+#include <draftscope/base/result.h>
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
 #include <string>
 #include <thread>
+
+#include "terminal/process.h"
 
 namespace draftscope::cli {
 
@@ -44,6 +47,21 @@ class ProgressBar {
   std::int64_t next_draw_ns_;
   std::thread watcher_;
 };
+
+/// Runs work that gets a function to report its progress with, which says whether to go on: an interrupt ends
+/// the work. Returns the exit code of an ended program, or 0. Errors: those of the work.
+template <typename Work>
+[[nodiscard]] Result<int> run_interruptible(const std::string& label, bool quiet, const Work& work) {
+  const InterruptScope interrupt;
+  ProgressBar progress(label, quiet);
+  const auto done_work = work([&progress](std::int64_t done, std::int64_t all) {
+    progress.update(done, all);
+    return !InterruptScope::flag();
+  });
+  if (!done_work && InterruptScope::flag()) return InterruptScope::exit_code();
+  if (!done_work) return tl::unexpected<Error>(done_work.error());
+  return 0;
+}
 
 /// Nanoseconds between lines if stderr is not a terminal.
 inline constexpr std::int64_t line_every_ns = 10'000'000'000;

@@ -261,9 +261,9 @@ Result<int> validate_recordings(const ValidateRecordingsOptions& options) {
   RecordingsValidation validation;
   ProgressBar progress("validating", options.quiet);
   simulator::ValidationOptions asking{
-      .draws = {.draws = options.draws, .seed = options.seed},
-      .recorded_on = {},
-      .progress = [&](std::int64_t done, std::int64_t all) { progress.update(done, all); }};
+      .draws = options.draws, .recorded_on = {}, .progress = [&](std::int64_t done, std::int64_t all) {
+        progress.update(done, all);
+      }};
   if (!options.recorded_gpu.empty()) {
     DRAFTSCOPE_TRY_ASSIGN(asking.recorded_on, simulator::find_gpu(options.recorded_gpu));
   }

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <draftscope/base/result.h>
-#include <cstdint>
+#include <draftscope/simulator/answers/prediction.h>
 #include <string>
 #include <vector>
 
@@ -12,8 +12,7 @@ struct ValidateRecordingsOptions {
   std::vector<std::string> files;
   std::vector<std::string> learn_from;
   std::string recorded_gpu;
-  std::int32_t draws = 1000;
-  std::uint64_t seed = 20240301;
+  simulator::PredictionOptions draws;  ///< Of the intervals.
   bool json = false;
   bool quiet = false;
 };
