@@ -130,10 +130,7 @@ void add_advise_command(CLI::App& app, Outcome& outcome, const std::string& comm
   add_draw_options(*command, asked.draws);
   command->add_flag("--json", asked.json, "Print JSON");
   command->add_flag("-q,--quiet", asked.quiet, "No progress, no notes");
-  command->callback([options, command, &outcome] {
-    options->inputs = files_named_by(*command, "--output");
-    finish(outcome, advise(*options));
-  });
+  run_with_inputs(*command, options, outcome, advise);
 }
 
 }  // namespace draftscope::cli

@@ -310,10 +310,7 @@ void add_calibrate_command(CLI::App& app, Outcome& outcome) {
   command->add_flag("--overwrite", options->overwrite, "Replace an existing file");
   command->add_flag("--json", options->json, "Print JSON");
   command->add_flag("-q,--quiet", options->quiet, "No progress, no report");
-  command->callback([options, command, &outcome] {
-    options->inputs = files_named_by(*command, "--output");
-    finish(outcome, calibrate(*options));
-  });
+  run_with_inputs(*command, options, outcome, calibrate);
 }
 
 }  // namespace draftscope::cli

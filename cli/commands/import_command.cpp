@@ -90,10 +90,7 @@ void add_import_command(CLI::App& app, Outcome& outcome) {
       "which are counted; open requests count as cancelled");
   command->add_flag("--overwrite", options->import.overwrite, "Replace what is there");
   command->add_flag("-q,--quiet", options->quiet, "No progress, and no summary");
-  command->callback([options, command, &outcome] {
-    options->inputs = files_named_by(*command, "--output");
-    finish(outcome, import_files(*options));
-  });
+  run_with_inputs(*command, options, outcome, import_files);
 }
 
 }  // namespace draftscope::cli

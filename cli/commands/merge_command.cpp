@@ -68,10 +68,7 @@ void add_merge_command(CLI::App& app, Outcome& outcome) {
                     "Processors and thread counts may differ: speedups stay paired, tokens/s are a mixture");
   command->add_flag("--overwrite", options->merge.overwrite, "Replace what is there");
   command->add_flag("-q,--quiet", options->quiet, "No progress, and no summary");
-  command->callback([options, command, &outcome] {
-    options->inputs = files_named_by(*command, "--output");
-    finish(outcome, merge(*options));
-  });
+  run_with_inputs(*command, options, outcome, merge);
 }
 
 }  // namespace draftscope::cli

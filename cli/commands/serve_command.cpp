@@ -64,10 +64,7 @@ void add_serve_command(CLI::App& app, Outcome& outcome, const std::string& comma
   for (const char* name : {"--device-trace", "--level", "--shadow", "--overwrite"})
     command->get_option(name)->needs(output);
   options->command_line = command_line;
-  command->callback([options, command, &outcome] {
-    options->inputs = files_named_by(*command, "--output");
-    finish(outcome, serve_and_say_where(*options));
-  });
+  run_with_inputs(*command, options, outcome, serve_and_say_where);
 }
 
 }  // namespace draftscope::cli

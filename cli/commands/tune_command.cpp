@@ -280,10 +280,7 @@ void add_tune_command(CLI::App& app, Outcome& outcome, const std::string& comman
       "tune", "Search the strategy that decodes these prompts fastest with this model here");
   add_tune_options(*command, *options);
   options->command_line = command_line;
-  command->callback([options, command, &outcome] {
-    options->inputs = files_named_by(*command, "--output");
-    finish(outcome, tune(*options));
-  });
+  run_with_inputs(*command, options, outcome, tune);
 }
 
 }  // namespace draftscope::cli

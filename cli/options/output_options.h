@@ -5,10 +5,13 @@
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "terminal/messages.h"
 
 namespace draftscope::cli {
 
@@ -17,6 +20,16 @@ namespace draftscope::cli {
 /// files.
 [[nodiscard]] std::vector<std::filesystem::path> files_named_by(const CLI::App& command,
                                                                 std::string_view output);
+
+/// Calls `run` with the options when the command is given. Their `inputs` are what the command line names but
+/// for --output.
+template <typename Options, typename Run>
+void run_with_inputs(CLI::App& command, const std::shared_ptr<Options>& options, Outcome& outcome, Run run) {
+  command.callback([options, run, &command, &outcome] {
+    options->inputs = files_named_by(command, "--output");
+    finish(outcome, run(*options));
+  });
+}
 
 /// Adds an optional output. An empty name counts as given, which CLI11 would otherwise treat as absent.
 template <typename Path>

@@ -131,8 +131,7 @@ std::string conventions_text(const simulator::MeasuredRecording& measured,
 
 std::string conventions_json(const simulator::MeasuredRecording& measured,
                              const std::vector<ConventionRow>& asked, bool by_category) {
-  Json json = new_document();
-  json["recording"] = recording_json(measured);
+  Json json = recording_document(measured);
   json["conventions"] = json_list(asked, [&](const ConventionRow& row) {
     Json convention = Json::object();
     convention["convention"] = row.key;

@@ -160,8 +160,7 @@ std::string over_text(const simulator::MeasuredRecording& measured, const std::v
 
 std::string over_json(const simulator::MeasuredRecording& measured, const std::vector<RunsOver>& curves,
                       const std::string& parameter) {
-  Json json = new_document();
-  json["recording"] = recording_json(measured);
+  Json json = recording_document(measured);
   json["parameter"] = parameter;
   const auto point_json = [](const RunsOver::Point& point) {
     Json row{{"value", point.value}};

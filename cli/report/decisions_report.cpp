@@ -213,8 +213,7 @@ std::string decisions_text(const simulator::MeasuredRecording& measured,
 
 std::string decisions_json(const simulator::MeasuredRecording& measured,
                            const std::vector<RunDecisions>& runs) {
-  Json json = new_document();
-  json["recording"] = recording_json(measured);
+  Json json = recording_document(measured);
   json["runs"] = json_list(runs, [](const RunDecisions& run) {
     Json entry = Json::object();
     add_run(entry, *run.run);

@@ -233,8 +233,7 @@ std::string device_text(const simulator::MeasuredRecording& measured, const Devi
 }
 
 std::string device_json(const simulator::MeasuredRecording& measured, const DeviceReport& report) {
-  Json json = new_document();
-  json["recording"] = recording_json(measured);
+  Json json = recording_document(measured);
   json["run"] = report.question.run ? Json(measured.recording->runs[*report.question.run].specification)
                                     : Json(nullptr);
   json["phase"] = report.question.phase ? Json(traces::phase_name(*report.question.phase)) : Json(nullptr);

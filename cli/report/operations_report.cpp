@@ -151,8 +151,7 @@ std::string operation_times_text(const simulator::MeasuredRecording& measured,
 
 std::string operations_json(const simulator::MeasuredRecording& measured,
                             const RecordedOperations& operations, const std::vector<OperationTimes>& times) {
-  Json json = new_document();
-  json["recording"] = recording_json(measured);
+  Json json = recording_document(measured);
   json["timed_by_device"] = operations.timed_by_device;
   json["read_gb_s"] = json_or_null(operations.read_gb_s);
   json["kinds"] = json_list(times, [&](const OperationTimes& time) { return times_json(measured, time); });

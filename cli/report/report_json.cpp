@@ -26,6 +26,10 @@ Json interval_json(const std::optional<simulator::Interval>& interval) {
   return interval ? Json::array({interval->low, interval->high}) : Json(nullptr);
 }
 
+Json recording_document(const simulator::MeasuredRecording& measured) {
+  return {{"format", json_format}, {"recording", recording_json(measured)}};
+}
+
 Json recording_json(const simulator::MeasuredRecording& measured) {
   const traces::Recording& recording = *measured.recording;
   Json json = Json::object();
@@ -114,8 +118,7 @@ void add_csv_row(std::string& csv, const Json& row) {
 }
 
 std::string report_json(const simulator::MeasuredRecording& measured, bool by_category) {
-  Json json = new_document();
-  json["recording"] = recording_json(measured);
+  Json json = recording_document(measured);
   add_timeline(json, measured);
   const traces::Run* baseline = measured.figures.baseline;
   json["baseline_run_id"] = baseline == nullptr ? Json(nullptr) : Json(baseline->id.value());

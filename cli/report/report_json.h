@@ -45,6 +45,8 @@ template <typename Elements, typename EntryOf>
 /// Interval as [low, high], or null.
 [[nodiscard]] Json interval_json(const std::optional<simulator::Interval>& interval);
 
+/// Document about a recording, to which a report adds its keys.
+[[nodiscard]] Json recording_document(const simulator::MeasuredRecording& measured);
 /// Object with path, schema version, whether it was closed cleanly, warnings, and meta.
 [[nodiscard]] Json recording_json(const simulator::MeasuredRecording& measured);
 /// Adds the key `timeline` of an import without runs.

@@ -88,8 +88,7 @@ std::string stretches_text(const simulator::MeasuredRecording& measured,
 
 std::string stretches_json(const simulator::MeasuredRecording& measured,
                            const std::vector<StretchFigures>& stretches) {
-  Json json = new_document();
-  json["recording"] = recording_json(measured);
+  Json json = recording_document(measured);
   json["stretch_tokens"] = simulator::published_stretch_tokens;
   const simulator::QuestionNames names(measured.recording->meta);
   json["stretches"] =
