@@ -80,21 +80,19 @@ std::vector<std::string> categories_of(const MeasuredRecording& measured) {
 std::string kinds_table(const MeasuredRecording& measured, const Glyphs& glyphs) {
   const std::vector<std::string> categories = categories_of(measured);
   if (categories.size() < 2) return "";
-  std::vector<Column> columns{{"strategy", Align::left}};
-  for (const std::string& category : categories) columns.push_back({printable(category)});
-  Table table(std::move(columns));
+  Table table({{"strategy", Align::left}});
+  for (const std::string& category : categories) table.add_column(printable(category));
   for (const RunFigures& run : measured.figures.runs) {
     if (run.all.run->is_baseline) continue;
-    std::vector<std::string> cells{printable(run.all.run->specification)};
+    table.add_row({printable(run.all.run->specification)});
     for (const std::string& category : categories) {
       const auto part = std::find_if(run.by_category.begin(), run.by_category.end(),
                                      [&](const Figures& one) { return one.category == category; });
-      cells.push_back(part == run.by_category.end()
-                          ? absent(glyphs)
-                          : fmt::format("{} ({}) {}", speedup_cell(*part, measured.figures, glyphs),
-                                        interval_cell(*part, glyphs), acceptance_cell(*part, glyphs)));
+      table.add_cell(part == run.by_category.end()
+                         ? absent(glyphs)
+                         : fmt::format("{} ({}) {}", speedup_cell(*part, measured.figures, glyphs),
+                                       interval_cell(*part, glyphs), acceptance_cell(*part, glyphs)));
     }
-    table.add_row(std::move(cells));
   }
   return "\nBy kind of text: speedup (95 % of prompts) accepted per step\n" + table.text(2, glyphs.columns);
 }

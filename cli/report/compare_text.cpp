@@ -149,13 +149,11 @@ std::vector<const traces::Run*> settings_of(const Comparisons& comparisons) {
 std::string winners_section(const Comparisons& comparisons, const Glyphs& glyphs) {
   const std::vector<Contest> contests = contests_of(comparisons);
   if (contests.size() < 2) return "";
-  std::vector<Column> columns{{"run", Align::left}};
-  for (const Contest& contest : contests) columns.push_back({contest.label});
-  Table table(std::move(columns));
+  Table table({{"run", Align::left}});
+  for (const Contest& contest : contests) table.add_column(contest.label);
   for (const traces::Run* setting : settings_of(comparisons)) {
-    std::vector<std::string> cells{printable(setting->specification)};
-    for (const Contest& contest : contests) cells.push_back(contest_cell(contest, *setting, glyphs));
-    table.add_row(std::move(cells));
+    table.add_row({printable(setting->specification)});
+    for (const Contest& contest : contests) table.add_cell(contest_cell(contest, *setting, glyphs));
   }
   Table leads({"prompts", "fastest", "its lead"}, {});
   for (const Contest& contest : contests)

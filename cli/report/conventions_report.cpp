@@ -58,20 +58,17 @@ std::vector<ConventionFigures> rows_as(simulator::Convention convention, const t
 std::string convention_table(const std::vector<ConventionFigures>& runs, bool by_category,
                              const Glyphs& glyphs) {
   std::vector<const FigureOf<ConventionFigures>*> shown;
-  std::vector<Column> columns{{"run", Align::left}};
-  if (by_category) columns.push_back({"category", Align::left});
+  Table table({{"run", Align::left}});
+  if (by_category) table.add_column("category", Align::left);
   for (const FigureOf<ConventionFigures>& figure : simulator::convention_figures()) {
     if (is_absent(figure, runs)) continue;
     shown.push_back(&figure);
-    columns.push_back({figure.title});
+    table.add_column(figure.title);
   }
-  Table table(std::move(columns));
   for (const ConventionFigures& run : runs) {
-    std::vector<std::string> cells{printable(run.run->specification)};
-    if (by_category) cells.push_back(printable(simulator::category_name(run.category)));
-    for (const FigureOf<ConventionFigures>* figure : shown)
-      cells.push_back(figure_cell(*figure, run, glyphs));
-    table.add_row(std::move(cells));
+    table.add_row({printable(run.run->specification)});
+    if (by_category) table.add_cell(printable(simulator::category_name(run.category)));
+    for (const FigureOf<ConventionFigures>* figure : shown) table.add_cell(figure_cell(*figure, run, glyphs));
   }
   return table.text(2, glyphs.columns);
 }

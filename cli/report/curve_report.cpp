@@ -107,15 +107,11 @@ std::string curve_table(const std::string& parameter, const std::vector<std::str
                         const std::vector<CurvePoint>& points, const Glyphs& glyphs) {
   double highest = 1.0;
   for (const CurvePoint& point : points) highest = std::max(highest, point.speedup.value_or(1.0));
-  std::vector<Column> columns{{printable(parameter), Align::left}};
-  for (const std::string& title : titles) columns.push_back({title});
-  columns.push_back({"", Align::left});
-  Table table(std::move(columns));
+  Table table({printable(parameter)}, titles, {""});
   for (const CurvePoint& point : points) {
-    std::vector<std::string> cells{printable(point.value)};
-    cells.insert(cells.end(), point.cells.begin(), point.cells.end());
-    cells.push_back(point.speedup ? bar(*point.speedup / highest, bar_width, glyphs) : "");
-    table.add_row(std::move(cells));
+    table.add_row({printable(point.value)});
+    for (const std::string& cell : point.cells) table.add_cell(cell);
+    table.add_cell(point.speedup ? bar(*point.speedup / highest, bar_width, glyphs) : "");
   }
   return table.text(2, glyphs.columns);
 }

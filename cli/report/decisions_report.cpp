@@ -128,23 +128,21 @@ std::string exits_text(const RunDecisions& run, const Glyphs& glyphs) {
     rounds_of[entry.category] += entry.rounds;
     cells[entry.exit][entry.category] = &entry;
   }
-  std::vector<Column> columns{{"exit", Align::left}};
+  Table table({{"exit", Align::left}});
   for (const std::string& category : categories)
-    columns.push_back({printable(simulator::category_name(category))});
-  Table table(std::move(columns));
+    table.add_column(printable(simulator::category_name(category)));
   for (const auto& [exit, by_category] : cells) {
-    std::vector<std::string> row{std::to_string(exit)};
+    table.add_row({std::to_string(exit)});
     for (const std::string& category : categories) {
       const auto found = by_category.find(category);
-      row.push_back(found == by_category.end()
-                        ? std::string(glyphs.absent())
-                        : fmt::format("{} ({})",
-                                      percent(static_cast<double>(found->second->rounds) /
-                                              static_cast<double>(rounds_of[category])),
-                                      percent(static_cast<double>(found->second->accepted) /
-                                              static_cast<double>(found->second->drafted))));
+      table.add_cell(found == by_category.end()
+                         ? std::string(glyphs.absent())
+                         : fmt::format("{} ({})",
+                                       percent(static_cast<double>(found->second->rounds) /
+                                               static_cast<double>(rounds_of[category])),
+                                       percent(static_cast<double>(found->second->accepted) /
+                                               static_cast<double>(found->second->drafted))));
     }
-    table.add_row(std::move(row));
   }
   return "  exits by category: share of the category's rounds with a draft (their acceptance)\n" +
          table.text(4, glyphs.columns);

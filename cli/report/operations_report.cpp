@@ -44,23 +44,18 @@ std::string bounds_text(const TimeOfOperations& time, bool timed_by_device) {
 
 std::string table_of(const RecordedOperations& operations, const TimeOfOperations& time,
                      const Glyphs& glyphs) {
-  std::vector<Column> columns{
-      {"operation", Align::left}, {"executions"}, {"each"}, {"share"}, {"", Align::left}};
+  Table table({"operation"}, {"executions", "each", "share"}, {""});
   if (operations.timed_by_device)
-    columns.insert(columns.end(), {{"before it"}, {"waiting"}, {"GB/s"}, {"of reading"}});
-  Table table(std::move(columns));
+    for (const char* const title : {"before it", "waiting", "GB/s", "of reading"}) table.add_column(title);
   for (const OperationFigures& row : operations.rows) {
     if (row.run != time.run || row.phase != time.phase) continue;
     const auto each = [&](std::int64_t ns) {
       return duration(static_cast<double>(ns) / static_cast<double>(row.executions), glyphs);
     };
     const double share = time.ns > 0 ? static_cast<double>(row.ns) / static_cast<double>(time.ns) : 0.0;
-    std::vector<std::string> cells{printable(row.name), count(row.executions), each(row.ns), percent(share),
-                                   bar(share, share_bar_width, glyphs)};
-    if (operations.timed_by_device)
-      cells.insert(cells.end(), {each(row.before_ns), each(row.wait_ns), number(row.rate_gb_s(), glyphs),
-                                 percent(share_of_reading(operations, row), glyphs)});
-    table.add_row(std::move(cells));
+    table.add_row({printable(row.name), count(row.executions), each(row.ns), percent(share),
+                   bar(share, share_bar_width, glyphs), each(row.before_ns), each(row.wait_ns),
+                   number(row.rate_gb_s(), glyphs), percent(share_of_reading(operations, row), glyphs)});
   }
   return table.text(2, glyphs.columns);
 }
@@ -131,20 +126,17 @@ std::string operations_text(const simulator::MeasuredRecording& measured,
 std::string operation_times_text(const simulator::MeasuredRecording& measured,
                                  const std::vector<OperationTimes>& times, const Glyphs& glyphs) {
   if (times.empty()) return {};
-  std::vector<Column> columns{{"run", Align::left}, {"phase", Align::left}};
-  for (const std::string_view kind : simulator::operation_kinds) columns.push_back({std::string(kind)});
-  columns.push_back({"other"});
-  Table table(std::move(columns));
+  Table table({"run", "phase"}, {});
+  for (const std::string_view kind : simulator::operation_kinds) table.add_column(std::string(kind));
+  table.add_column("other");
   for (const OperationTimes& time : times) {
     const simulator::Figures& figures = figures_of(measured, time.run);
     const auto tokens = static_cast<double>(std::max<std::int64_t>(figures.throughput.output_tokens, 1));
-    std::vector<std::string> cells{printable(figures.run->specification),
-                                   std::string(traces::phase_name(time.phase))};
-    for (const std::int64_t ns : time.ns) cells.push_back(duration(static_cast<double>(ns) / tokens, glyphs));
+    table.add_row({printable(figures.run->specification), std::string(traces::phase_name(time.phase))});
+    for (const std::int64_t ns : time.ns) table.add_cell(duration(static_cast<double>(ns) / tokens, glyphs));
     const auto other = other_ns(figures, time);
-    cells.push_back(other ? duration(static_cast<double>(*other) / tokens, glyphs)
-                          : std::string(glyphs.absent()));
-    table.add_row(std::move(cells));
+    table.add_cell(other ? duration(static_cast<double>(*other) / tokens, glyphs)
+                         : std::string(glyphs.absent()));
   }
   return "\ntime per output token by kind of operation, prefill left out\n" + table.text(2, glyphs.columns);
 }

@@ -66,10 +66,9 @@ std::string stretches_text(const simulator::MeasuredRecording& measured,
   for (const StretchFigures& figures : stretches) last = std::max(last, figures.first_token);
   constexpr std::int32_t length = simulator::published_stretch_tokens;
   for (const StretchTable& shown : stretch_tables) {
-    std::vector<Column> columns{{"run", Align::left}};
+    Table table({{"run", Align::left}});
     for (std::int32_t first = 0; first <= last; first += length)
-      columns.push_back({fmt::format("{}{}{}", first, glyphs.range(), first + length - 1)});
-    Table table(std::move(columns));
+      table.add_column(fmt::format("{}{}{}", first, glyphs.range(), first + length - 1));
     for (const traces::Run& run : measured.recording->runs) {
       std::vector<std::string> cells(static_cast<std::size_t>(last / length) + 2,
                                      std::string(glyphs.absent()));

@@ -73,20 +73,18 @@ std::string map_text(const HeatMap& map, const Glyphs& glyphs) {
   const ExitAndLength best = fastest(map);
   std::set<std::int32_t> lengths;
   for (const auto& [setting, speedup] : map.speedups) lengths.insert(setting.second);
-  std::vector<Column> columns{{"exit", Align::left}};
-  for (const std::int32_t length : lengths) columns.push_back({fmt::format("{} tokens", length)});
-  Table table(std::move(columns));
+  Table table({{"exit", Align::left}});
+  for (const std::int32_t length : lengths) table.add_column(fmt::format("{} tokens", length));
   std::set<std::int32_t> exits;
   for (const auto& [setting, speedup] : map.speedups) exits.insert(setting.first);
   for (const std::int32_t exit : exits) {
-    std::vector<std::string> cells{fmt::format("{}", exit)};
+    table.add_row({fmt::format("{}", exit)});
     for (const std::int32_t length : lengths) {
       const auto found = map.speedups.find({exit, length});
       const bool is_best = ExitAndLength{exit, length} == best;
-      cells.push_back(found == map.speedups.end() ? std::string(glyphs.absent())
-                                                  : factor(found->second, glyphs) + (is_best ? "*" : " "));
+      table.add_cell(found == map.speedups.end() ? std::string(glyphs.absent())
+                                                 : factor(found->second, glyphs) + (is_best ? "*" : " "));
     }
-    table.add_row(std::move(cells));
   }
   const std::string whose = map.prompt == nullptr
                                 ? "all prompts"

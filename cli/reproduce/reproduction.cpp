@@ -52,20 +52,17 @@ std::string tables_text(const Reproduction& reproduction, const Glyphs& glyphs) 
   std::string text;
   for (const std::string& key : reproduction.experiment->figures) {
     const FigureOf<ConventionFigures>& figure = convention_figure(key);
-    std::vector<Column> columns{{"setting", Align::left}, {"all"}};
+    Table table({"setting"}, {"all"});
     for (const std::string& category : categories)
-      columns.push_back({printable(simulator::category_name(category))});
-    columns.push_back({"published"});
-    Table table(std::move(columns));
+      table.add_column(printable(simulator::category_name(category)));
+    table.add_column("published");
     for (const MeasuredSetting& measured : settings) {
-      std::vector<std::string> cells{printable(shown_name(*measured.setting)),
-                                     figure_cell(figure, measured.all, glyphs)};
+      table.add_row({printable(shown_name(*measured.setting)), figure_cell(figure, measured.all, glyphs)});
       for (const std::string& category : categories) {
         const ConventionFigures* part = part_of(measured, category);
-        cells.push_back(part == nullptr ? std::string(glyphs.absent()) : figure_cell(figure, *part, glyphs));
+        table.add_cell(part == nullptr ? std::string(glyphs.absent()) : figure_cell(figure, *part, glyphs));
       }
-      cells.push_back(published_cell(reproduction, *measured.setting, figure, glyphs));
-      table.add_row(std::move(cells));
+      table.add_cell(published_cell(reproduction, *measured.setting, figure, glyphs));
     }
     text += fmt::format("\n{}: {}\n", figure.title, figure.explanation) + table.text(2, glyphs.columns);
   }
@@ -95,19 +92,16 @@ std::string curve_text(const Reproduction& reproduction, const Glyphs& glyphs) {
 std::string phases_text(const Reproduction& reproduction, const Glyphs& glyphs) {
   const std::vector<MeasuredSetting> settings = settings_measured(reproduction);
   const std::vector<std::size_t> phases = phases_of(settings);
-  std::vector<Column> columns{{"setting", Align::left}, {"all"}};
+  Table table({"setting"}, {"all"});
   for (const std::size_t phase : phases)
-    columns.push_back({std::string(traces::phase_name(static_cast<traces::Phase>(phase)))});
-  Table table(std::move(columns));
+    table.add_column(std::string(traces::phase_name(static_cast<traces::Phase>(phase))));
   for (const MeasuredSetting& measured : settings) {
     const simulator::Figures& figures = measured.run->all;
     const auto tokens = static_cast<double>(std::max<std::int64_t>(figures.throughput.output_tokens, 1));
-    std::vector<std::string> cells{
-        printable(shown_name(*measured.setting)),
-        duration(static_cast<double>(figures.throughput.wall_ns) / tokens, glyphs)};
+    table.add_row({printable(shown_name(*measured.setting)),
+                   duration(static_cast<double>(figures.throughput.wall_ns) / tokens, glyphs)});
     for (const std::size_t phase : phases)
-      cells.push_back(duration(phase_ns_per_token(figures, phase), glyphs));
-    table.add_row(std::move(cells));
+      table.add_cell(duration(phase_ns_per_token(figures, phase), glyphs));
   }
   return "\ntime per output token by phase, prefill included\n" + table.text(2, glyphs.columns) +
          operation_times_text(*reproduction.measured, reproduction.operations, glyphs);
@@ -134,13 +128,11 @@ std::string texts_text(const Reproduction& reproduction) {
 
 std::string closed_form_text(const Glyphs& glyphs) {
   const ClosedForm form = closed_form();
-  std::vector<Column> columns{{"acceptance", Align::left}};
-  for (const std::int32_t length : form.lengths) columns.push_back({fmt::format("K = {}", length)});
-  Table table(std::move(columns));
+  Table table({{"acceptance", Align::left}});
+  for (const std::int32_t length : form.lengths) table.add_column(fmt::format("K = {}", length));
   for (std::size_t i = 0; i < form.speedup.size(); ++i) {
-    std::vector<std::string> cells{fmt::format("{:.2f}", form.acceptance_rates[i])};
-    for (const double speedup : form.speedup[i]) cells.push_back(factor(speedup, glyphs));
-    table.add_row(std::move(cells));
+    table.add_row({fmt::format("{:.2f}", form.acceptance_rates[i])});
+    for (const double speedup : form.speedup[i]) table.add_cell(factor(speedup, glyphs));
   }
   return "\nspeedup, computed: a draft twice as fast as the target\n" + table.text(2, glyphs.columns);
 }

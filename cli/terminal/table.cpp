@@ -94,13 +94,10 @@ std::string printable(std::string_view text) {
   return result;
 }
 
-void Table::add_row(std::vector<std::string> cells) {
-  cells.resize(columns_.size());
-  rows_.push_back(std::move(cells));
-}
-
 std::string Table::text(std::size_t indent, std::size_t line_width) const {
-  const std::vector<std::size_t> widths = column_widths(columns_, rows_);
+  std::vector<std::vector<std::string>> rows = rows_;
+  for (std::vector<std::string>& row : rows) row.resize(columns_.size());
+  const std::vector<std::size_t> widths = column_widths(columns_, rows);
   std::string result;
   for (const std::vector<std::size_t>& block : blocks(columns_, widths, indent, line_width)) {
     const auto add_line = [&](const auto& cell_of) {
@@ -114,7 +111,7 @@ std::string Table::text(std::size_t indent, std::size_t line_width) const {
     };
     if (!result.empty()) result += '\n';
     add_line([&](std::size_t i) -> const std::string& { return columns_[i].title; });
-    for (const auto& row : rows_) add_line([&](std::size_t i) -> const std::string& { return row[i]; });
+    for (const auto& row : rows) add_line([&](std::size_t i) -> const std::string& { return row[i]; });
   }
   return result;
 }

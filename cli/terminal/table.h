@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace draftscope::cli {
@@ -24,8 +25,13 @@ class Table {
   Table(const std::vector<std::string>& names, const std::vector<std::string>& values,
         const std::vector<std::string>& texts = {});
 
+  void add_column(std::string title, Align align = Align::right) {
+    columns_.push_back({std::move(title), align});
+  }
   /// Adds a row; missing cells are empty, and surplus cells are dropped.
-  void add_row(std::vector<std::string> cells);
+  void add_row(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
+  /// Adds a cell to the last row.
+  void add_cell(std::string cell) { rows_.back().push_back(std::move(cell)); }
 
   /// Title line and rows, with columns two spaces apart; each line ends with '\n' and has no trailing spaces.
   /// A table wider than `line_width` cells is split into blocks below one another, each with the leading

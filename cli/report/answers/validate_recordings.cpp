@@ -111,9 +111,9 @@ std::string answers_table(std::span<const CheckedAnswer> answers, const Glyphs& 
               {"measured", "repeats", "predicted", "error", "80 %", "95 %", "inside", "vanilla step",
                "draft step", "verify", "answer", "rounds"});
   for (const CheckedAnswer& answer : answers) {
-    std::vector<std::string> cells{std::string(question_kind_name(answer.kind)), printable(answer.held_out),
-                                   printable(answer.strategy), factor(answer.measured.speedup, glyphs),
-                                   repeats_cell(answer.measured, glyphs)};
+    table.add_row({std::string(question_kind_name(answer.kind)), printable(answer.held_out),
+                   printable(answer.strategy), factor(answer.measured.speedup, glyphs),
+                   repeats_cell(answer.measured, glyphs)});
     if (answer.predicted) {
       const simulator::PredictedDecoding& predicted = *answer.predicted;
       const auto error = [&](double mine, double truth) {
@@ -128,11 +128,10 @@ std::string answers_table(std::span<const CheckedAnswer> answers, const Glyphs& 
             error(predicted.verify_ns, answer.measured.verify_ns),
             fmt::format("{}, {}", round_source_name(predicted.source), answer_status_name(predicted.status)),
             std::string(round_match_name(answer.rounds.match))})
-        cells.push_back(std::move(cell));
+        table.add_cell(std::move(cell));
     } else {
-      cells.emplace_back("no answer");
+      table.add_cell("no answer");
     }
-    table.add_row(std::move(cells));
   }
   return table.text(2, glyphs.columns);
 }
