@@ -269,16 +269,14 @@ namespace {
 using simulator::NamedFigure;
 
 Json comparison_json(const RunComparison& run) {
-  Json json = Json::object();
-  json["specification"] = run.baseline->specification;
-  json["baseline_run_id"] = run.baseline->id.value();
-  json["comparison_run_id"] = run.comparison->id.value();
-  json["ratio_across_recordings"] =
-      run.ratio ? simulator::figures_object(simulator::ratio_figures(), *run.ratio) : Json(nullptr);
-  json["adjusted_p_value"] = json_or_null(run.adjusted_p_value);
-  json["verdict"] = run.ratio ? Json(verdict(run.ratio->value, run.adjusted_p_value)) : Json(nullptr);
-  json["identity"] = simulator::figures_object(simulator::identity_figures(), run.identity);
-  return json;
+  return {{"specification", run.baseline->specification},
+          {"baseline_run_id", run.baseline->id.value()},
+          {"comparison_run_id", run.comparison->id.value()},
+          {"ratio_across_recordings",
+           run.ratio ? simulator::figures_object(simulator::ratio_figures(), *run.ratio) : Json(nullptr)},
+          {"adjusted_p_value", json_or_null(run.adjusted_p_value)},
+          {"verdict", run.ratio ? Json(verdict(run.ratio->value, run.adjusted_p_value)) : Json(nullptr)},
+          {"identity", simulator::figures_object(simulator::identity_figures(), run.identity)}};
 }
 
 Json difference_json(const simulator::MetaDifference& difference) {
@@ -289,13 +287,11 @@ Json difference_json(const simulator::MetaDifference& difference) {
 }
 
 Json winner_json(const simulator::Winner& winner) {
-  Json json = Json::object();
-  json["category"] = winner.category.empty() ? Json(nullptr) : Json(winner.category);
-  json["run_id"] = winner.run->id.value();
-  json["runner_up_run_id"] = winner.runner_up->id.value();
-  json["lead"] =
-      winner.lead ? simulator::figures_object(simulator::ratio_figures(), *winner.lead) : Json(nullptr);
-  return json;
+  return {{"category", winner.category.empty() ? Json(nullptr) : Json(winner.category)},
+          {"run_id", winner.run->id.value()},
+          {"runner_up_run_id", winner.runner_up->id.value()},
+          {"lead", winner.lead ? simulator::figures_object(simulator::ratio_figures(), *winner.lead)
+                               : Json(nullptr)}};
 }
 
 std::vector<NamedFigure> shown_figures(const Figures& figures) {

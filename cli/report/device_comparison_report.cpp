@@ -65,14 +65,12 @@ std::string parts_text(const TokenTimes& first, const TokenTimes& other, const G
 }
 
 Json side_json(const ComparedDevice& side) {
-  Json json = Json::object();
-  json["recording"] = recording_json(*side.measured);
-  json["run"] = side.specification;
-  json["tokens"] = side.times.tokens;
-  json["rounds"] = side.times.rounds;
-  json["ns_per_token"] = side.times.ns;
-  json["has_device"] = side.times.has_device;
-  return json;
+  return {{"recording", recording_json(*side.measured)},
+          {"run", side.specification},
+          {"tokens", side.times.tokens},
+          {"rounds", side.times.rounds},
+          {"ns_per_token", side.times.ns},
+          {"has_device", side.times.has_device}};
 }
 
 }  // namespace

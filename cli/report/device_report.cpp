@@ -153,19 +153,17 @@ std::string explanation(const DeviceTimeline& timeline) {
 }
 
 Json row_json(const DeviceReport& report, const DeviceTable& table, const DeviceRow& row) {
-  Json json = Json::object();
-  json["name"] = report.timeline.names[row.name];
-  json["count"] = row.count;
-  json["own_ns"] = row.own_ns;
-  json["share"] = ratio(row.own_ns, table.busy_ns);
-  json["open_ns"] = row.open_ns;
-  json["median_ns"] = row.median_ns;
-  json["p99_ns"] = row.p99_ns;
-  json["bytes"] = row.bytes > 0.0 ? Json(row.bytes) : Json(nullptr);
-  json["gb_s"] = json_or_null(row.gb_s());
-  json["read_share"] = json_or_null(share_of_reading(report.timeline, row));
-  json["occupancy"] = json_or_null(row.occupancy);
-  return json;
+  return {{"name", report.timeline.names[row.name]},
+          {"count", row.count},
+          {"own_ns", row.own_ns},
+          {"share", ratio(row.own_ns, table.busy_ns)},
+          {"open_ns", row.open_ns},
+          {"median_ns", row.median_ns},
+          {"p99_ns", row.p99_ns},
+          {"bytes", row.bytes > 0.0 ? Json(row.bytes) : Json(nullptr)},
+          {"gb_s", json_or_null(row.gb_s())},
+          {"read_share", json_or_null(share_of_reading(report.timeline, row))},
+          {"occupancy", json_or_null(row.occupancy)}};
 }
 
 Json gap_json(const DeviceReport& report, const DeviceGap& gap) {

@@ -30,23 +30,22 @@ using simulator::ErrorMean;
 using simulator::KindErrors;
 
 Json checked_answer_json(const CheckedAnswer& answer) {
-  Json json = Json::object();
-  json["kind"] = question_kind_key(answer.kind);
-  json["held_out"] = answer.held_out;
-  json["strategy"] = answer.strategy;
-  json["measured"] = simulator::figures_object(simulator::measured_decoding_figures(), answer.measured);
-  json["predicted"] =
-      answer.predicted ? simulator::figures_object(simulator::predicted_decoding_figures(), *answer.predicted)
-                       : Json(nullptr);
-  json["error"] = json_or_null(answer.error());
-  json["inside_80"] = json_or_null(answer.inside_80());
-  json["inside_95"] = json_or_null(answer.inside_95());
-  json["rounds"] = {{"match", round_match_name(answer.rounds.match)},
-                    {"requests", answer.rounds.requests},
-                    {"first_difference", answer.rounds.first_difference}};
-  json["refusal"] = answer.refusal;
-  json["notes"] = answer.notes;
-  return json;
+  return {{"kind", question_kind_key(answer.kind)},
+          {"held_out", answer.held_out},
+          {"strategy", answer.strategy},
+          {"measured", simulator::figures_object(simulator::measured_decoding_figures(), answer.measured)},
+          {"predicted", answer.predicted ? simulator::figures_object(simulator::predicted_decoding_figures(),
+                                                                     *answer.predicted)
+                                         : Json(nullptr)},
+          {"error", json_or_null(answer.error())},
+          {"inside_80", json_or_null(answer.inside_80())},
+          {"inside_95", json_or_null(answer.inside_95())},
+          {"rounds",
+           {{"match", round_match_name(answer.rounds.match)},
+            {"requests", answer.rounds.requests},
+            {"first_difference", answer.rounds.first_difference}}},
+          {"refusal", answer.refusal},
+          {"notes", answer.notes}};
 }
 
 Json mean_json(const ErrorMean& mean) {
