@@ -122,8 +122,8 @@ void add_advise_command(CLI::App& app, Outcome& outcome, const std::string& comm
           "What to choose among: everything, early-exits, recorded-runs")
       ->check(one_of(kinds));
   add_machine_options(*command, asked);
-  add_number(*command, "--longer-context", asked.longer_context,
-             "As if every prompt had so many tokens more before it", {.min = 0});
+  add_unset_number(*command, "--longer-context", asked.longer_context,
+                   "As if every prompt had so many tokens more before it", {.min = 0});
   add_optional_output(*command, "-o,--output", options->output,
                       "Policy file to write, for --strategy tuned:policy=FILE");
   command->add_flag("--overwrite", options->overwrite, "Replace the policy file");

@@ -276,8 +276,7 @@ void add_measuring_options(CLI::App& command, CalibrateOptions& options) {
                      "What to measure: a published name, synthetic:NAME[,layers=N,…], a folder, or cached "
                      "(weights that stay "
                      "in the last cache); default: one from memory and, on a processor, one from the cache");
-  add_number(command, "--threads", options.model.threads, "Threads; 0 = one a core (cpu)", {0, 1024})
-      ->capture_default_str();
+  add_number(command, "--threads", options.model.threads, "Threads; 0 = one a core (cpu)", {0, 1024});
   command.add_option("--kernels", options.model.kernels,
                      "portable, avx2, avx512, avx512-bf16 or amx-bf16; default: the best here (cpu)");
   command.add_option("--weights", options.model.weights, "On a GPU: as-stored, or fp8")
@@ -285,8 +284,7 @@ void add_measuring_options(CLI::App& command, CalibrateOptions& options) {
       ->capture_default_str();
   command.add_option("--gpu", options.gpu, "The GPU's name in simulator/data/gpus.csv, if not its own");
   add_number(command, "--seconds", options.seconds, "How long to measure; three repeats are made in any case",
-             {0.0, 3600.0})
-      ->capture_default_str();
+             {0.0, 3600.0});
   add_numbers(command, "--rows", options.rows, "Widths of passes", {1, 64})->capture_default_str();
   add_numbers(command, "--contexts", options.contexts, "K/V rows before a pass, ascending", {1, 65536})
       ->capture_default_str();

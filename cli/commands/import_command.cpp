@@ -79,11 +79,11 @@ void add_import_command(CLI::App& app, Outcome& outcome) {
       ->capture_default_str();
   command->add_option("--baseline", options->baseline, "Another file, with the answers of vanilla decoding");
   command->add_option("--model", options->import.model, "Name of the model, where the files lack it");
-  add_number(*command, "--layers", options->import.n_layers,
-             "Layers of the target model, where the files lack it", {1, 4096});
+  add_unset_number(*command, "--layers", options->import.n_layers,
+                   "Layers of the target model, where the files lack it", {1, 4096});
   command->add_option("--strategy", options->import.specification, "Name of the run, instead of the file's");
-  add_number(*command, "--draft-length", options->import.draft_length,
-             "Draft tokens of every round, where the files have accepted lengths alone", {1, 512});
+  add_unset_number(*command, "--draft-length", options->import.draft_length,
+                   "Draft tokens of every round, where the files have accepted lengths alone", {1, 512});
   command->add_flag(
       "--partial", options->import.partial,
       "Take what is there of a file that was cut off, without single bad events or rows of timelines, "

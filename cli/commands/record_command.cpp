@@ -235,12 +235,9 @@ void add_recording_options(CLI::App& command, RecordOptions& options) {
   command.add_option("-o,--output", options.output, traces::record_help::output)->required();
   add_decoding_options(command, options.decoding);
   add_device_trace_options(command, options.device_trace);
-  add_number(command, "--repeats", options.repeats, traces::record_help::repeats, {.min = 1})
-      ->capture_default_str();
-  add_number(command, "--warmup", options.warmup, traces::record_help::warmup, {.min = 0})
-      ->capture_default_str();
-  add_number(command, "--limit", options.limit, "Only the first questions; 0 = all", {.min = 0})
-      ->capture_default_str();
+  add_number(command, "--repeats", options.repeats, traces::record_help::repeats, {.min = 1});
+  add_number(command, "--warmup", options.warmup, traces::record_help::warmup, {.min = 0});
+  add_number(command, "--limit", options.limit, "Only the first questions; 0 = all", {.min = 0});
   command.add_flag("--skip-unfit", options.skip_unfit, traces::record_help::skip_unfit);
   add_level_options(command, options.level, options.shadow);
   add_chat_options(command, options.chat, "the turns");

@@ -301,12 +301,9 @@ void add_reproduce_command(CLI::App& app, Outcome& outcome) {
   command->add_option("--device", options->device, "As of record");
   command->add_option("--threads", options->threads, "As of record")
       ->transform(number_in<std::int32_t>({0, 1024}));
-  add_number(*command, "-n,--max-tokens", settings.max_tokens, "Tokens to generate a prompt", {.min = 1})
-      ->capture_default_str();
-  add_number(*command, "--repeats", settings.repeats, "Repeats of the recording", {.min = 1})
-      ->capture_default_str();
-  add_number(*command, "--limit", settings.limit, "Only the first prompts; 0 = all", {.min = 0})
-      ->capture_default_str();
+  add_number(*command, "-n,--max-tokens", settings.max_tokens, "Tokens to generate a prompt", {.min = 1});
+  add_number(*command, "--repeats", settings.repeats, "Repeats of the recording", {.min = 1});
+  add_number(*command, "--limit", settings.limit, "Only the first prompts; 0 = all", {.min = 0});
   command->add_option("-o,--output", options->output, "Folder for all files; default: reproduced/NAME");
   command->add_flag("--overwrite", options->overwrite, "Make files again that are there");
   command->add_flag("--json", options->json, "Print JSON");

@@ -51,11 +51,9 @@ void add_serve_command(CLI::App& app, Outcome& outcome, const std::string& comma
   command->add_option(
       "--allow-host", options->further_names,
       "A name by which clients call the server, beside loopback's and --host; others are refused");
-  add_number(*command, "--port", options->port, "The port; 0 = any that is free", {0, max_port})
-      ->capture_default_str();
+  add_number(*command, "--port", options->port, "The port; 0 = any that is free", {0, max_port});
   add_number(*command, "--queue", options->queue, "Requests that may wait while one is decoded",
-             {0, max_queue})
-      ->capture_default_str();
+             {0, max_queue});
   CLI::Option* output =
       add_optional_output(*command, "-o,--output,--out", options->output, traces::record_help::output);
   add_device_trace_options(*command, options->device_trace);

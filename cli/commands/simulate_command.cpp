@@ -342,8 +342,8 @@ void add_simulate_command(CLI::App& app, Outcome& outcome, const std::string& co
   command->add_option("-s,--strategy", options->strategies,
                       "name:key=value,… to ask about; default: the recorded runs");
   add_machine_options(*command, *options);
-  add_number(*command, "--longer-context", options->longer_context,
-             "As if every prompt had so many tokens more before it", {.min = 0});
+  add_unset_number(*command, "--longer-context", options->longer_context,
+                   "As if every prompt had so many tokens more before it", {.min = 0});
   add_draw_options(*command, options->draws);
   CLI::Option* write = add_optional_output(
       *command, "--write", options->write,

@@ -152,9 +152,8 @@ Result<std::optional<simulator::DraftCostInput>> draft_cost_of(const SimulateOpt
 }  // namespace
 
 void add_draw_options(CLI::App& command, simulator::PredictionOptions& draws) {
-  add_number(command, "--draws", draws.draws, "Of requests and costs, for the intervals", {200, 100000})
-      ->capture_default_str();
-  add_number(command, "--seed", draws.seed, "Same seed, same intervals");
+  add_number(command, "--draws", draws.draws, "Of requests and costs, for the intervals", {200, 100000});
+  add_unset_number(command, "--seed", draws.seed, "Same seed, same intervals");
 }
 
 void add_machine_options(CLI::App& command, SimulateOptions& options) {
@@ -181,17 +180,15 @@ void add_machine_options(CLI::App& command, SimulateOptions& options) {
                                                "Cost of a draft step as an input, for heads that are not run "
                                                "here: a share of a vanilla step, free, "
                                                "one-layer, or mtp for the model's next-token layer");
-  add_number(command, "--draft-vocabulary", options.draft_vocabulary,
-             "Rows of the head of --draft-cost one-layer or mtp, if not the target's", {.min = 1})
+  add_unset_number(command, "--draft-vocabulary", options.draft_vocabulary,
+                   "Rows of the head of --draft-cost one-layer or mtp, if not the target's", {.min = 1})
       ->needs(draft_cost);
   command.add_option(
       "--prompts", options.prompts,
       "Prompts that are asked about (as of record): if of another kind than the recorded ones, "
       "intervals widen");
-  add_number(command, "--batch", options.batch, "Requests decoded together", {.min = 1})
-      ->capture_default_str();
-  add_number(command, "--tensor-parallel", options.tensor_parallel, "GPUs that share the model", {.min = 1})
-      ->capture_default_str();
+  add_number(command, "--batch", options.batch, "Requests decoded together", {.min = 1});
+  add_number(command, "--tensor-parallel", options.tensor_parallel, "GPUs that share the model", {.min = 1});
   command.add_option(
       "--sweep", options.sweeps,
       "KEY=V1,V2,… or KEY=FIRST..LAST of any parameter of --strategy, or of gpu, model, weights, regime, "

@@ -36,7 +36,7 @@ struct SimulateOptions {
   std::int32_t longer_context = 0;
   std::optional<std::filesystem::path> prompts;  ///< Prompts that are asked about; none = the recorded ones.
   std::vector<std::string> sweeps;               ///< Sweeps as key=value,… or key=first..last.
-  simulator::PredictionOptions draws;            ///< Of the intervals.
+  simulator::PredictionOptions draws;            ///< Draws that the intervals come from.
   std::optional<std::filesystem::path> output;   ///< File for a prediction; none = not written.
   std::string command_line;                      ///< Command line that a prediction names.
   std::optional<std::string> write;              ///< File for a trace of the answers; none = not written.

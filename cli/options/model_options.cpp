@@ -78,11 +78,9 @@ void add_model_options(CLI::App& command, ModelOptions& options) {
               speculation::made_weight_formats(speculation::MadeBy::cuda)))
       ->check(one_of(held_weights()))
       ->capture_default_str();
-  add_number(command, "--threads", options.threads, "Threads; 0 = one a core (cpu)", {0, 1024})
-      ->capture_default_str();
+  add_number(command, "--threads", options.threads, "Threads; 0 = one a core (cpu)", {0, 1024});
   add_number(command, "--context", options.context,
-             "Tokens of context to hold; 0 = the model's, at most 4096", {.min = 0})
-      ->capture_default_str();
+             "Tokens of context to hold; 0 = the model's, at most 4096", {.min = 0});
   command.add_option("--kernels", options.kernels,
                      "portable, avx2, avx512, avx512-bf16 or amx-bf16; default: the best here (cpu)");
   command
@@ -137,37 +135,30 @@ void add_logit_bias(CLI::App& command, std::vector<engine::TokenBias>& biases) {
 }  // namespace
 
 void add_decoding_options(CLI::App& command, engine::DecodingOptions& options) {
-  add_number(command, "-n,--max-tokens", options.max_tokens, traces::record_help::max_tokens, {.min = 1})
-      ->capture_default_str();
-  add_number(command, "--temperature", options.sampling.temperature, "0 = greedy", {0.0, 1000.0})
-      ->capture_default_str();
+  add_number(command, "-n,--max-tokens", options.max_tokens, traces::record_help::max_tokens, {.min = 1});
+  add_number(command, "--temperature", options.sampling.temperature, "0 = greedy", {0.0, 1000.0});
   add_number(command, "--top-k", options.sampling.top_k, "Keep the k most probable tokens; 0 = all",
-             {.min = 0})
-      ->capture_default_str();
+             {.min = 0});
   command.add_option("--top-p", options.sampling.top_p, "Keep the most probable tokens up to this sum")
       ->transform(share_above_zero())
       ->capture_default_str();
   add_number(command, "--min-p", options.sampling.min_p,
-             "Keep tokens at least this times as probable as the best; 0 = all", {0.0, 1.0})
-      ->capture_default_str();
+             "Keep tokens at least this times as probable as the best; 0 = all", {0.0, 1.0});
   constexpr double most = engine::max_count_penalty;
   add_number(command, "--frequency-penalty", options.sampling.frequency_penalty,
-             "Subtracted from a token's logit for each time that the output has it", {-most, most})
-      ->capture_default_str();
+             "Subtracted from a token's logit for each time that the output has it", {-most, most});
   add_number(command, "--presence-penalty", options.sampling.presence_penalty,
-             "Subtracted once from the logit of a token that the output has", {-most, most})
-      ->capture_default_str();
+             "Subtracted once from the logit of a token that the output has", {-most, most});
   add_logit_bias(command, options.sampling.logit_bias);
   add_number(
       command, "--repetition-penalty", options.sampling.repetition_penalty,
       "Makes tokens that occurred less likely: divides their logits by this, or multiplies negative ones",
-      {engine::min_repetition_penalty, engine::max_repetition_penalty})
-      ->capture_default_str();
+      {engine::min_repetition_penalty, engine::max_repetition_penalty});
   command
       .add_option("--stop", options.stop_strings,
                   "A text that ends the output, which is cut before it; may be given several times")
       ->allow_extra_args(false);
-  add_number(command, "--seed", options.seed, "Same seed, same text")->capture_default_str();
+  add_number(command, "--seed", options.seed, "Same seed, same text");
   command.add_flag(
       "--coupled", options.sampling.coupled,
       "With a temperature: target and draft choose with the same noise, so that the text depends on "

@@ -46,10 +46,18 @@ template <Number T>
   return {check, text_of(range)};
 }
 
+/// Adds an option without a default in its help.
+template <Number T>
+CLI::Option* add_unset_number(CLI::App& command, const std::string& names, T& value, const std::string& help,
+                              std::type_identity_t<Range<T>> range = {}) {
+  return command.add_option(names, value, help)->transform(number_in<T>(range));
+}
+
+/// Adds an option with its default in its help.
 template <Number T>
 CLI::Option* add_number(CLI::App& command, const std::string& names, T& value, const std::string& help,
                         std::type_identity_t<Range<T>> range = {}) {
-  return command.add_option(names, value, help)->transform(number_in<T>(range));
+  return add_unset_number(command, names, value, help, range)->capture_default_str();
 }
 
 /// Adds an option that takes several numbers, separated by commas.

@@ -30,10 +30,11 @@ void add_search_options(CLI::App& command, TuneOptions& options) {
   command.add_option("-s,--strategy", options.strategies,
                      "What to start from: draft-verify with its parameters (skip-set), or strategies whose "
                      "exit, gamma and threshold are open (grid; may be repeated)");
-  add_number(command, "--trials", options.trials,
-             "Candidates to score (skip-set; default 200; the ranking of single sublayers comes on top), or "
-             "settings to draw from the grid (default all)",
-             {1, 8000});
+  add_unset_number(
+      command, "--trials", options.trials,
+      "Candidates to score (skip-set; default 200; the ranking of single sublayers comes on top), or "
+      "settings to draw from the grid (default all)",
+      {1, 8000});
   command.add_option(
       "--probe", options.probe,
       "skip-set: first candidates from a skip_layers.json, in place of the ranking and the built-in ones");
@@ -42,9 +43,8 @@ void add_search_options(CLI::App& command, TuneOptions& options) {
   add_numbers(command, "--thresholds", options.thresholds, "grid: draft-exit thresholds", {0.0, 1.0});
   add_number(command, "--rungs", options.rungs,
              "grid: looks at a setting, each on three times the prompts of the one before; 1 = no halving",
-             {1, 16})
-      ->capture_default_str();
-  add_number(command, "--seed", options.seed, "Same seed and scores, same candidates")->capture_default_str();
+             {1, 16});
+  add_number(command, "--seed", options.seed, "Same seed and scores, same candidates");
 }
 
 }  // namespace
@@ -56,18 +56,14 @@ void add_tune_options(CLI::App& command, TuneOptions& options) {
       ->required();
   command.add_option("-o,--output", options.output, "The policy to write (.json)")->required();
   add_search_options(command, options);
-  add_number(command, "-n,--max-tokens", options.max_tokens, "Tokens to generate a prompt", {2, 1 << 20})
-      ->capture_default_str();
+  add_number(command, "-n,--max-tokens", options.max_tokens, "Tokens to generate a prompt", {2, 1 << 20});
   add_number(command, "--finalists", options.finalists,
              "So many of the best settings are measured again at the end, in turn; the highest median wins "
              "(predicted scores of decoded trials stay as they are: the best one)",
-             {1, 1000})
-      ->capture_default_str();
+             {1, 1000});
   add_number(command, "--repeats", options.repeats, "How often each finalist is measured again at the end",
-             {5, 1000})
-      ->capture_default_str();
-  add_number(command, "--limit", options.limit, "Only the first questions; 0 = all", {.min = 0})
-      ->capture_default_str();
+             {5, 1000});
+  add_number(command, "--limit", options.limit, "Only the first questions; 0 = all", {.min = 0});
   command.add_flag("--chat", options.chat, "Put the prompts into the model's chat template");
   add_template_arguments(command, options.model);
   CLI::Option* shard = add_shard_options(command, options.shard, "each N-th setting of a grid");

@@ -186,7 +186,7 @@ std::string record_one_prompt(const TemporaryFolder& folder, const std::string& 
   return folder / "run.dstrace";
 }
 
-/// What generate prints for the same prompt.
+/// Text that generate prints for the same prompt.
 template <typename... Values>
 std::string generated(const std::string& more, const Values&... values) {
   return printed_text("generate --model {} --prompt {} --max-tokens 40 --quiet " + more, shipped,

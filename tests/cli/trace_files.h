@@ -73,7 +73,7 @@ template <typename... Values>
 /// Expects that the command succeeded.
 void expect_success(const CommandResult& result);
 
-/// What run_line() prints. Expects that it succeeds.
+/// Text that run_line() prints. Expects that it succeeds.
 template <typename... Values>
 [[nodiscard]] std::string printed_text(std::string_view line, const Values&... values) {
   const CommandResult result = run_line(line, values...);

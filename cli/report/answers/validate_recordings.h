@@ -12,7 +12,7 @@ struct ValidateRecordingsOptions {
   std::vector<std::string> files;
   std::vector<std::string> learn_from;
   std::string recorded_gpu;
-  simulator::PredictionOptions draws;  ///< Of the intervals.
+  simulator::PredictionOptions draws;  ///< Draws that the intervals come from.
   bool json = false;
   bool quiet = false;
 };
