@@ -119,16 +119,6 @@ class RoundProcess {
   PrefixThreshold rule_;
 };
 
-Result<void> check(const ConfidenceModel& model) {
-  const std::size_t bins = model.edges.size() + 1;
-  const auto fits = [&](const auto& values) { return values.size() == bins; };
-  if (!fits(model.acceptance) || !fits(model.start) || !fits(model.next) ||
-      !std::all_of(model.next.begin(), model.next.end(), fits))
-    return fail("confidence model of exit layer {}: expected an entry for each of {} bins throughout",
-                model.exit, bins);
-  return {};
-}
-
 }  // namespace
 
 double dinkelbach(const std::function<Yield(double price)>& best_response, double start) {
@@ -144,7 +134,6 @@ double dinkelbach(const std::function<Yield(double price)>& best_response, doubl
 
 Result<PricedRule> best_prefix_rule(const ConfidenceModel& model, const Prices& prices, std::int32_t longest,
                                     double context) {
-  DRAFTSCOPE_TRY(check(model));
   if (longest < 1 || longest_priced(prices, model.exit) < longest)
     return fail("prices: exit layer {} has none for {} draft tokens, expected one a length", model.exit,
                 longest);

@@ -31,7 +31,7 @@ namespace draftscope::simulator {
 /// exact for the rounded acceptances (which the returned rule's model contains). The solver is policy
 /// iteration on the ratio, which is Dinkelbach's method. Rounds are priced at one mean context. Approximate:
 /// confidences after a rejected token are assumed to follow the same chain. O(iterations · longest · bins² ·
-/// 256). Errors: an incomplete model, no price for some length up to `longest` (at least 1).
+/// 256). Errors: no price for some length up to `longest` (at least 1).
 [[nodiscard]] Result<PricedRule> best_prefix_rule(const ConfidenceModel& model, const Prices& prices,
                                                   std::int32_t longest, double context);
 

@@ -10,13 +10,6 @@ namespace draftscope::simulator {
 
 namespace {
 
-Result<void> check(const ShadowTable& table, FixedSetting setting) {
-  if (setting.length < 0) return fail("speculation length: found {}, expected 0 or more", setting.length);
-  if (setting.length > 0 && (setting.exit < 1 || setting.exit >= table.n_layers))
-    return fail("exit layer: found {}, expected 1 to {}", setting.exit, table.n_layers - 1);
-  return {};
-}
-
 RoundStatistics walk(const ShadowTable& table, const RunTable& runs, FixedSetting setting) {
   RoundStatistics statistics;
   for (std::int32_t position = table.first; position < finish(table);) {
@@ -86,14 +79,6 @@ void count_round(RoundStatistics& statistics, const ShadowTable& table, std::int
             emitted_tokens(table, position - 1, accepted), planned_rows);
 }
 
-Result<RoundStatistics> fixed_setting(const ShadowTable& table, FixedSetting setting) {
-  DRAFTSCOPE_TRY(check(table));
-  DRAFTSCOPE_TRY(check(table, setting));
-  // Without a draft run lengths are not read, so those of any exit will do.
-  const std::array<std::int32_t, 1> exits{setting.length > 0 ? setting.exit : 1};
-  return walk(table, run_table(table, exits), setting);
-}
-
 Result<SettingMatrix> setting_matrix(std::span<const ShadowTable* const> tables,
                                      std::span<const std::int32_t> exits,
                                      std::span<const std::int32_t> lengths,
@@ -104,10 +89,8 @@ Result<SettingMatrix> setting_matrix(std::span<const ShadowTable* const> tables,
     for (const std::int32_t length : lengths) matrix.settings.push_back({exit, length});
   for (const ShadowTable* table : tables) {
     DRAFTSCOPE_TRY(check(*table));
-    for (const FixedSetting& setting : matrix.settings) DRAFTSCOPE_TRY(check(*table, setting));
     std::vector<RoundStatistics>& row = matrix.statistics.emplace_back();
-    const std::array<std::int32_t, 1> any{1};
-    row.push_back(walk(*table, run_table(*table, any), {}));
+    row.push_back(walk(*table, RunTable{}, {}));  // Without a draft run lengths are not read.
     for (const std::int32_t exit : exits) {
       const std::array<std::int32_t, 1> one{exit};
       const RunTable runs = run_table(*table, one);
@@ -120,21 +103,12 @@ Result<SettingMatrix> setting_matrix(std::span<const ShadowTable* const> tables,
 
 Result<BestSettings> best_settings(const SettingMatrix& matrix, std::span<const std::string> categories,
                                    const Prices& prices) {
-  if (matrix.settings.empty()) return fail("best settings: found none, expected at least 1");
-  if (categories.size() != matrix.statistics.size())
-    return fail("best settings: found {} categories, expected one for each of {} requests", categories.size(),
-                matrix.statistics.size());
   BestSettings best;
   std::vector<double> all(matrix.settings.size());
   std::map<std::string, std::vector<double>> by_category;
   for (std::size_t request = 0; request < matrix.statistics.size(); ++request) {
-    const std::vector<RoundStatistics>& row = matrix.statistics[request];
-    if (row.size() != matrix.settings.size())
-      return fail("best settings: request {} has {} entries, expected one for each of {} settings", request,
-                  row.size(), matrix.settings.size());
     std::vector<double> times;
-    times.reserve(row.size());
-    for (const RoundStatistics& statistics : row) {
+    for (const RoundStatistics& statistics : matrix.statistics[request]) {
       DRAFTSCOPE_TRY_ASSIGN(const double time, checked_time_ns(statistics, prices));
       times.push_back(time);
     }

@@ -61,20 +61,17 @@ struct SettingMatrix {
   std::vector<std::vector<RoundStatistics>> statistics;  ///< [request][setting]
 };
 
-/// The rounds of one fixed setting. They are exact except for drafts that an end token would have cut short:
-/// the table doesn't know which tokens end a text, so these count in full. O(rounds) after O(tokens). Errors:
-/// a table whose cells don't fit its text, an exit out of range, a negative length.
-[[nodiscard]] Result<RoundStatistics> fixed_setting(const ShadowTable& table, FixedSetting setting);
-
-/// Every exit with every length, after the setting without speculation. `go_on` is called after each text.
-/// O(tokens · exits · lengths). Errors: those of fixed_setting(), `go_on` returned false.
+/// Every exit with every length, after the setting without speculation. Rounds are exact except for drafts
+/// that an end token would have cut short: the table doesn't know which tokens end a text, so these count in
+/// full. `go_on` is called after each text. The tables must have the exits. O(tokens · exits · lengths).
+/// Errors: those of check(), `go_on` returned false.
 [[nodiscard]] Result<SettingMatrix> setting_matrix(std::span<const ShadowTable* const> tables,
                                                    std::span<const std::int32_t> exits,
                                                    std::span<const std::int32_t> lengths,
                                                    const std::function<bool()>& go_on = {});
 
 /// Settings with the minimum total time. `categories` has one name per request. O(requests · settings).
-/// Errors: no setting, ragged rows, another number of categories than of requests, a setting without a price.
+/// Errors: a setting without a price.
 [[nodiscard]] Result<BestSettings> best_settings(const SettingMatrix& matrix,
                                                  std::span<const std::string> categories,
                                                  const Prices& prices);

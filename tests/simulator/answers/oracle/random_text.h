@@ -3,6 +3,7 @@
 
 // Random texts with shadow tables, and random prices.
 
+#include <draftscope/simulator/answers/waterfall.h>
 #include <draftscope/simulator/prices/prices.h>
 
 #include <cstdint>
@@ -21,6 +22,9 @@ struct RandomTextShape {
 /// Returns a random text. Deeper layers match more often; matches come in easy and hard sequences, and
 /// confidences are informative.
 ShadowTable random_text(std::mt19937& random, const RandomTextShape& shape);
+
+/// The rounds of the text with one fixed setting.
+RoundStatistics fixed_setting(const ShadowTable& table, FixedSetting setting);
 
 struct RandomPriceShape {
   std::int32_t layers = 4;

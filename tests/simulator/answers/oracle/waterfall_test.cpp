@@ -32,7 +32,7 @@ Case random_case(std::mt19937& random, std::size_t requests, std::int32_t positi
                                .prompt_id = traces::PromptId::from(i)});
     const FixedSetting setting{1 + static_cast<std::int32_t>(random() % 3),
                                static_cast<std::int32_t>(random() % 5)};
-    result.policy.requests.push_back(fixed_setting(result.tables[i], setting).value());
+    result.policy.requests.push_back(fixed_setting(result.tables[i], setting));
   }
   return result;
 }
@@ -160,7 +160,7 @@ TEST(Waterfall, CoversWhatThePolicyDid) {
   Case given = random_case(random, 6);
   const Prices prices = free_drafts(random_prices(random, {.longest = 8}));
   for (std::size_t i = 0; i < given.tables.size(); ++i)
-    given.policy.requests[i] = fixed_setting(given.tables[i], {3, 8}).value();
+    given.policy.requests[i] = fixed_setting(given.tables[i], {3, 8});
   const auto found = waterfall(given.requests, prices, &given.policy,
                                {.exits = {1}, .longest = 1, .bins = 2, .resamples = 10});
   ASSERT_TRUE(found);
