@@ -7,6 +7,7 @@
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <vector>
 
 #include <draftscope/base/closest_names.h>
@@ -196,18 +197,12 @@ Result<void> read_narrow_types(const Fields& fields, std::string_view name, GpuS
     if (type == WeightType::fp8) continue;
     DRAFTSCOPE_TRY_ASSIGN(gpu.narrow_tflops[place], positive(fields, type_name + "_dense_tflops", name));
   }
-  const std::string types = text_of(fields, "number_types");
-  std::string_view rest = types;
-  while (!rest.empty()) {
-    const std::size_t end = std::min(rest.find(' '), rest.size());
-    if (end > 0) {
-      const auto type = parse_weight_type(rest.substr(0, end));
-      if (!type)
-        return fail("{}: number_types holds {}, expected {}", name, quote(rest.substr(0, end)),
-                    weight_type_names());
-      gpu.number_types.push_back(*type);
-    }
-    rest.remove_prefix(std::min(end + 1, rest.size()));
+  std::istringstream types(text_of(fields, "number_types"));
+  for (std::string type_name; types >> type_name;) {
+    const auto type = parse_weight_type(type_name);
+    if (!type)
+      return fail("{}: number_types holds {}, expected {}", name, quote(type_name), weight_type_names());
+    gpu.number_types.push_back(*type);
   }
   return {};
 }

@@ -402,15 +402,6 @@ constexpr std::array<std::string_view, 10> app_keys{"tokens_per_second",
                                                     "speedup.by_repeat",
                                                     "identity.same_text"};
 
-template <typename Source>
-const FigureOf<Source>& at(std::span<const FigureOf<Source>> catalogue, std::string_view key) {
-  // Only used for a key that no catalogue has; a test looks up all keys of the tables.
-  static const FigureOf<Source> none{"", "",           "",
-                                     "", Format::text, [](const Source&) { return FigureValue(); }};
-  const FigureOf<Source>* figure = find_figure(catalogue, key);
-  return figure == nullptr ? none : *figure;
-}
-
 }  // namespace
 
 std::span<const MeasuredFigure> measured_figures() {
@@ -427,15 +418,15 @@ std::span<const FigureOf<OutputIdentity>> identity_figures() {
 }
 
 const MeasuredFigure& measured_figure(std::string_view key) {
-  return at(measured_figures(), key);
+  return figure_at(measured_figures(), key);
 }
 
 const FigureOf<Speedup>& ratio_figure(std::string_view key) {
-  return at(ratio_figures(), key);
+  return figure_at(ratio_figures(), key);
 }
 
 const FigureOf<OutputIdentity>& identity_figure(std::string_view key) {
-  return at(identity_figures(), key);
+  return figure_at(identity_figures(), key);
 }
 
 std::span<const std::string_view> figure_table(FigureTable table) {

@@ -8,6 +8,8 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "analysis/run_specification.h"
+
 namespace draftscope::simulator {
 
 namespace {
@@ -34,11 +36,8 @@ std::string requests_text(const RequestsByValue& requests, std::size_t all) {
 }  // namespace
 
 QuestionNames::QuestionNames(const traces::Meta& meta) {
-  const auto row = meta.find("question_names");
-  if (row == meta.end()) return;
-  const auto json = nlohmann::json::parse(row->second, nullptr, false);
-  if (!json.is_object()) return;
-  for (const auto& [number, name] : json.items())
+  const nlohmann::json names = meta_object(meta, "question_names");
+  for (const auto& [number, name] : names.items())
     if (const auto id = parse_number<std::int64_t>(number); id && name.is_string())
       names_.emplace(*id, name.get<std::string>());
 }

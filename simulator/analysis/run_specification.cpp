@@ -3,6 +3,7 @@
 
 #include <draftscope/base/quote.h>
 #include <draftscope/simulator/analysis/gpu.h>
+#include <draftscope/simulator/analysis/measured_recording.h>
 #include <draftscope/speculation/weight_format.h>
 
 #include <nlohmann/json.hpp>
@@ -36,6 +37,19 @@ Result<speculation::StrategySpecification> run_specification(const traces::Run& 
   return speculation::parse_strategy_json(run.strategy, run.parameters, n_layers);
 }
 
+std::vector<std::pair<std::string_view, std::string_view>> given_parameters(std::string_view specification) {
+  std::vector<std::pair<std::string_view, std::string_view>> given;
+  const std::size_t name = speculation::strategy_name(specification).size();
+  std::string_view rest = specification.substr(std::min(name + 1, specification.size()));
+  while (!rest.empty()) {
+    const std::string_view item = rest.substr(0, rest.find(','));
+    rest.remove_prefix(std::min(item.size() + 1, rest.size()));
+    const std::size_t equals = std::min(item.find('='), item.size());
+    given.emplace_back(item.substr(0, equals), item.substr(std::min(equals + 1, item.size())));
+  }
+  return given;
+}
+
 bool verifies_above_exit(const traces::Run& run) {
   const auto parameters = nlohmann::json::parse(run.parameters, nullptr, false);
   if (!parameters.is_object()) return false;
@@ -61,6 +75,37 @@ std::optional<speculation::WeightFormat> DraftWeights::format(std::string_view o
 double DraftWeights::share(std::string_view origin) const {
   const auto own = format(origin);
   return own ? speculation::weight_format_row(*own).bits / target_bits_ : 1.0;
+}
+
+nlohmann::json meta_object(const traces::Meta& meta, const std::string& key) {
+  nlohmann::json json = nlohmann::json::parse(meta_value(meta, key), nullptr, false);
+  return json.is_object() ? json : nlohmann::json::object();
+}
+
+LayerSetsById layer_sets_by_id(const traces::Recording& recording) {
+  LayerSetsById sets;
+  for (const traces::LayerSet& set : recording.layer_sets) sets.emplace(set.id, &set);
+  return sets;
+}
+
+bool is_skipped(const traces::LayerSet& set, std::int32_t sublayer) {
+  const auto byte = static_cast<std::size_t>(sublayer) / 8;
+  return byte < set.skipped.size() && ((set.skipped[byte] >> (sublayer % 8)) & 1) != 0;
+}
+
+speculation::DraftSublayers kept_sublayers(const traces::LayerSet& set) {
+  speculation::DraftSublayers kept;
+  for (std::int32_t layer = 0; layer < set.n_layers; ++layer) {
+    if (!is_skipped(set, 2 * layer)) ++kept.attention;
+    if (!is_skipped(set, 2 * layer + 1)) ++kept.mlp;
+  }
+  return kept;
+}
+
+speculation::DraftSublayers draft_with(const traces::LayerSet* set, const DraftWeights& weights) {
+  speculation::DraftSublayers draft = set == nullptr ? speculation::DraftSublayers{} : kept_sublayers(*set);
+  draft.weights = weights.format(set == nullptr ? std::string_view() : set->origin);
+  return draft;
 }
 
 }  // namespace draftscope::simulator

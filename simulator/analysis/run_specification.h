@@ -4,14 +4,19 @@
 #include <draftscope/base/result.h>
 #include <draftscope/speculation/catalogue/strategy_catalogue.h>
 #include <draftscope/speculation/catalogue/strategy_specification.h>
+#include <draftscope/speculation/measured_kernel.h>
 #include <draftscope/speculation/next_token_name.h>
 #include <draftscope/speculation/weight_format.h>
 #include <draftscope/traces/reader.h>
 #include <algorithm>
 #include <cstdint>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
 
 namespace draftscope::simulator {
 
@@ -19,6 +24,11 @@ namespace draftscope::simulator {
 /// that the policy contains. Errors: a strategy that the catalogue does not have, as imported runs may.
 [[nodiscard]] Result<speculation::StrategySpecification> run_specification(const traces::Run& run,
                                                                            std::int32_t n_layers);
+
+/// Parameters that a specification gives, in order: "layerskip:exit=4,gamma=6" has ("exit", "4") and
+/// ("gamma", "6"). They point into it.
+[[nodiscard]] std::vector<std::pair<std::string_view, std::string_view>> given_parameters(
+    std::string_view specification);
 
 /// Whether verifications of the run's drafts ran only the layers above the exit, by the parameter "verify" of
 /// the run or of the strategy inside a tuned one. Without the parameter they ran all layers.
@@ -39,6 +49,24 @@ class DraftWeights {
   std::optional<speculation::WeightFormat> of_run_;
   double target_bits_ = 0.0;  // 0 = not recorded
 };
+
+using LayerSetsById = std::unordered_map<traces::LayerSetId, const traces::LayerSet*>;
+
+/// Layer sets of a recording, which must outlive the result.
+[[nodiscard]] LayerSetsById layer_sets_by_id(const traces::Recording& recording);
+
+/// Whether the set leaves out a sublayer: 2 · layer is its attention, 2 · layer + 1 its MLP.
+[[nodiscard]] bool is_skipped(const traces::LayerSet& set, std::int32_t sublayer);
+
+/// Numbers of sublayers that the set leaves in, on the target's weights.
+[[nodiscard]] speculation::DraftSublayers kept_sublayers(const traces::LayerSet& set);
+
+/// Sublayers and weights of a draft with the set; without a set (null) no model drafts.
+[[nodiscard]] speculation::DraftSublayers draft_with(const traces::LayerSet* set,
+                                                     const DraftWeights& weights);
+
+/// The JSON object that a value of meta holds; an empty object if it holds none.
+[[nodiscard]] nlohmann::json meta_object(const traces::Meta& meta, const std::string& key);
 
 // What a recording says of its checkpoint's next-token layer, and which strategies draft with it.
 

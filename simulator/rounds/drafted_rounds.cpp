@@ -130,7 +130,7 @@ ExpectedAgreement of_the_search(const Seen& seen, double recorded_count, double 
   const double recorded = seen.cost();
   const double cost = recorded * asked_count / std::max(recorded_count, 1.0);
   const double error = std::hypot(doubt_of_change * (cost - recorded), doubt * cost);
-  return {std::exp(-cost), std::exp(-cost - error), std::exp(-std::max(cost - error, 0.0))};
+  return agreement_of_cost(cost, error);
 }
 
 /// Whether a draft predicts the same at any place as at its place in the recorded draft: an exit uses the
@@ -278,8 +278,7 @@ std::optional<AcceptanceModel> hard_acceptance(const std::vector<DraftedPosition
   std::ranges::stable_sort(seen, {}, &std::pair<double, bool>::first);
   seen.resize(seen.size() / parts);
   const auto right = static_cast<double>(std::ranges::count(seen, true, &std::pair<double, bool>::second));
-  const double share = right / static_cast<double>(seen.size());
-  return AcceptanceModel{.acceptance = {share, share}, .stay = {0.5, 0.5}, .start = {0.5, 0.5}};
+  return iid_acceptance(right / static_cast<double>(seen.size()));
 }
 
 /// Adds the case in which drawn positions are hard, for a draft that reads its own keys and values.

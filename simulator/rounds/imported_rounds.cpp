@@ -11,6 +11,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "analysis/figures/stated_figures.h"
 #include "rounds/drafts/recorded_statistics.h"
 #include "rounds/redraft.h"
 #include "rounds/replay/acceptance_models.h"
@@ -41,14 +42,9 @@ std::optional<PlannedRound> stated_plan(std::string_view specification, std::int
 /// A number that the file states of a whole run, such as "acceptance_rate"; absent if it states none.
 std::optional<double> stated_number(const traces::Meta& meta, const std::string& specification,
                                     const std::string& name) {
-  const auto text = meta.find("stated_figures");
-  if (text == meta.end()) return std::nullopt;
-  const auto json = nlohmann::json::parse(text->second, nullptr, false);
-  if (!json.is_object() || !json.contains(specification)) return std::nullopt;
-  const auto& figures = json[specification];
-  if (!figures.is_object() || !figures.contains(name)) return std::nullopt;
-  const auto& number = figures[name];
-  return number.is_number() ? std::optional(number.get<double>()) : std::nullopt;
+  const nlohmann::json figures = stated_figures(meta, specification);
+  const auto number = figures.find(name);
+  return number != figures.end() && number->is_number() ? std::optional(number->get<double>()) : std::nullopt;
 }
 
 std::string lacks_note(const traces::Meta& meta) {

@@ -5,7 +5,6 @@
 #include <draftscope/speculation/catalogue/strategy_specification.h>
 #include <draftscope/traces/missing_data.h>
 #include <fmt/format.h>
-#include <algorithm>
 #include <cmath>
 #include <unordered_map>
 
@@ -13,6 +12,7 @@
 #include "rounds/drafts/drafted_positions.h"
 #include "rounds/drafts/recorded_statistics.h"
 #include "rounds/drafts/round_notes.h"
+#include "rounds/redraft.h"
 #include "rounds/round_sources.h"
 
 namespace draftscope::simulator {
@@ -41,12 +41,6 @@ void add_own_ratios(const TrainedRecording& trained, const RunRows& run, Strateg
         "its time is {:+.1f} % off the prices of all runs' passes; only the recorded machine's answer has "
         "that",
         100.0 * (rounds.own_ratio - 1.0)));
-}
-
-/// Adds the host time of its rounds beyond that of other runs' rounds.
-void add_host(const std::vector<HostOfRun>& hosts, traces::RunId run_id, StrategyRounds& rounds) {
-  const auto host = std::ranges::find(hosts, run_id, &HostOfRun::run_id);
-  if (host != hosts.end() && host->ns_per_round > 0.0) add_host_time(host->ns_per_round, rounds);
 }
 
 /// Adds the number of rounds in which an adaptive strategy searched, since its cost ends with the search.
@@ -95,21 +89,10 @@ Result<StrategyRounds> recorded_rounds(const TrainedRecording& trained, const Ru
       RecordedStatistics recorded,
       recorded_statistics(first, trained.layer_sets, trained.recording->meta, trained.costs.model.shape));
   add_staged_passes(trained.staged_passes, first, recorded);
-  StrategyRounds rounds{.strategy = run.run->specification, .source = RoundSource::recorded};
-  for (std::size_t i = 0; i < first.requests.size(); ++i) {
-    const RequestRows& rows = first.requests[i];
-    rounds.vanilla.push_back(vanilla_steps_of(rows, recorded.requests[i].tokens));
-    rounds.categories.push_back(rows.prompt->category);
-    rounds.prompts.push_back(rows.prompt->id);
-  }
-  rounds.setting = {
-      .status = AnswerStatus::exact, .min_drafted = std::move(recorded.requests), .max_drafted = {}};
-  rounds.drafts = std::move(recorded.drafts);
+  StrategyRounds rounds = rounds_on_texts(first, run.run->specification, RoundSource::recorded);
+  put_statistics(std::move(recorded), rounds);
   rounds.verified_layers = rounds.drafts.empty() ? verified_layers(*run.run) : VerifiedLayers::all;
-  rounds.auxiliary_passes = std::move(recorded.auxiliary_passes);
-  rounds.draft_model = std::move(recorded.draft_model);
-  rounds.lacks_draft_model = recorded.lacks_draft_model;
-  add_host(trained.hosts, run.run->id, rounds);
+  add_host_time(trained.hosts, run.run->id, rounds);
   add_own_ratios(trained, run, rounds);
   add_search_note(first, rounds);
   return rounds;

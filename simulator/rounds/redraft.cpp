@@ -149,8 +149,8 @@ Result<Redrafted> redraft(const TrainedRecording& trained, const DraftedTexts& t
   return redrafted;
 }
 
-StrategyRounds rounds_on_texts(const RunRows& run, std::string_view strategy) {
-  StrategyRounds rounds{.strategy = std::string(strategy), .source = RoundSource::modelled};
+StrategyRounds rounds_on_texts(const RunRows& run, std::string_view strategy, RoundSource source) {
+  StrategyRounds rounds{.strategy = std::string(strategy), .source = source};
   for (const RequestRows& rows : run.requests) {
     rounds.vanilla.push_back(vanilla_steps_of(rows, emitted_tokens(rows)));
     rounds.categories.push_back(rows.prompt->category);
@@ -159,21 +159,24 @@ StrategyRounds rounds_on_texts(const RunRows& run, std::string_view strategy) {
   return rounds;
 }
 
+void put_statistics(RecordedStatistics statistics, StrategyRounds& rounds) {
+  rounds.setting.min_drafted = std::move(statistics.requests);
+  rounds.drafts = std::move(statistics.drafts);
+  rounds.auxiliary_passes = std::move(statistics.auxiliary_passes);
+  rounds.draft_model = std::move(statistics.draft_model);
+  rounds.lacks_draft_model = statistics.lacks_draft_model;
+}
+
 Result<void> put_statistics(const TrainedRecording& trained, const LayerSetsById& sets,
                             const Redrafted& redrafted, traces::RunId like, StrategyRounds& rounds) {
   const auto statistics_of = [&](const RedraftedRun& run) {
     return recorded_statistics(run.rows(), sets, trained.recording->meta, trained.costs.model.shape);
   };
   DRAFTSCOPE_TRY_ASSIGN(RecordedStatistics least, statistics_of(*redrafted.least));
-  rounds.setting.min_drafted = std::move(least.requests);
-  rounds.drafts = std::move(least.drafts);
-  rounds.auxiliary_passes = std::move(least.auxiliary_passes);
-  rounds.draft_model = std::move(least.draft_model);
-  rounds.lacks_draft_model = least.lacks_draft_model;
+  put_statistics(std::move(least), rounds);
   rounds.setting.status = redrafted.status;
   if (redrafted.most != nullptr) DRAFTSCOPE_TRY(put_other_end(*redrafted.most, statistics_of, rounds));
-  const auto host = std::ranges::find(trained.hosts, like, &HostOfRun::run_id);
-  if (host != trained.hosts.end() && host->ns_per_round > 0.0) add_host_time(host->ns_per_round, rounds);
+  add_host_time(trained.hosts, like, rounds);
   return {};
 }
 

@@ -61,10 +61,14 @@ struct Redrafted {
                                         std::int64_t searches);
 
 /// Rounds on the texts of a run, with `vanilla` and `categories`; statistics are added later.
-[[nodiscard]] StrategyRounds rounds_on_texts(const RunRows& run, std::string_view strategy);
+[[nodiscard]] StrategyRounds rounds_on_texts(const RunRows& run, std::string_view strategy,
+                                             RoundSource source = RoundSource::modelled);
 
-/// Adds the statistics of both ends, the drafts, the auxiliary passes, and the host time of `like`; `sets`
-/// has the layer sets that rounds name. Errors: those of recorded_statistics().
+/// Puts the statistics of rounds in place, with what they draft with and their auxiliary passes.
+void put_statistics(RecordedStatistics statistics, StrategyRounds& rounds);
+
+/// Puts the statistics of both ends in place, and adds the host time of `like`; `sets` has the layer sets
+/// that rounds name. Errors: those of recorded_statistics().
 [[nodiscard]] Result<void> put_statistics(const TrainedRecording& trained, const LayerSetsById& sets,
                                           const Redrafted& redrafted, traces::RunId like,
                                           StrategyRounds& rounds);

@@ -29,12 +29,6 @@ void count_auxiliary_work(const ShadowTable& table, const std::vector<ReplayedRo
                      passes, counts);
 }
 
-/// Adds the host time outside passes of a recorded run of the same name.
-void add_recorded_host(const std::vector<HostOfRun>& hosts, std::string_view name, StrategyRounds& rounds) {
-  const auto host = std::ranges::find(hosts, name, &HostOfRun::strategy);
-  if (host != hosts.end() && host->ns_per_round > 0.0) add_host_time(host->ns_per_round, rounds);
-}
-
 }  // namespace
 
 Result<std::unique_ptr<Policy>> replayed_policy(const TrainedRecording& trained, std::string_view strategy) {
@@ -81,7 +75,9 @@ Result<StrategyRounds> replayed_rounds(const TrainedRecording& trained, std::str
     rounds.setting.max_drafted.push_back(std::move(request.most));
   }
   rounds.auxiliary_passes = passes.kinds();
-  if (work) add_recorded_host(trained.hosts, specification.name(), rounds);
+  // A recorded run of the same name shows the host time.
+  const auto host = std::ranges::find(trained.hosts, specification.name(), &HostOfRun::strategy);
+  if (work && host != trained.hosts.end()) add_host_time(trained.hosts, host->run_id, rounds);
   if (is_certain)
     rounds.setting.max_drafted.clear();
   else

@@ -134,7 +134,7 @@ Result<TrainedRecording> train(traces::Reader& reader, const traces::Recording& 
     trained.costs.model = *specified;
     return trained;
   }
-  DRAFTSCOPE_TRY_ASSIGN(CostObservations observations, read_cost_observations(reader, recording, {}, go_on));
+  DRAFTSCOPE_TRY_ASSIGN(CostObservations observations, read_cost_observations(reader, recording, go_on));
   ++done;
   if (!go_on()) return stopped();
   DRAFTSCOPE_TRY_ASSIGN(trained.costs, fit_cost_model(observations, recorded_gpu(recording.meta, recorded_on),

@@ -8,6 +8,8 @@
 #include <string>
 #include <utility>
 
+#include "analysis/run_specification.h"
+
 namespace draftscope::simulator {
 
 namespace {
@@ -38,10 +40,7 @@ std::int32_t capability_of(const std::string& text) {
 }  // namespace
 
 std::optional<MultiprocessorLimits> multiprocessor_limits(const traces::Meta& meta) {
-  const auto text = meta.find("device_limits");
-  if (text == meta.end()) return std::nullopt;
-  const nlohmann::json json = nlohmann::json::parse(text->second, nullptr, false);
-  if (!json.is_object()) return std::nullopt;
+  const nlohmann::json json = meta_object(meta, "device_limits");
   const auto number = [&](const char* key) -> std::int32_t {
     constexpr std::uint64_t max_number = 1 << 30;
     const auto found = json.find(key);

@@ -103,8 +103,7 @@ bool searches(const Evidence& of) {
 }
 
 bool records_within_phases(const Evidence& of) {
-  const std::string level = meta_value(of.meta, "level");
-  return level == "layers" || level == "ops";
+  return has_layer_times(of.meta);
 }
 
 std::string share_text(double share) {

@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "analysis/figures/request_rows.h"
+#include "analysis/run_specification.h"
 
 namespace draftscope::simulator {
 
@@ -48,6 +49,13 @@ RunBreakdown breakdown_from_rounds(const RunRows& run) {
     for (std::size_t phase = 0; phase < one.size(); ++phase) result.by_phase[phase] += one[phase];
   }
   return result;
+}
+
+RunBreakdown run_breakdown(const RunRows& run) {
+  if (run.requests.empty()) return {};
+  const bool has_spans = std::all_of(run.requests.begin(), run.requests.end(),
+                                     [](const RequestRows& rows) { return !rows.phase_spans.empty(); });
+  return has_spans ? breakdown_from_spans(run) : breakdown_from_rounds(run);
 }
 
 Figures figures_of(const RunRows& run, const RunRows* baseline, const traces::Recording& recording,
@@ -94,13 +102,6 @@ std::optional<std::int64_t> bytes_at(const nlohmann::json& sizes, std::string_vi
 }
 
 }  // namespace
-
-RunBreakdown run_breakdown(const RunRows& run) {
-  if (run.requests.empty()) return {};
-  const bool has_spans = std::all_of(run.requests.begin(), run.requests.end(),
-                                     [](const RequestRows& rows) { return !rows.phase_spans.empty(); });
-  return has_spans ? breakdown_from_spans(run) : breakdown_from_rounds(run);
-}
 
 RecordingFigures measure(const traces::Recording& recording, std::span<const traces::Span> phase_spans,
                          std::span<const DeviceInterval> device_intervals) {
@@ -152,10 +153,7 @@ std::optional<std::int64_t> RunMemory::other_bytes() const {
 }
 
 std::optional<RunMemory> run_memory(const traces::Meta& meta, traces::RunId run) {
-  const auto text = meta.find("run_memory");
-  if (text == meta.end()) return std::nullopt;
-  const nlohmann::json runs = nlohmann::json::parse(text->second, nullptr, false);
-  if (!runs.is_object()) return std::nullopt;
+  const nlohmann::json runs = meta_object(meta, "run_memory");
   const auto sizes = runs.find(std::to_string(run.value()));
   if (sizes == runs.end() || !sizes->is_object()) return std::nullopt;
   const auto weights = bytes_at(*sizes, "weight_bytes");

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/figures/request_rows.h"
+#include "analysis/run_specification.h"
 
 namespace draftscope::simulator {
 
@@ -54,12 +55,9 @@ std::string known_texts_note(const RunRows& run) {
 
 std::vector<std::string> short_drafts_notes(const traces::Recording& recording) {
   std::vector<std::string> notes;
-  const auto row = recording.meta.find("draft_model_shapes");
-  if (row == recording.meta.end()) return notes;
   std::size_t longest = 0;
   for (const traces::Prompt& prompt : recording.prompts) longest = std::max(longest, prompt.tokens.size());
-  const auto shapes = nlohmann::json::parse(row->second, nullptr, false);
-  if (!shapes.is_object()) return notes;
+  const nlohmann::json shapes = meta_object(recording.meta, "draft_model_shapes");
   for (const auto& [model, shape] : shapes.items()) {
     if (!shape.is_object() || !shape.contains("max_positions")) continue;
     const nlohmann::json& positions = shape["max_positions"];

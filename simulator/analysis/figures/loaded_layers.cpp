@@ -55,23 +55,11 @@ std::optional<double> common_share(const traces::Run& run, const DraftWeights& s
 std::int32_t model_layers(const traces::Recording& recording) {
   for (const traces::LayerSet& layer_set : recording.layer_sets)
     if (layer_set.n_layers > 0) return layer_set.n_layers;
-  const auto stated = recording.meta.find("model_shape");
-  if (stated == recording.meta.end()) return 0;
-  const nlohmann::json shape = nlohmann::json::parse(stated->second, nullptr, false);
-  if (!shape.is_object() || !shape.contains("n_layers") || !shape["n_layers"].is_number_integer()) return 0;
+  const nlohmann::json shape = meta_object(recording.meta, "model_shape");
+  if (!shape.contains("n_layers") || !shape["n_layers"].is_number_integer()) return 0;
   constexpr std::int64_t max_layers = 1'000'000;
   const auto layers = shape["n_layers"].get<std::int64_t>();
   return layers > 0 && layers <= max_layers ? static_cast<std::int32_t>(layers) : 0;
-}
-
-double layers_per_step(const traces::LayerSet& layer_set) {
-  std::int32_t kept = 0;
-  for (std::int32_t bit = 0; bit < 2 * layer_set.n_layers; ++bit) {
-    const auto byte = static_cast<std::size_t>(bit / 8);
-    const bool skipped = byte < layer_set.skipped.size() && ((layer_set.skipped[byte] >> (bit % 8)) & 1) != 0;
-    if (!skipped) ++kept;
-  }
-  return kept / 2.0;
 }
 
 LoadedLayers loaded_layers(const RunRows& run, const traces::Recording& recording) {
@@ -82,9 +70,12 @@ LoadedLayers loaded_layers(const RunRows& run, const traces::Recording& recordin
   const DraftWeights shares(*run.run, recording.meta, result.n_layers);
   const std::optional<double> share = common_share(*run.run, shares, recording);
   LayersOfSet layers_of_set;
-  for (const traces::LayerSet& layer_set : recording.layer_sets)
-    layers_of_set.emplace(layer_set.id, shares.share(layer_set.origin) * layers_per_step(layer_set));
+  for (const traces::LayerSet& layer_set : recording.layer_sets) {
+    const speculation::DraftSublayers kept = kept_sublayers(layer_set);
+    layers_of_set.emplace(layer_set.id, shares.share(layer_set.origin) * (kept.attention + kept.mlp) / 2.0);
+  }
 
+  std::int64_t verified_tokens = 0;
   double etpl_sum = 0.0;
   std::int64_t etpl_count = 0;
   for (const RequestRows& rows : run.requests) {
@@ -96,13 +87,13 @@ LoadedLayers loaded_layers(const RunRows& run, const traces::Recording& recordin
     if (!loaded) return unknown;
     result.loaded_layers += *loaded;
     const std::int64_t in_text = tokens_in_text(sum, rows.request->stop);
-    result.verified_tokens += in_text;
+    verified_tokens += in_text;
     etpl_sum += static_cast<double>(in_text) / *loaded;
     ++etpl_count;
   }
   if (etpl_count == 0) return result;
   result.etpl = etpl_sum / static_cast<double>(etpl_count);
-  result.etpl_pooled = static_cast<double>(result.verified_tokens) / result.loaded_layers;
+  result.etpl_pooled = static_cast<double>(verified_tokens) / result.loaded_layers;
   result.layer_count_speedup = result.n_layers * *result.etpl_pooled;
   return result;
 }

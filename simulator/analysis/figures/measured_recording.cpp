@@ -10,6 +10,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "analysis/run_specification.h"
+
 namespace draftscope::simulator {
 
 namespace {
@@ -41,6 +43,23 @@ std::string stated_titles(const Figures& figures) {
   for (const MeasuredFigure& figure : measured_figures())
     if (figures.stated.contains(figure.key)) titles += (titles.empty() ? "" : ", ") + figure.title;
   return titles;
+}
+
+/// Describes a prediction and its certainty: "predicted from run.dstrace, machine: H200; …". Empty for a
+/// recording.
+std::string prediction_note(const traces::Meta& meta) {
+  if (!is_predicted(meta)) return {};
+  const std::string version = meta_value(meta, "predicted_from_version");
+  const bool has_prefill = !traces::is_missing(meta, traces::MissingData::prefill_times);
+  std::string note = fmt::format(
+      "predicted from {}{}, machine: {}; no time here was measured{}", meta_value(meta, "predicted_from"),
+      version.empty() ? "" : " (version " + version + ")", meta_value(meta, "predicted_machine"),
+      has_prefill ? " but the prefills'" : ", and prefills are left out");
+  std::set<std::string> kinds;
+  for (const nlohmann::json& run : meta_object(meta, "predicted_runs"))
+    if (run.is_object()) kinds.insert(text_of(run, "rounds_source") + " and " + text_of(run, "status"));
+  if (!kinds.empty()) note += fmt::format("; rounds are {}", fmt::join(kinds, ", "));
+  return note;
 }
 
 }  // namespace
@@ -89,6 +108,11 @@ Result<MeasuredRecording> measure_recording(const std::filesystem::path& path) {
 std::string meta_value(const traces::Meta& meta, const std::string& key) {
   const auto found = meta.find(key);
   return found == meta.end() ? std::string() : found->second;
+}
+
+bool has_layer_times(const traces::Meta& meta) {
+  const std::string level = meta_value(meta, "level");
+  return level == "layers" || level == "ops";
 }
 
 std::map<std::string, std::int64_t> dropped_rows(const traces::Meta& meta) {
@@ -154,23 +178,6 @@ std::vector<std::string> warnings(const MeasuredRecording& measured) {
 
 bool is_predicted(const traces::Meta& meta) {
   return meta.contains("predicted_from");
-}
-
-std::string prediction_note(const traces::Meta& meta) {
-  if (!is_predicted(meta)) return {};
-  const std::string version = meta_value(meta, "predicted_from_version");
-  const bool has_prefill = !traces::is_missing(meta, traces::MissingData::prefill_times);
-  std::string note = fmt::format(
-      "predicted from {}{}, machine: {}; no time here was measured{}", meta_value(meta, "predicted_from"),
-      version.empty() ? "" : " (version " + version + ")", meta_value(meta, "predicted_machine"),
-      has_prefill ? " but the prefills'" : ", and prefills are left out");
-  const auto runs = nlohmann::json::parse(meta_value(meta, "predicted_runs"), nullptr, false);
-  std::set<std::string> kinds;
-  if (runs.is_object())
-    for (const nlohmann::json& run : runs)
-      if (run.is_object()) kinds.insert(text_of(run, "rounds_source") + " and " + text_of(run, "status"));
-  if (!kinds.empty()) note += fmt::format("; rounds are {}", fmt::join(kinds, ", "));
-  return note;
 }
 
 }  // namespace draftscope::simulator

@@ -48,14 +48,20 @@ void add_operation(OperationSums& sums, traces::RunId run, traces::Phase phase, 
   times.ns[kind] += ns;
 }
 
+/// Runs of the finished requests.
+std::unordered_map<traces::RequestId, traces::RunId> runs_of_requests(const traces::Recording& recording) {
+  std::unordered_map<traces::RequestId, traces::RunId> run_of;
+  for (const RunRows& run : finished_requests(recording))
+    for (const RequestRows& rows : run.requests) run_of.emplace(rows.request->id, run.run->id);
+  return run_of;
+}
+
 Result<void> add_spans(traces::Reader& reader, const traces::Recording& recording, OperationSums& sums) {
   DRAFTSCOPE_TRY_ASSIGN(const auto strings, reader.strings());
   std::unordered_map<traces::StringId, std::size_t> kinds;
   for (const auto& [id, name] : strings)
     if (const auto kind = kind_of(name)) kinds.emplace(id, *kind);
-  std::unordered_map<traces::RequestId, traces::RunId> run_of;
-  for (const RunRows& run : finished_requests(recording))
-    for (const RequestRows& rows : run.requests) run_of.emplace(rows.request->id, run.run->id);
+  const auto run_of = runs_of_requests(recording);
   return reader.spans([&](const traces::Span& span) {
     const auto kind = kinds.find(span.name_id);
     const auto run = run_of.find(span.request_id);
@@ -92,9 +98,7 @@ Result<RecordedOperations> read_operations(traces::Reader& reader, const traces:
   const OperationTracks tracks = operation_tracks(recording);
   RecordedOperations found{.timed_by_device = tracks.timed_by_device};
   DRAFTSCOPE_TRY_ASSIGN(const auto strings, reader.strings());
-  std::unordered_map<traces::RequestId, traces::RunId> run_of;
-  for (const RunRows& run : finished_requests(recording))
-    for (const RequestRows& rows : run.requests) run_of.emplace(rows.request->id, run.run->id);
+  const auto run_of = runs_of_requests(recording);
 
   using Key = std::tuple<traces::RunId, traces::Phase, traces::StringId>;
   std::map<Key, OperationFigures> sums;

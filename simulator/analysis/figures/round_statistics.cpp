@@ -15,6 +15,13 @@ void add(PassCount& a, const PassCount& b) {
   a.context += b.context;
 }
 
+/// The exit's statistics, added where they are missing.
+DraftStatistics& draft_of(RoundStatistics& statistics, std::int32_t exit) {
+  const auto draft = std::ranges::find(statistics.drafts, exit, &DraftStatistics::exit);
+  return draft != statistics.drafts.end() ? *draft
+                                          : statistics.drafts.emplace_back(DraftStatistics{.exit = exit});
+}
+
 }  // namespace
 
 PassCount vanilla_steps(std::int64_t tokens, std::int64_t first_context) {
@@ -40,6 +47,17 @@ void count_planned(DraftStatistics& draft, std::int32_t rows, std::int32_t plann
     if (rows < row_steps[i] && row_steps[i] <= planned) ++draft.planned_beyond[i];
 }
 
+void add_passes(RoundStatistics& statistics, std::int32_t exit, std::int64_t root_position,
+                std::int64_t steps, std::int32_t rows, std::int32_t planned) {
+  DraftStatistics& draft = draft_of(statistics, exit);
+  draft.steps.passes += steps;
+  draft.steps.context += steps * root_position + steps * (steps - 1) / 2;
+  const auto place = static_cast<std::size_t>(rows);
+  draft.verify.resize(std::max(draft.verify.size(), place + 1));
+  add(draft.verify[place], {.passes = 1, .context = root_position});
+  count_planned(draft, rows, planned);
+}
+
 void add(RoundStatistics& a, const RoundStatistics& b) {
   a.tokens += b.tokens;
   a.rounds += b.rounds;
@@ -47,17 +65,11 @@ void add(RoundStatistics& a, const RoundStatistics& b) {
   a.accepted += b.accepted;
   add(a.target_steps, b.target_steps);
   for (const DraftStatistics& draft : b.drafts) {
-    auto mine = std::find_if(a.drafts.begin(), a.drafts.end(),
-                             [&](const DraftStatistics& other) { return other.exit == draft.exit; });
-    if (mine == a.drafts.end()) {
-      a.drafts.push_back(draft);
-      continue;
-    }
-    add(mine->steps, draft.steps);
-    mine->verify.resize(std::max(mine->verify.size(), draft.verify.size()));
-    for (std::size_t rows = 0; rows < draft.verify.size(); ++rows)
-      add(mine->verify[rows], draft.verify[rows]);
-    for (std::size_t i = 0; i < row_steps.size(); ++i) mine->planned_beyond[i] += draft.planned_beyond[i];
+    DraftStatistics& mine = draft_of(a, draft.exit);
+    add(mine.steps, draft.steps);
+    mine.verify.resize(std::max(mine.verify.size(), draft.verify.size()));
+    for (std::size_t rows = 0; rows < draft.verify.size(); ++rows) add(mine.verify[rows], draft.verify[rows]);
+    for (std::size_t i = 0; i < row_steps.size(); ++i) mine.planned_beyond[i] += draft.planned_beyond[i];
   }
   a.auxiliary.resize(std::max(a.auxiliary.size(), b.auxiliary.size()));
   for (std::size_t i = 0; i < b.auxiliary.size(); ++i) add(a.auxiliary[i], b.auxiliary[i]);

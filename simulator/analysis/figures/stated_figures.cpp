@@ -6,6 +6,8 @@
 #include <initializer_list>
 #include <nlohmann/json.hpp>
 
+#include "analysis/run_specification.h"
+
 namespace draftscope::simulator {
 
 namespace {
@@ -29,22 +31,6 @@ constexpr StatedName stated_names[] = {{"requests", "requests"},
                                        {"tokens_per_second", "tokens_per_second"},
                                        {"decode_tokens_per_second", "decode_tokens_per_second"},
                                        {"time_to_first_token_ns", "time_to_first_token.mean_ns"}};
-
-/// Objects of figures by specification, as the file has them.
-class StatedFigures {
- public:
-  explicit StatedFigures(const traces::Meta& meta)
-      : all_(nlohmann::json::parse(meta_value(meta, "stated_figures"), nullptr, false)) {}
-
-  [[nodiscard]] const nlohmann::json& of(const traces::Run& run) const {
-    static const nlohmann::json none = nlohmann::json::object();
-    const auto found = all_.is_object() ? all_.find(run.specification) : all_.end();
-    return found != all_.end() && found->is_object() ? *found : none;
-  }
-
- private:
-  nlohmann::json all_;
-};
 
 class StatedRun {
  public:
@@ -140,10 +126,18 @@ void put_speedup(Figures& figures, const Figures& baseline) {
 
 }  // namespace
 
+nlohmann::json stated_figures(const traces::Meta& meta, const std::string& specification) {
+  const nlohmann::json all = meta_object(meta, "stated_figures");
+  const auto found = all.find(specification);
+  return found != all.end() && found->is_object() ? *found : nlohmann::json::object();
+}
+
 void put_stated(RecordingFigures& figures, const traces::Meta& meta) {
   if (!meta.contains("stated_figures")) return;
-  const StatedFigures stated(meta);
-  for (RunFigures& run : figures.runs) StatedRun(run.all, stated.of(*run.all.run)).put();
+  for (RunFigures& run : figures.runs) {
+    const nlohmann::json stated = stated_figures(meta, run.all.run->specification);
+    StatedRun(run.all, stated).put();
+  }
   const auto baseline = std::ranges::find_if(figures.runs, [&](const RunFigures& run) {
     return figures.baseline != nullptr ? run.all.run == figures.baseline
                                        : run.all.run->is_baseline && !run.all.stated.empty();
@@ -156,14 +150,15 @@ void put_stated(RecordingFigures& figures, const traces::Meta& meta) {
 
 std::vector<OtherStated> other_stated(const RecordingFigures& figures, const traces::Meta& meta) {
   std::vector<OtherStated> others;
-  const StatedFigures stated(meta);
-  for (const RunFigures& run : figures.runs)
-    for (const auto& [name, value] : stated.of(*run.all.run).items()) {
+  for (const RunFigures& run : figures.runs) {
+    const nlohmann::json stated = stated_figures(meta, run.all.run->specification);
+    for (const auto& [name, value] : stated.items()) {
       const auto* const row = std::ranges::find(stated_names, std::string_view(name), &StatedName::name);
       if (row == std::end(stated_names) || !run.all.stated.contains(row->key))
         others.push_back(
             {run.all.run, name, value.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace)});
     }
+  }
   return others;
 }
 

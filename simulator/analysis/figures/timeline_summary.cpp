@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/simulator/analysis/attribution.h>
 #include <draftscope/simulator/analysis/measured_recording.h>
 #include <draftscope/traces/reader.h>
 
@@ -28,17 +29,6 @@ std::vector<NamedTime> ordered(TimesByName&& times, const Strings& strings) {
     return std::tie(b.ns, a.name) < std::tie(a.ns, b.name);
   });
   return list;
-}
-
-std::int64_t union_ns(std::vector<std::pair<std::int64_t, std::int64_t>>& intervals) {
-  std::ranges::sort(intervals);
-  std::int64_t covered_ns = 0;
-  std::int64_t until_ns = std::numeric_limits<std::int64_t>::min();
-  for (const auto& [start_ns, end_ns] : intervals) {
-    if (end_ns > until_ns) covered_ns += end_ns - std::max(start_ns, until_ns);
-    until_ns = std::max(until_ns, end_ns);
-  }
-  return covered_ns;
 }
 
 }  // namespace
@@ -83,7 +73,9 @@ Result<TimelineSummary> summarise_timeline(traces::Reader& reader) {
     return true;
   }));
   summary.start_ns = std::min(summary.start_ns, summary.end_ns);
-  summary.device_busy_ns = union_ns(busy);
+  std::ranges::sort(busy);
+  Attribution attribution;
+  for (const auto& [start_ns, end_ns] : busy) summary.device_busy_ns += attribution.add(start_ns, end_ns).ns();
   summary.by_range = ordered(std::move(ranges), strings);
   summary.by_activity = ordered(std::move(activities), strings);
   return summary;

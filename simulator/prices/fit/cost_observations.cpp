@@ -27,20 +27,6 @@ constexpr std::int64_t warm_up_rounds = 20;
 constexpr std::int64_t longer_recording = 200;
 constexpr std::int32_t max_round_rows = 1 << 16;  // Rounds that verify more rows are left out.
 
-/// Numbers of attention and MLP sublayers that each draft runs.
-std::unordered_map<traces::LayerSetId, DraftLayers> layers_by_set(const traces::Recording& recording) {
-  std::unordered_map<traces::LayerSetId, DraftLayers> layers;
-  for (const traces::LayerSet& set : recording.layer_sets) {
-    DraftLayers counts;
-    const std::size_t bits =
-        std::min(set.skipped.size() * 8, 2 * static_cast<std::size_t>(std::max(set.n_layers, 0)));
-    for (std::size_t bit = 0; bit < bits; ++bit)
-      if ((set.skipped[bit / 8] >> (bit % 8) & 1U) == 0) ++(bit % 2 == 0 ? counts.attention : counts.mlp);
-    layers.emplace(set.id, counts);
-  }
-  return layers;
-}
-
 /// Rows of a pass, and those that its layers are launched for (0 = as many).
 struct Rows {
   std::int32_t count = 1;
@@ -64,22 +50,21 @@ class Passes {
   explicit Passes(const CostObservations& of) : of_(of) {}
 
   /// Draft step on the target's weights, or on weights of another type.
-  [[nodiscard]] CostCoefficients draft_step(const DraftLayers& layers,
-                                            std::optional<WeightType> weights = std::nullopt) {
+  [[nodiscard]] CostCoefficients draft_step(const MeasuredPassKind& draft) {
     CostCoefficients sum;
     const PassForm one_row;
+    const auto weights = draft.weights;
     add(sum, weights ? attention_coefficients(of_.shape, *weights, of_.width_law, one_row) : attention({}),
-        layers.attention);
-    add(sum, weights ? mlp_coefficients(of_.shape, *weights, of_.width_law, one_row) : mlp({}), layers.mlp);
+        draft.attention);
+    add(sum, weights ? mlp_coefficients(of_.shape, *weights, of_.width_law, one_row) : mlp({}), draft.mlp);
     add(sum, head({}));
     sum.fixed[draft_step_parameter] += 1.0;
     return sum;
   }
 
-  [[nodiscard]] CostCoefficients draft_start(const DraftLayers& layers,
-                                             std::optional<WeightType> weights) const {
-    return draft_start_coefficients(of_.shape, weights.value_or(of_.weights), of_.width_law, layers.attention,
-                                    layers.mlp);
+  [[nodiscard]] CostCoefficients draft_start(const MeasuredPassKind& draft) const {
+    return draft_start_coefficients(of_.shape, draft.weights.value_or(of_.weights), of_.width_law,
+                                    draft.attention, draft.mlp);
   }
 
   /// Coefficients of a target pass whose first `few` layers run one row, the others all.
@@ -145,8 +130,8 @@ struct GroupKey {
 };
 
 struct RoundContext {
-  DraftLayers layers;       ///< Layers of the draft; none for guesses.
-  bool above_exit = false;  ///< Whether the verification runs one row below the exit.
+  speculation::DraftSublayers draft;  ///< None for guesses.
+  bool above_exit = false;            ///< Whether the verification runs one row below the exit.
   traces::RunId run_id;
   std::int64_t block = 0;
   /// The row step that its verification is launched for beyond those of the rows that it has; 0 = none.
@@ -155,7 +140,6 @@ struct RoundContext {
   /// Whether the time of its rounds outside passes is the usual one: its strategy makes no auxiliary passes,
   /// or all do.
   bool has_usual_rest = true;
-  std::optional<WeightType> weights;  ///< As in MeasuredPassKind.
 };
 
 /// Relative deviation of one time, over all groups of a kind, since a few times do not determine theirs.
@@ -177,7 +161,7 @@ class CostCollector {
 
   void add_round(const traces::Round& round, const RoundContext& of) {
     const double root = round.root_position;
-    const bool has_draft = of.layers.attention + of.layers.mlp > 0;
+    const bool has_draft = of.draft.attention + of.draft.mlp > 0;
     const bool is_round = round.drafted > 0 || round.verify_rows > 1;
     const std::int32_t few =
         of.above_exit && has_draft ? std::clamp(round.exit_layer, 0, out_.shape.n_layers) : 0;
@@ -201,15 +185,16 @@ class CostCollector {
       const std::int32_t steps = round.tree_depth;
       const double middle = root + 0.5 * (steps - 1);
       // The law is for the target's weights; other weights have separate passes.
-      if (!of.weights)
-        put({GroupKind::draft, steps, of.layers.attention, of.layers.mlp, bucket(middle)}, middle,
+      const auto own_weights = of.draft.weights;
+      if (!own_weights)
+        put({GroupKind::draft, steps, of.draft.attention, of.draft.mlp, bucket(middle)}, middle,
             static_cast<double>(draft_ns));
       if (draft_ns > 0)
         pass_times_[{.is_draft = true,
-                     .attention = of.layers.attention,
-                     .mlp = of.layers.mlp,
+                     .attention = of.draft.attention,
+                     .mlp = of.draft.mlp,
                      .n_layers = out_.shape.n_layers,
-                     .weights = of.weights}]
+                     .weights = own_weights ? std::optional(weight_type_of(*own_weights)) : std::nullopt}]
             .push_back(
                 {static_cast<double>(draft_ns), static_cast<double>(steps), middle, of.run_id, of.block});
     }
@@ -256,7 +241,7 @@ class CostCollector {
     }
     MeasuredPasses measured =
         measure(pass_times_, beyond_ns, [this](const MeasuredPassKind& kind, double steps, double context) {
-          return kind.is_draft ? draft(steps, {kind.attention, kind.mlp}, context, kind.weights)
+          return kind.is_draft ? draft(kind, steps, context)
                                : at_context(passes_.target({kind.rows}, kind.one_row), context);
         });
     std::erase_if(measured.passes, [](const MeasuredPass& pass) { return pass.ns <= 0.0; });
@@ -271,18 +256,17 @@ class CostCollector {
   }
   static std::int64_t bucket(double context) { return static_cast<std::int64_t>(context / 64.0); }
 
-  CostVector draft(double steps, const DraftLayers& layers, double context,
-                   std::optional<WeightType> weights = std::nullopt) {
+  CostVector draft(const MeasuredPassKind& kind, double steps, double context) {
     CostVector sum{};
-    add_to(sum, at_context(passes_.draft_step(layers, weights), context), steps);
-    add_to(sum, passes_.draft_start(layers, weights).fixed);
+    add_to(sum, at_context(passes_.draft_step(kind), context), steps);
+    add_to(sum, passes_.draft_start(kind).fixed);
     return sum;
   }
 
   void fill(const GroupKey& key, double context, CostObservation& observation) {
     switch (key.kind) {
       case GroupKind::draft:
-        observation.coefficients = draft(key.a, {key.b, key.c}, context);
+        observation.coefficients = draft({.attention = key.b, .mlp = key.c}, key.a, context);
         break;
       case GroupKind::target:
         observation.coefficients = at_context(passes_.target({key.a, key.c}, key.b), context);
@@ -343,15 +327,12 @@ Result<void> read_identity(const traces::Recording& recording, CostObservations&
 
 using RunOfRequest = std::unordered_map<traces::RequestId, const traces::Run*>;
 
-RunOfRequest used_runs(const traces::Recording& recording,
-                       const std::function<bool(const traces::Run&)>& use) {
-  std::unordered_map<traces::RunId, const traces::Run*> used;
-  for (const traces::Run& run : recording.runs)
-    if (!use || use(run)) used.emplace(run.id, &run);
+RunOfRequest runs_of_requests(const traces::Recording& recording) {
+  std::unordered_map<traces::RunId, const traces::Run*> runs;
+  for (const traces::Run& run : recording.runs) runs.emplace(run.id, &run);
   RunOfRequest run_of_request;
   for (const traces::Request& request : recording.requests)
-    if (const auto run = used.find(request.run_id); run != used.end())
-      run_of_request.emplace(request.id, run->second);
+    run_of_request.emplace(request.id, runs.at(request.run_id));
   return run_of_request;
 }
 
@@ -378,10 +359,9 @@ struct UsedRounds {
 UsedRounds used_rounds(const traces::Recording& recording, const RunOfRequest& run_of_request) {
   UsedRounds used;
   for (const traces::Round& round : recording.rounds) {
-    const auto run = run_of_request.find(round.request_id);
-    if (run == run_of_request.end() || round.end_ns <= round.start_ns) continue;
+    if (round.end_ns <= round.start_ns) continue;
     used.rounds.push_back(&round);
-    used.has_vanilla = used.has_vanilla || run->second->is_baseline;
+    used.has_vanilla = used.has_vanilla || run_of_request.at(round.request_id)->is_baseline;
   }
   std::sort(used.rounds.begin(), used.rounds.end(), [](const traces::Round* a, const traces::Round* b) {
     return std::tie(a->start_ns, a->id) < std::tie(b->start_ns, b->id);
@@ -392,17 +372,14 @@ UsedRounds used_rounds(const traces::Recording& recording, const RunOfRequest& r
 }
 
 /// Collects passes and rounds; returns the rounds whose operations can be separated.
-OperationRounds collect_rounds(const traces::Recording& recording,
-                               const std::function<bool(const traces::Run&)>& use, const CostObservations& of,
+OperationRounds collect_rounds(const traces::Recording& recording, const CostObservations& of,
                                CostCollector& collector) {
   const std::int32_t n_layers = of.shape.n_layers;
-  const auto layers = layers_by_set(recording);
-  RunOfRequest run_of_request = used_runs(recording, use);
+  const LayerSetsById sets = layer_sets_by_id(recording);
+  const RunOfRequest run_of_request = runs_of_requests(recording);
   const auto blocks = blocks_of_requests(recording);
   std::unordered_set<traces::RunId> above_exit;
   std::unordered_map<traces::RunId, DraftWeights> draft_weights;
-  std::unordered_map<traces::LayerSetId, std::string_view> origins;
-  for (const traces::LayerSet& set : recording.layer_sets) origins.emplace(set.id, set.origin);
   for (const traces::Run& run : recording.runs) {
     if (verifies_above_exit(run)) above_exit.insert(run.id);
     draft_weights.emplace(run.id, DraftWeights(run, recording.meta, n_layers));
@@ -418,37 +395,33 @@ OperationRounds collect_rounds(const traces::Recording& recording,
   const std::int32_t max_new_tokens = recorded_token_budget(recording.meta);
   OperationRounds timed_rounds;
   for (const traces::Round* round : used.rounds) {
-    const auto found = layers.find(round->layer_set_id);
+    const auto set = sets.find(round->layer_set_id);
     if (round->verify_rows < 1 || round->verify_rows > max_round_rows || round->root_position < 0 ||
-        (round->layer_set_id != 0 && (found == layers.end() || round->drafted < 1 || round->tree_depth < 1)))
+        (round->layer_set_id != 0 && (set == sets.end() || round->drafted < 1 || round->tree_depth < 1)))
       continue;
-    const traces::Run& run = *run_of_request[round->request_id];
+    const traces::Run& run = *run_of_request.at(round->request_id);
     const bool is_vanilla = run.is_baseline || !used.has_vanilla;
     const bool is_above = above_exit.contains(run.id);
-    const DraftLayers of_draft = found != layers.end() ? found->second : DraftLayers{};
-    const auto origin = origins.find(round->layer_set_id);
-    const auto format =
-        draft_weights.at(run.id).format(origin == origins.end() ? std::string_view() : origin->second);
-    const auto weights = format ? std::optional(weight_type_of(*format)) : std::nullopt;
+    const speculation::DraftSublayers draft =
+        draft_with(set == sets.end() ? nullptr : set->second, draft_weights.at(run.id));
     const std::int32_t launched_rows =
         of.launches_as_planned
             ? step_beyond(round->verify_rows,
                           planned_rows(*round, first_roots.at(round->request_id), max_new_tokens))
             : 0;
-    collector.add_round(*round, {.layers = of_draft,
+    collector.add_round(*round, {.draft = draft,
                                  .above_exit = is_above,
                                  .run_id = run.id,
                                  .block = blocks.at(round->request_id),
                                  .launched_rows = launched_rows,
                                  .is_vanilla = is_vanilla,
-                                 .has_usual_rest = !with_auxiliary.contains(run.id),
-                                 .weights = weights});
-    if (round->tree_depth != round->drafted || weights) continue;
+                                 .has_usual_rest = !with_auxiliary.contains(run.id)});
+    if (round->tree_depth != round->drafted || draft.weights) continue;
     timed_rounds.emplace(round->id,
                          OperationRound{.verify_rows = round->verify_rows,
                                         .draft_steps = round->drafted,
                                         .root = round->root_position,
-                                        .draft = of_draft,
+                                        .draft = draft,
                                         .n_layers = n_layers,
                                         .mixed_rows = (is_above && round->drafted > 0) || launched_rows > 0});
   }
@@ -458,13 +431,12 @@ OperationRounds collect_rounds(const traces::Recording& recording,
 }  // namespace
 
 Result<CostObservations> read_cost_observations(traces::Reader& reader, const traces::Recording& recording,
-                                                const std::function<bool(const traces::Run&)>& use,
                                                 const std::function<bool()>& go_on) {
   CostObservations out;
   DRAFTSCOPE_TRY(read_identity(recording, out));
   out.interrupted_share = interruptions(rows_by_run(recording)).share();
   CostCollector collector(out);
-  const OperationRounds timed_rounds = collect_rounds(recording, use, out, collector);
+  const OperationRounds timed_rounds = collect_rounds(recording, out, collector);
   if (out.rounds == 0)
     return fail("{}: no round is usable, expected rounds with chains of drafts or target steps",
                 recording.path.string());

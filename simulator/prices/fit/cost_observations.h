@@ -57,11 +57,11 @@ struct CostObservations {
   double largest_context = 0.0;
 };
 
-/// `use` selects runs; an empty function selects all. `go_on` is called from time to time. Errors: meta
-/// without shape or dtype, no usable round, `go_on` returned false.
-[[nodiscard]] Result<CostObservations> read_cost_observations(
-    traces::Reader& reader, const traces::Recording& recording,
-    const std::function<bool(const traces::Run&)>& use = {}, const std::function<bool()>& go_on = {});
+/// `go_on` is called from time to time. Errors: meta without shape or dtype, no usable round, `go_on`
+/// returned false.
+[[nodiscard]] Result<CostObservations> read_cost_observations(traces::Reader& reader,
+                                                              const traces::Recording& recording,
+                                                              const std::function<bool()>& go_on = {});
 
 /// Fits a cost model. `gpu` is the recorded GPU, and `engine` the law of the engine on it (null = this
 /// version's); its values become priors, or those of `expected`. Errors: no groups, or times that are not

@@ -5,6 +5,7 @@
 // take several, or from host spans on a CPU. (simulator/analysis/operations.h selects the rows and computes
 // their times.)
 
+#include <draftscope/speculation/measured_kernel.h>
 #include <draftscope/traces/reader.h>
 #include <cstdint>
 #include <functional>
@@ -14,17 +15,11 @@
 
 namespace draftscope::simulator {
 
-/// Sublayers that one draft step runs.
-struct DraftLayers {
-  std::int32_t attention = 0;
-  std::int32_t mlp = 0;
-};
-
 struct OperationRound {
   std::int32_t verify_rows = 0;
   std::int32_t draft_steps = 0;
   std::int32_t root = 0;
-  DraftLayers draft;
+  speculation::DraftSublayers draft;  ///< As in RoundContext; the target's weights.
   std::int32_t n_layers = 0;
   /// Whether the verification's operations are not all of `verify_rows` rows; then it gives no times.
   bool mixed_rows = false;

@@ -68,17 +68,7 @@ constexpr std::size_t last_numbers = std::tuple_size_v<PassMap::AuxiliaryNoise> 
 
 /// Scales all times that speculation has and vanilla decoding does not.
 void scale_speculation(double factor, Prices& prices) {
-  const auto scale = [factor](AffineTime& time) {
-    time.ns *= factor;
-    time.ns_per_context_row *= factor;
-  };
-  for (DraftPrices& draft : prices.drafts) {
-    scale(draft.step);
-    draft.start_ns *= factor;
-    for (double& ns : draft.planned_ns) ns *= factor;
-    for (AffineTime& verify : draft.verify) scale(verify);
-  }
-  for (AffineTime& own : prices.auxiliary) scale(own);
+  scale_passes_of_drafts(factor, prices);
   prices.round_ns *= factor;
 }
 
@@ -124,7 +114,7 @@ Result<PriceMap> PriceMap::make(const CostModel& model, const Scenario& scenario
   made->widths = scenario.widths;
   made->above_exit = scenario.verified_layers == VerifiedLayers::above_exit && !scenario.draft_cost;
   made->context = scenario.context;
-  made->share = (scenario.with_stalls ? 1.0 + here.stall_share : 1.0) / scenario.batch;
+  made->share = (1.0 + here.stall_share) / scenario.batch;
   made->fill_map(scenario, surroundings);
   made->root = covariance_root(here.covariance);
   for (const speculation::DraftSublayers& draft : made->drafts)

@@ -216,7 +216,7 @@ TransferredCosts transfer(const CostModel& model, const Scenario& scenario) {
     costs.sigma[static_cast<std::size_t>(Factor::link)] = sigma;
     costs.notes.push_back({Provenance::prior, sigma,
                            fmt::format("all-reduce of {} GPUs over {} from published tables, {}",
-                                       scenario.tensor_parallel, link_kind_name(link), percent(sigma))});
+                                       scenario.tensor_parallel, row_of(link).name, percent(sigma))});
   }
   if (costs.model.from_trace) {
     note_range(model, scenario, costs.notes);
@@ -225,10 +225,6 @@ TransferredCosts transfer(const CostModel& model, const Scenario& scenario) {
   for (std::size_t i = 0; i < cost_parameter_count; ++i)
     costs.model.values[i] = std::max(costs.model.values[i], costs.floor[i]);
   return costs;
-}
-
-std::string_view link_kind_name(LinkKind kind) {
-  return row_of(kind).name;
 }
 
 LinkKind link_kind(const GpuSpecification& gpu) {

@@ -18,8 +18,6 @@ namespace draftscope::simulator {
 // linear in the bytes between the ends, constant below 8 KB, and continued above 64 KB at the link's rate.
 
 enum class LinkKind : std::uint8_t { nvlink_a100, nvlink_h100, nvlink_b200, pcie };
-/// "NVLink (as of an H100)", "PCIe".
-[[nodiscard]] std::string_view link_kind_name(LinkKind kind);
 
 /// Kind by the link's rate and the architecture; PCIe below 150 GB/s, or where no rate is given.
 [[nodiscard]] LinkKind link_kind(const GpuSpecification& gpu);

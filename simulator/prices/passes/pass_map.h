@@ -166,4 +166,7 @@ void drop_launches(CostCoefficients& part);
                                           const CostModel& model, const Scenario& scenario,
                                           const PassForm& form);
 
+/// Scales the times of draft steps, verifications and auxiliary passes.
+void scale_passes_of_drafts(double factor, Prices& prices);
+
 }  // namespace draftscope::simulator

@@ -17,6 +17,16 @@ using Eigen::VectorXd;
 
 }  // namespace
 
+void scale_passes_of_drafts(double factor, Prices& prices) {
+  for (DraftPrices& draft : prices.drafts) {
+    draft.step *= factor;
+    draft.start_ns *= factor;
+    for (double& ns : draft.planned_ns) ns *= factor;
+    for (AffineTime& verify : draft.verify) verify *= factor;
+  }
+  for (AffineTime& own : prices.auxiliary) own *= factor;
+}
+
 VectorXd PassMap::factors(const CostVector& values, const VectorXd& noise) const {
   return corrections ? corrections->factors(values, noise) : VectorXd();
 }
@@ -53,9 +63,7 @@ class PassMap::PricedPasses {
     const std::span<const double> deviations(made_.correction_deviations);
     pool_decreases(logs, deviations.subspan(static_cast<std::size_t>(made_.verify_place(draft, 2)), count));
     for (std::size_t i = 0; i < count; ++i) {
-      const double factor = std::exp(logs[i] - before[i]);
-      verify[i + 2].ns *= factor;
-      verify[i + 2].ns_per_context_row *= factor;
+      verify[i + 2] *= std::exp(logs[i] - before[i]);
     }
   }
   [[nodiscard]] AffineTime draft_step(std::size_t draft) const {
@@ -86,9 +94,7 @@ class PassMap::PricedPasses {
     return {(sum.ns + host_factor_ * host_ns) * made_.share, sum.ns_per_context_row * made_.share};
   }
   [[nodiscard]] AffineTime corrected(AffineTime time, Index place) const {
-    if (corrections_.size() == 0) return time;
-    time.ns *= corrections_[place];
-    time.ns_per_context_row *= corrections_[place];
+    if (corrections_.size() > 0) time *= corrections_[place];
     return time;
   }
 
@@ -148,9 +154,9 @@ void PassMap::assemble(const CostVector& values, const VectorXd& corrections_of_
       into.auxiliary[i] = times.auxiliary_pass(i);
       continue;
     }
-    const double noise =
+    into.auxiliary[i] = auxiliary_measured[i];
+    into.auxiliary[i] *=
         std::exp(auxiliary_error[i] * auxiliary_noise[static_cast<std::size_t>(auxiliary_passes[i].kind)]);
-    into.auxiliary[i] = {auxiliary_measured[i].ns * noise, auxiliary_measured[i].ns_per_context_row * noise};
   }
   into.target_step = times.target_step();
   into.round_ns = values[round_parameter] * share;
@@ -197,7 +203,8 @@ void PassMap::replace_draft_steps(const PricedPasses& times, Prices& into) const
   if (draft_cost->is_priced()) {
     step = times.auxiliary_pass(auxiliary_count);
   } else if (draft_cost->kind == DraftCostInput::Kind::share) {
-    step = {draft_cost->share * into.target_step.ns, draft_cost->share * into.target_step.ns_per_context_row};
+    step = into.target_step;
+    step *= draft_cost->share;
   }
   for (std::size_t i = 1; i < into.drafts.size(); ++i) {
     DraftPrices& draft = into.drafts[i];
@@ -219,23 +226,13 @@ PassMap::EngineTime PassMap::engine_time(double noise) const {
 
 void PassMap::add_engine(const EngineTime& time, Prices& into) const {
   const double per_step_ns = time.ns * share;
-  const auto scale = [&](AffineTime& pass) {
-    pass.ns *= 1.0 + time.share;
-    pass.ns_per_context_row *= 1.0 + time.share;
-  };
   if (!engine->is_per_pass) {
     into.step_round_ns += per_step_ns + time.share * into.target_step.at(context);
     into.round_ns += per_step_ns + time.share * into.target_step.at(context);
     return;
   }
-  scale(into.target_step);
-  for (DraftPrices& draft : into.drafts) {
-    scale(draft.step);
-    draft.start_ns *= 1.0 + time.share;
-    for (double& ns : draft.planned_ns) ns *= 1.0 + time.share;
-    for (AffineTime& verify : draft.verify) scale(verify);
-  }
-  for (AffineTime& own : into.auxiliary) scale(own);
+  into.target_step *= 1.0 + time.share;
+  scale_passes_of_drafts(1.0 + time.share, into);
   into.step_round_ns += per_step_ns;
   into.round_ns += per_step_ns;
 }

@@ -263,6 +263,23 @@ Result<RunWork> work_of_run(const RunRows& run, const traces::Recording& recordi
   return work;
 }
 
+/// Adds the steps of another model of this shape that drafts, and its reads of earlier text.
+void count_draft_model(const RequestRows& request, const ModelShape& shape, AuxiliaryPasses& passes,
+                       std::vector<PassCount>& counts) {
+  const std::int32_t layers = shape.n_layers;
+  std::int32_t valid = 0;  // Rows of its K/V that contain the text.
+  for (const traces::Round& round : request.rounds) {
+    const std::int32_t steps = round.tree_depth;
+    if (steps < 1) continue;
+    const std::int32_t root = round.root_position;
+    if (valid < root)
+      passes.count({AuxiliaryPassKind::draft_model, root - valid, layers, layers, false}, 1, valid, counts);
+    for (std::int32_t step = 0; step < steps; ++step)
+      passes.count({AuxiliaryPassKind::draft_model, 1, layers, layers, true}, 1, root + step, counts);
+    valid = std::min(root + steps, root + 1 + round.accepted);
+  }
+}
+
 }  // namespace
 
 std::optional<AuxiliaryWork> auxiliary_work_of(const traces::Run& run, const ModelShape& shape) {
@@ -271,11 +288,9 @@ std::optional<AuxiliaryWork> auxiliary_work_of(const traces::Run& run, const Mod
 }
 
 std::optional<ModelShape> draft_model_of(const traces::Run& run, const traces::Meta& meta) {
-  const auto shapes = meta.find("draft_model_shapes");
-  if (shapes == meta.end()) return std::nullopt;
-  const auto by_model = nlohmann::json::parse(shapes->second, nullptr, false);
+  const nlohmann::json by_model = meta_object(meta, "draft_model_shapes");
   const auto parameters = nlohmann::json::parse(run.parameters, nullptr, false);
-  if (!by_model.is_object() || !parameters.is_object()) return std::nullopt;
+  if (!parameters.is_object()) return std::nullopt;
   const auto model = parameters.find("model");
   if (model == parameters.end() || !model->is_string()) return std::nullopt;
   const auto found = by_model.find(model->get_ref<const std::string&>());
@@ -297,22 +312,6 @@ void count_auxiliary_work(const RequestRows& request, bool is_first, const Auxil
     if (round.optimise_ns > 0) work.after_round(auxiliary_round(request, round), passes, counts);
 }
 
-void count_draft_model(const RequestRows& request, const ModelShape& shape, AuxiliaryPasses& passes,
-                       std::vector<PassCount>& counts) {
-  const std::int32_t layers = shape.n_layers;
-  std::int32_t valid = 0;  // Rows of its K/V that contain the text.
-  for (const traces::Round& round : request.rounds) {
-    const std::int32_t steps = round.tree_depth;
-    if (steps < 1) continue;
-    const std::int32_t root = round.root_position;
-    if (valid < root)
-      passes.count({AuxiliaryPassKind::draft_model, root - valid, layers, layers, false}, 1, valid, counts);
-    for (std::int32_t step = 0; step < steps; ++step)
-      passes.count({AuxiliaryPassKind::draft_model, 1, layers, layers, true}, 1, root + step, counts);
-    valid = std::min(root + steps, root + 1 + round.accepted);
-  }
-}
-
 void count_draft_steps_beside(const traces::Run& run, const RequestRows& request, const ModelShape& shape,
                               AuxiliaryPasses& passes, std::vector<PassCount>& counts) {
   if (drafts_with_next_token_layer(run.strategy))
@@ -322,10 +321,12 @@ void count_draft_steps_beside(const traces::Run& run, const RequestRows& request
     count_draft_model(request, shape, passes, counts);
 }
 
-void add_host_time(double ns_per_round, StrategyRounds& rounds) {
+void add_host_time(std::span<const HostOfRun> hosts, traces::RunId like, StrategyRounds& rounds) {
+  const auto host = std::ranges::find(hosts, like, &HostOfRun::run_id);
+  if (host == hosts.end() || host->ns_per_round <= 0.0) return;
   for (auto* const side : {&rounds.setting.min_drafted, &rounds.setting.max_drafted})
     for (RoundStatistics& request : *side)
-      request.host_ns += std::llround(ns_per_round * static_cast<double>(request.rounds));
+      request.host_ns += std::llround(host->ns_per_round * static_cast<double>(request.rounds));
 }
 
 Result<AuxiliaryTimes> auxiliary_times(traces::Reader& reader, const traces::Recording& recording,

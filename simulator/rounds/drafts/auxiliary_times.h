@@ -51,18 +51,13 @@ void count_auxiliary_work(const RequestRows& request, bool is_first, const Auxil
 /// Whether a run's request is the first of its repeat, since strategies start again with each repeat.
 [[nodiscard]] bool is_first_of_repeat(const RunRows& run, std::size_t request);
 
-/// Adds the steps of another model that drafts, and its reads of earlier text. `shape` is that of the
-/// drafting model.
-void count_draft_model(const RequestRows& request, const ModelShape& shape, AuxiliaryPasses& passes,
-                       std::vector<PassCount>& counts);
-
 /// Adds the draft steps of a run whose strategy drafts with another model, of this shape, or with the
-/// target's next-token layer.
+/// target's next-token layer, and their reads of earlier text.
 void count_draft_steps_beside(const traces::Run& run, const RequestRows& request, const ModelShape& shape,
                               AuxiliaryPasses& passes, std::vector<PassCount>& counts);
 
-/// Adds host time to every round of the statistics.
-void add_host_time(double ns_per_round, StrategyRounds& rounds);
+/// Adds the host time of the run `like`, beyond that of other runs' rounds, to every round of the statistics.
+void add_host_time(std::span<const HostOfRun> hosts, traces::RunId like, StrategyRounds& rounds);
 
 /// `model` and `staged` must belong to the recording that `runs` come from. Errors: unreadable decisions, a
 /// model that does not price its own recording.

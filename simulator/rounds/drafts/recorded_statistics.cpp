@@ -4,11 +4,8 @@
 #include <draftscope/traces/text_share.h>
 
 #include <algorithm>
-#include <map>
 #include <optional>
 #include <set>
-#include <string_view>
-#include <tuple>
 #include <utility>
 
 #include "analysis/run_specification.h"
@@ -17,15 +14,6 @@
 namespace draftscope::simulator {
 
 namespace {
-
-speculation::DraftSublayers kept(const traces::LayerSet& set) {
-  speculation::DraftSublayers sublayers;
-  for (std::int32_t layer = 0; layer < set.n_layers; ++layer) {
-    if (!is_skipped(set, 2 * layer)) ++sublayers.attention;
-    if (!is_skipped(set, 2 * layer + 1)) ++sublayers.mlp;
-  }
-  return sublayers;
-}
 
 bool is_target_step(const traces::Round& round, std::int32_t steps) {
   return round.drafted == 0 && steps == 0 && round.verify_rows <= 1;
@@ -40,13 +28,12 @@ class DraftNumbers {
   std::int32_t number(const traces::Round& round) {
     const auto set = sets_.find(round.layer_set_id);
     if (by_exit_) return set->second->exit_layer;
-    const speculation::DraftSublayers sublayers =
-        set == sets_.end() ? speculation::DraftSublayers{} : kept(*set->second);
-    const auto weights = weights_.format(set == sets_.end() ? std::string_view() : set->second->origin);
-    const auto [place, is_new] = numbers_.try_emplace({sublayers.attention, sublayers.mlp, weights},
-                                                      static_cast<std::int32_t>(drafts_.size()) + 1);
-    if (is_new) drafts_.push_back({sublayers.attention, sublayers.mlp, weights});
-    return place->second;
+    const speculation::DraftSublayers draft =
+        draft_with(set == sets_.end() ? nullptr : set->second, weights_);
+    const auto known = std::ranges::find(drafts_, draft);
+    const auto number = static_cast<std::int32_t>(known - drafts_.begin()) + 1;
+    if (known == drafts_.end()) drafts_.push_back(draft);
+    return number;
   }
   [[nodiscard]] std::vector<speculation::DraftSublayers> drafts() && { return std::move(drafts_); }
 
@@ -54,34 +41,12 @@ class DraftNumbers {
   bool by_exit_;
   const DraftWeights& weights_;
   const LayerSetsById& sets_;
-  std::map<std::tuple<std::int32_t, std::int32_t, std::optional<speculation::WeightFormat>>, std::int32_t>
-      numbers_;
   std::vector<speculation::DraftSublayers> drafts_;
 };
 
 /// Draft steps of a round. Tokens that no model drafted have none, however deep their tree is.
 std::int32_t steps_of(const traces::Round& round) {
   return round.layer_set_id == 0 ? 0 : round.tree_depth;
-}
-
-void add_draft(RoundStatistics& statistics, const traces::Round& round, std::int32_t planned,
-               const RecordedDraft& drafted) {
-  auto draft = std::find_if(statistics.drafts.begin(), statistics.drafts.end(),
-                            [&](const DraftStatistics& known) { return known.exit == drafted.number; });
-  if (draft == statistics.drafts.end()) {
-    statistics.drafts.push_back({.exit = drafted.number});
-    draft = std::prev(statistics.drafts.end());
-  }
-  const std::int64_t root = round.root_position;
-  const std::int64_t steps = drafted.steps;
-  draft->steps.passes += steps;
-  draft->steps.context += steps * root + steps * (steps - 1) / 2;
-  // A verification of one row is a target step with a round's overhead; it has the price of two rows.
-  const auto rows = static_cast<std::size_t>(std::max(round.verify_rows, 2));
-  if (draft->verify.size() <= rows) draft->verify.resize(rows + 1);
-  draft->verify[rows].passes += 1;
-  draft->verify[rows].context += root;
-  count_planned(*draft, round.verify_rows, planned);
 }
 
 /// Whether every draft runs the complete layers 0 to its exit − 1, on the target's weights.
@@ -134,15 +99,12 @@ void add_round(const traces::Round& round, traces::RequestStop stop, std::int32_
     return;
   }
   by_round.push_back({numbers.number(round), steps_of(round)});
-  add_draft(statistics, round, planned, by_round.back());
+  // A verification of one row is a target step with a round's overhead; it has the price of two rows.
+  add_passes(statistics, by_round.back().number, round.root_position, by_round.back().steps,
+             std::max(round.verify_rows, 2), planned);
 }
 
 }  // namespace
-
-bool is_skipped(const traces::LayerSet& set, std::int32_t sublayer) {
-  const auto byte = static_cast<std::size_t>(sublayer) / 8;
-  return byte < set.skipped.size() && ((set.skipped[byte] >> (sublayer % 8)) & 1) != 0;
-}
 
 traces::LayerSet set_without(std::int32_t first, std::int32_t end, std::int32_t n_layers,
                              std::int32_t exit_layer, std::string origin) {
@@ -154,9 +116,9 @@ traces::LayerSet set_without(std::int32_t first, std::int32_t end, std::int32_t 
 }
 
 bool is_exit(const traces::LayerSet& set) {
-  const speculation::DraftSublayers sublayers = kept(set);
-  return set.exit_layer > 0 && set.exit_layer < set.n_layers && sublayers.attention == set.exit_layer &&
-         sublayers.mlp == set.exit_layer;
+  const speculation::DraftSublayers kept = kept_sublayers(set);
+  return set.exit_layer > 0 && set.exit_layer < set.n_layers && kept.attention == set.exit_layer &&
+         kept.mlp == set.exit_layer;
 }
 
 RunRows first_repeat(const RunRows& run) {
@@ -165,12 +127,6 @@ RunRows first_repeat(const RunRows& run) {
   for (const RequestRows& rows : run.requests)
     if (!rows.rounds.empty() && prompts.insert(rows.prompt->id).second) first.requests.push_back(rows);
   return first;
-}
-
-LayerSetsById layer_sets_by_id(const traces::Recording& recording) {
-  LayerSetsById sets;
-  for (const traces::LayerSet& set : recording.layer_sets) sets.emplace(set.id, &set);
-  return sets;
 }
 
 Result<RecordedStatistics> recorded_statistics(const RunRows& run, const LayerSetsById& sets,

@@ -11,8 +11,9 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <vector>
+
+#include "analysis/run_specification.h"
 
 namespace draftscope::simulator {
 
@@ -34,14 +35,6 @@ struct RecordedStatistics {
 
 /// One request per prompt, from the first repeat that has it.
 [[nodiscard]] RunRows first_repeat(const RunRows& run);
-
-using LayerSetsById = std::unordered_map<traces::LayerSetId, const traces::LayerSet*>;
-
-/// Layer sets of a recording, which must outlive the result.
-[[nodiscard]] LayerSetsById layer_sets_by_id(const traces::Recording& recording);
-
-/// Whether the set leaves out a sublayer: 2 · layer is its attention, 2 · layer + 1 its MLP.
-[[nodiscard]] bool is_skipped(const traces::LayerSet& set, std::int32_t sublayer);
 
 /// A set of all layers but those from `first` to `end` − 1.
 [[nodiscard]] traces::LayerSet set_without(std::int32_t first, std::int32_t end, std::int32_t n_layers,

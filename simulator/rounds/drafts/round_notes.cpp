@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -28,8 +29,8 @@ std::vector<AuxiliaryPass> passes_of(const nlohmann::json& detail) {
   return passes;
 }
 
-}  // namespace
-
+/// Visits the decisions of these kinds whose detail is a JSON object; others are left out. Errors: those of
+/// the reader.
 Result<void> visit_details(
     traces::Reader& reader, std::span<const std::string_view> kinds,
     const std::function<void(traces::RoundId, std::string_view kind, const nlohmann::json& detail)>& visit) {
@@ -46,6 +47,8 @@ Result<void> visit_details(
     return true;
   });
 }
+
+}  // namespace
 
 Result<NotedTokens> noted_tokens(traces::Reader& reader) {
   constexpr std::array<std::string_view, 2> kinds{"guesses", "n-grams"};

@@ -11,10 +11,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <nlohmann/json_fwd.hpp>
-#include <span>
 #include <string>
-#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -22,12 +19,6 @@
 #include "rounds/drafts/recorded_statistics.h"
 
 namespace draftscope::simulator {
-
-/// Visits the decisions of these kinds whose detail is a JSON object; others are left out. Errors: those of
-/// the reader.
-[[nodiscard]] Result<void> visit_details(
-    traces::Reader& reader, std::span<const std::string_view> kinds,
-    const std::function<void(traces::RoundId, std::string_view kind, const nlohmann::json& detail)>& visit);
 
 /// Token lists by round and name.
 using NotedTokens =

@@ -108,17 +108,16 @@ double share(double part, double whole, double otherwise) {
   return whole > 0.0 ? std::clamp(part / whole, least, 1.0 - least) : otherwise;
 }
 
-AcceptanceModel maximise(std::span<const AcceptanceBits> requests, AcceptanceModel model,
-                         std::int32_t max_iterations) {
+AcceptanceModel maximise(std::span<const AcceptanceBits> requests, AcceptanceModel model) {
+  constexpr int max_iterations = 300;
   constexpr double enough = 1e-10;  // Relative gain of log-likelihood at which the fit stops.
   std::vector<Pair> forward;
   std::vector<double> scale;
   double before = -std::numeric_limits<double>::infinity();
-  for (std::int32_t iteration = 0;; ++iteration) {
+  for (int iteration = 0;; ++iteration) {
     Expectation expectation;
     for (const AcceptanceBits& bits : requests) expect(model, bits, forward, scale, expectation);
     model.log_likelihood = expectation.log_likelihood;
-    model.iterations = iteration;
     const double gain = model.log_likelihood - before;
     if (iteration >= max_iterations || gain <= enough * std::abs(model.log_likelihood)) return model;
     before = model.log_likelihood;
@@ -167,6 +166,10 @@ RoundFrom round_from(const AcceptanceModel& model, std::size_t state, std::int32
 
 }  // namespace
 
+AcceptanceModel iid_acceptance(double alpha) {
+  return {.acceptance = {alpha, alpha}, .stay = {0.5, 0.5}, .start = {0.5, 0.5}};
+}
+
 std::optional<AcceptanceModel> iid_acceptance_of_rate(double rate, std::int32_t length) {
   if (!(rate >= 0.0 && rate <= 1.0) || length < 1) return std::nullopt;
   // α + … + α^γ = γ · rate grows with α.
@@ -183,8 +186,7 @@ std::optional<AcceptanceModel> iid_acceptance_of_rate(double rate, std::int32_t 
     const double middle = 0.5 * (low + high);
     (accepted_length(middle) < rate * length ? low : high) = middle;
   }
-  const double alpha = rate >= 1.0 ? 1.0 : low;
-  return AcceptanceModel{.acceptance = {alpha, alpha}, .stay = {0.5, 0.5}, .start = {0.5, 0.5}};
+  return iid_acceptance(rate >= 1.0 ? 1.0 : low);
 }
 
 std::optional<AcceptanceModel> fit_iid_acceptance(std::span<const AcceptanceBits> requests) {
@@ -193,14 +195,12 @@ std::optional<AcceptanceModel> fit_iid_acceptance(std::span<const AcceptanceBits
   const auto rejected = static_cast<double>(counts.rejected);
   if (counts.accepted + counts.rejected == 0) return std::nullopt;
   const double alpha = accepted / (accepted + rejected);
-  return AcceptanceModel{.acceptance = {alpha, alpha},
-                         .stay = {0.5, 0.5},
-                         .start = {0.5, 0.5},
-                         .log_likelihood = log_or_zero(accepted, alpha) + log_or_zero(rejected, 1.0 - alpha)};
+  AcceptanceModel model = iid_acceptance(alpha);
+  model.log_likelihood = log_or_zero(accepted, alpha) + log_or_zero(rejected, 1.0 - alpha);
+  return model;
 }
 
-std::optional<AcceptanceModel> fit_markov_acceptance(std::span<const AcceptanceBits> requests,
-                                                     std::int32_t max_iterations) {
+std::optional<AcceptanceModel> fit_markov_acceptance(std::span<const AcceptanceBits> requests) {
   const auto iid = fit_iid_acceptance(requests);
   if (!iid) return std::nullopt;
   constexpr double least = 1e-6;
@@ -211,7 +211,7 @@ std::optional<AcceptanceModel> fit_markov_acceptance(std::span<const AcceptanceB
       const AcceptanceModel start{.acceptance = {alpha + spread * (1.0 - alpha), alpha - spread * alpha},
                                   .stay = {stay, stay},
                                   .start = {0.5, 0.5}};
-      AcceptanceModel fitted = maximise(requests, start, max_iterations);
+      AcceptanceModel fitted = maximise(requests, start);
       if (!best || fitted.log_likelihood > best->log_likelihood) best = fitted;
     }
   }
@@ -236,16 +236,6 @@ std::vector<double> acceptance_at(const AcceptanceModel& model, const Acceptance
     backward = before;
   }
   return accepted;
-}
-
-double expected_tokens_per_round(const AcceptanceModel& model, std::int32_t length) {
-  const RoundFrom easy = round_from(model, 0, length);
-  const RoundFrom hard = round_from(model, 1, length);
-  // Shares of rounds that start in either state satisfy to_hard · easy = to_easy · hard.
-  const double to_hard = easy.next[1];
-  const double to_easy = hard.next[0];
-  const double easy_share = to_hard + to_easy > 0.0 ? to_easy / (to_hard + to_easy) : model.start[0];
-  return easy_share * easy.tokens + (1.0 - easy_share) * hard.tokens;
 }
 
 namespace {

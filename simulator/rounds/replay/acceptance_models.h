@@ -35,8 +35,10 @@ struct AcceptanceModel {
   std::array<double, 2> stay{};        ///< Probability that the next position has the same state.
   std::array<double, 2> start{};       ///< Probability of each state at the first position.
   double log_likelihood = 0.0;         ///< Natural logarithm, for the fitted bits.
-  std::int32_t iterations = 0;         ///< Iterations of the fit; 0 = closed form.
 };
+
+/// The model whose positions are independent, each accepted with probability `alpha`.
+[[nodiscard]] AcceptanceModel iid_acceptance(double alpha);
 
 /// Fits α = accepted / (accepted + rejected). Absent if no bit was seen.
 [[nodiscard]] std::optional<AcceptanceModel> fit_iid_acceptance(std::span<const AcceptanceBits> requests);
@@ -47,16 +49,11 @@ struct AcceptanceModel {
 
 /// Fits by expectation maximisation (Baum–Welch, without unseen bits) and takes the best of a few fixed
 /// starts; deterministic. Absent if no bit was seen. O(iterations · bits).
-[[nodiscard]] std::optional<AcceptanceModel> fit_markov_acceptance(std::span<const AcceptanceBits> requests,
-                                                                   std::int32_t max_iterations = 300);
+[[nodiscard]] std::optional<AcceptanceModel> fit_markov_acceptance(std::span<const AcceptanceBits> requests);
 
 /// Probability at each position that the draft's token would be accepted, given all bits: 0 or 1 where one
 /// was seen. O(bits).
 [[nodiscard]] std::vector<double> acceptance_at(const AcceptanceModel& model, const AcceptanceBits& bits);
-
-/// E[tokens per round] of drafts of `length` in the long run, bonus included. For the iid model it is (1 −
-/// α^(γ+1)) / (1 − α).
-[[nodiscard]] double expected_tokens_per_round(const AcceptanceModel& model, std::int32_t length);
 
 /// A setting to decode with: an exit and a length (0 = none), a number of tokens and the context before them.
 struct ExpectedSetting {
@@ -66,8 +63,9 @@ struct ExpectedSetting {
   std::int64_t first_context = 0;  ///< Root position of the first round.
 };
 
-/// Expected counts, rounded to whole passes; contexts as if rounds were evenly spread over the text. The
-/// shorter drafts at the end of the budget are ignored.
+/// Expected counts, rounded to whole passes. For the iid model, a round emits (1 − α^(γ+1)) / (1 − α) tokens,
+/// bonus included (Leviathan et al. 2023, eq. 1). Contexts are as if rounds were evenly spread over the text.
+/// The shorter drafts at the end of the budget are ignored.
 [[nodiscard]] RoundStatistics expected_statistics(const AcceptanceModel& model,
                                                   const ExpectedSetting& setting);
 

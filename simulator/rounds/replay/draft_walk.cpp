@@ -79,9 +79,7 @@ DraftWalk walk_off_text(const RoundState& state, const Steps& steps, const Repla
   const DraftOutcome most = steps.with(draft, left, steps.widest());
   // A confident wrong token does not end the draft: one more token is certain, further ones are not.
   if (steps.threshold > 0.0) return {steps.with(draft, 1, steps.narrowest()), most};
-  const bool may_end_early = !conditions.end_tokens.empty();
-  const bool is_bounded = may_end_early && conditions.may_end_off_text;
-  return {steps.with(draft, is_bounded ? 0 : left, steps.narrowest()), most, may_end_early};
+  return {steps.with(draft, left, steps.narrowest()), most, !conditions.end_tokens.empty()};
 }
 
 DraftWalk walk(const RoundState& state, const PlannedRound& plan, const ReplayConditions& conditions,

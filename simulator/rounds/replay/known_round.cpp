@@ -88,12 +88,18 @@ DraftStop draft_stop(const ReplayedRound& round, const std::vector<DraftToken>& 
 
 }  // namespace
 
+std::int32_t bonus_token(const ShadowTable& table, const traces::Round& round) {
+  const std::int32_t position = round.root_position + 1 + round.accepted;
+  if (position < table.end()) return table.text[static_cast<std::size_t>(position)];
+  const bool is_end = position == table.end() && !table.end_cells.empty();
+  return is_end ? table.end_cells.back().token : -1;
+}
+
 KnownRound known_round(const ShadowTable& table, const ReplayConditions& conditions,
                        const ReplayedRound& round, std::int32_t index) {
   KnownRound known;
   known.draft_tokens = drafted_tokens(table, round);
   const std::int32_t drafted = round.least.drafted;
-  const std::int32_t bonus = round.root_position + 1 + round.least.accepted;
   traces::Round& row = known.round;
   row.index = index;
   row.root_position = round.root_position;
@@ -104,10 +110,7 @@ KnownRound known_round(const ShadowTable& table, const ReplayConditions& conditi
   row.accepted = round.least.accepted;
   row.emitted = round.emitted;
   row.verify_rows = drafted + 1;
-  if (bonus < table.end())
-    row.bonus_token = table.text[static_cast<std::size_t>(bonus)];
-  else if (bonus == table.end() && !table.end_cells.empty())
-    row.bonus_token = table.end_cells.back().token;
+  row.bonus_token = bonus_token(table, row);
   row.draft_stop = draft_stop(round, known.draft_tokens, conditions);
   row.threshold = round.plan.threshold;
   known.draft = row.exit_layer;

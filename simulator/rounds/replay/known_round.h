@@ -29,6 +29,9 @@ struct KnownRound {
   std::int32_t planned_rows = 0;  ///< Rows that the verification was planned for; 0 = those that it had.
 };
 
+/// The text's token after those that the round accepted; -1 where the recording does not have it.
+[[nodiscard]] std::int32_t bonus_token(const ShadowTable& table, const traces::Round& round);
+
 /// A replayed round as a row, with the fewest draft tokens where it is bounded. `round` must belong to
 /// `table`.
 [[nodiscard]] KnownRound known_round(const ShadowTable& table, const ReplayConditions& conditions,

@@ -41,9 +41,7 @@ struct DraftOutcome {
   std::int32_t siblings = 0;  ///< Draft tokens of a tree beside the first of their step.
 
   [[nodiscard]] std::int32_t steps() const { return drafted - siblings; }
-  friend bool operator==(const DraftOutcome& a, const DraftOutcome& b) {
-    return a.drafted == b.drafted && a.accepted == b.accepted && a.siblings == b.siblings;
-  }
+  friend bool operator==(const DraftOutcome&, const DraftOutcome&) = default;
 };
 
 struct ObservedRound {

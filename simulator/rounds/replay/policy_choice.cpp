@@ -2,6 +2,7 @@
 #include "rounds/replay/policy_choice.h"
 
 #include <draftscope/base/number.h>
+#include <draftscope/simulator/analysis/measured_recording.h>
 #include <draftscope/simulator/prices/scenario.h>
 
 #include <algorithm>
@@ -125,22 +126,20 @@ Result<PolicyChoice> policy_of_run(const traces::Run& run, const ReplayModel& mo
 }
 
 PolicyChoice text_choice(const traces::Recording& recording) {
-  const auto value = [&](const std::string& key) {
-    const auto found = recording.meta.find(key);
-    return found == recording.meta.end() ? std::string() : found->second;
-  };
-  const std::string penalty = value("repetition_penalty");
+  const traces::Meta& meta = recording.meta;
+  const std::string penalty = meta_value(meta, "repetition_penalty");
   const bool is_penalised = (!penalty.empty() && parse_number<double>(penalty) != 1.0) ||
-                            !value("frequency_penalty").empty() || !value("presence_penalty").empty() ||
-                            !value("logit_bias").empty();
+                            !meta_value(meta, "frequency_penalty").empty() ||
+                            !meta_value(meta, "presence_penalty").empty() ||
+                            !meta_value(meta, "logit_bias").empty();
   if (is_penalised)
     return none(
         AnswerStatus::invalid,
         "recorded with a penalty or a logit bias, expected none: shadow tokens and recorded drafts do "
         "not say what another policy would have drafted under it");
-  const std::string temperature = value("temperature");
+  const std::string temperature = meta_value(meta, "temperature");
   if (temperature.empty() || temperature == "0") return {};
-  if (value("coupling") == "gumbel")
+  if (meta_value(meta, "coupling") == "gumbel")
     return none(AnswerStatus::approximate,
                 "sampled with coupled noise: the text is every policy's, but shadow tokens are the best, not "
                 "what a draft would have drawn");

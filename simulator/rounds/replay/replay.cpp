@@ -3,9 +3,11 @@
 
 #include <draftscope/base/number.h>
 #include <draftscope/base/quote.h>
+#include <draftscope/simulator/analysis/measured_recording.h>
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "analysis/run_specification.h"
 #include "rounds/replay/policy.h"
 
 namespace draftscope::simulator {
@@ -13,8 +15,7 @@ namespace draftscope::simulator {
 namespace {
 
 Result<std::int32_t> positive(const traces::Recording& recording, const std::string& key) {
-  const auto found = recording.meta.find(key);
-  const std::string text = found == recording.meta.end() ? "" : found->second;
+  const std::string text = meta_value(recording.meta, key);
   const auto value = parse_number<std::int32_t>(text);
   if (!value || *value < 1)
     return fail("{}: meta {} is {}, expected a positive integer", recording.path.string(), key, quote(text));
@@ -24,7 +25,7 @@ Result<std::int32_t> positive(const traces::Recording& recording, const std::str
 }  // namespace
 
 std::vector<ReplayedRound> replay_rounds(const ShadowTable& table, Policy& policy,
-                                         const ReplayConditions& conditions, Waste heard) {
+                                         const ReplayConditions& conditions) {
   std::vector<ReplayedRound> rounds;
   bool has_lost_the_path = false;
   policy.begin_request(table);
@@ -39,15 +40,14 @@ std::vector<ReplayedRound> replay_rounds(const ShadowTable& table, Policy& polic
     round.most = walk.most;
     round.may_end_early = walk.may_end_early;
     round.planned_rows = longest_draft(state, round.plan, conditions) + 1;
-    const DraftOutcome& outcome = heard == Waste::least ? walk.least : walk.most;
-    round.emitted = emitted_tokens(table, root, outcome.accepted);
+    round.emitted = emitted_tokens(table, root, walk.least.accepted);
     has_lost_the_path = has_lost_the_path || walk.is_near_threshold;
     if (has_lost_the_path || !is_planned_exactly)
       round.status = AnswerStatus::approximate;
     else if (!(walk.least == walk.most))
       round.status = AnswerStatus::bounded;
-    policy.observe({state, round.plan, outcome, walk.least, walk.most, round.planned_rows});
-    root += outcome.accepted + 1;
+    policy.observe({state, round.plan, walk.least, walk.least, walk.most, round.planned_rows});
+    root += walk.least.accepted + 1;
     rounds.push_back(round);
   }
   return rounds;
@@ -60,24 +60,14 @@ void add_round(RoundStatistics& statistics, std::int32_t exit, std::int32_t root
   ++statistics.rounds;
   statistics.drafted += outcome.drafted;
   statistics.accepted += outcome.accepted;
-  const std::int64_t root = root_position;
   if (outcome.drafted < 1 && extra_rows < 1) {
     ++statistics.target_steps.passes;
-    statistics.target_steps.context += root;
+    statistics.target_steps.context += root_position;
     return;
   }
-  auto drafts = std::find_if(statistics.drafts.begin(), statistics.drafts.end(),
-                             [exit](const DraftStatistics& other) { return other.exit == exit; });
-  if (drafts == statistics.drafts.end())
-    drafts = statistics.drafts.insert(drafts, DraftStatistics{.exit = exit, .steps = {}, .verify = {}});
-  const std::int64_t steps = outcome.steps();
-  drafts->steps.passes += steps;
-  drafts->steps.context += steps * root + steps * (steps - 1) / 2;
-  const auto rows = static_cast<std::size_t>(outcome.drafted + extra_rows) + 1;
-  if (drafts->verify.size() <= rows) drafts->verify.resize(rows + 1);
-  ++drafts->verify[rows].passes;
-  drafts->verify[rows].context += root;
-  if (outcome.siblings == 0) count_planned(*drafts, outcome.drafted + extra_rows + 1, planned_rows);
+  const bool is_chain = outcome.siblings == 0;
+  add_passes(statistics, exit, root_position, outcome.steps(), outcome.drafted + extra_rows + 1,
+             is_chain ? planned_rows : 0);
 }
 
 ReplayTotals totals(std::span<const ReplayedRound> rounds) {
@@ -86,7 +76,6 @@ ReplayTotals totals(std::span<const ReplayedRound> rounds) {
     sum.status = std::max(sum.status, round.status);
     sum.bounded_rounds += round.status == AnswerStatus::bounded ? 1 : 0;
     sum.approximate_rounds += round.status == AnswerStatus::approximate ? 1 : 0;
-    sum.may_end_early += round.may_end_early ? 1 : 0;
     add_round(sum.least, round.plan.exit, round.root_position, round.least, round.emitted,
               round.planned_rows);
     add_round(sum.most, round.plan.exit, round.root_position, round.most, round.emitted, round.planned_rows);
@@ -95,11 +84,10 @@ ReplayTotals totals(std::span<const ReplayedRound> rounds) {
 }
 
 std::vector<ReplayTotals> replay(std::span<const ShadowTable> tables, Policy& policy,
-                                 const ReplayConditions& conditions, Waste heard) {
+                                 const ReplayConditions& conditions) {
   std::vector<ReplayTotals> all;
   all.reserve(tables.size());
-  for (const ShadowTable& table : tables)
-    all.push_back(totals(replay_rounds(table, policy, conditions, heard)));
+  for (const ShadowTable& table : tables) all.push_back(totals(replay_rounds(table, policy, conditions)));
   return all;
 }
 
@@ -116,11 +104,9 @@ Result<ReplayConditions> replay_conditions(const traces::Recording& recording) {
   ReplayConditions conditions;
   DRAFTSCOPE_TRY_ASSIGN(conditions.max_new_tokens, positive(recording, "max_tokens"));
   DRAFTSCOPE_TRY_ASSIGN(conditions.context_rows, positive(recording, "cache_rows"));
-  const auto shape = recording.meta.find("model_shape");
-  const nlohmann::json json =
-      shape == recording.meta.end() ? nlohmann::json{} : nlohmann::json::parse(shape->second, nullptr, false);
-  const auto tokens = json.is_object() ? json.find("eos_tokens") : json.end();
-  if (!json.is_object() || tokens == json.end() || !tokens->is_array())
+  const nlohmann::json shape = meta_object(recording.meta, "model_shape");
+  const auto tokens = shape.find("eos_tokens");
+  if (tokens == shape.end() || !tokens->is_array())
     return fail("{}: meta model_shape has no list eos_tokens, expected one", recording.path.string());
   for (const nlohmann::json& token : *tokens) {
     if (!token.is_number_integer())

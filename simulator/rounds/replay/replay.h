@@ -15,9 +15,8 @@
 //   recorded (ShadowTable::end_cells); otherwise a last round that drafted up to there is bounded.
 // - Once a policy decides by something uncertain, its rounds are *approximate* (Policy::is_certain). So are
 //   those after a confidence within the file's rounding (millionths) of the threshold.
-// - A draft after its first wrong token might propose an end token, which ends it. By default replays assume
-//   that it does not, which holds in most rounds but not in all (`may_end_early` marks them). With
-//   ReplayConditions::may_end_off_text such rounds are bounded too.
+// - A draft after its first wrong token might propose an end token, which ends it. Replays assume that it
+//   does not, which holds in most rounds but not in all (`may_end_early` marks them).
 
 #include <draftscope/simulator/analysis/answer_status.h>
 #include <draftscope/simulator/analysis/run_rows.h>
@@ -38,7 +37,6 @@ struct ReplayConditions {
   std::int32_t context_rows = 0;         ///< Rows of the K/V cache.
   std::int32_t verify_rows = 1024;       ///< Maximum rows of a verification.
   std::vector<std::int32_t> end_tokens;  ///< Tokens that end the text.
-  bool may_end_off_text = false;         ///< Bounds drafts that end at an end token off the text.
 };
 
 /// Reads the conditions from the recording's meta. Errors: max_tokens, cache_rows or model_shape is missing
@@ -56,13 +54,10 @@ struct ReplayedRound {
   AnswerStatus status = AnswerStatus::exact;
 };
 
-/// The outcome that a policy observes where several are possible.
-enum class Waste : std::uint8_t { least, most };
-
-/// The table must have the policy's exits, below its n_layers. O(text), and the policy's work.
+/// The table must have the policy's exits, below its n_layers. Where several outcomes are possible, the
+/// policy observes the one with the fewest draft tokens. O(text), and the policy's work.
 [[nodiscard]] std::vector<ReplayedRound> replay_rounds(const ShadowTable& table, Policy& policy,
-                                                       const ReplayConditions& conditions,
-                                                       Waste heard = Waste::least);
+                                                       const ReplayConditions& conditions);
 
 /// Totals of rounds for prices. Both are equal if every round is exact. With approximate rounds they are two
 /// cases, not bounds.
@@ -70,8 +65,7 @@ struct ReplayTotals {
   AnswerStatus status = AnswerStatus::exact;  ///< The worst status of the rounds.
   std::int64_t bounded_rounds = 0;
   std::int64_t approximate_rounds = 0;
-  std::int64_t may_end_early = 0;  ///< Number of rounds.
-  RoundStatistics least;           ///< Fewest draft tokens.
+  RoundStatistics least;  ///< Fewest draft tokens.
   RoundStatistics most;
 };
 
@@ -84,8 +78,7 @@ struct ReplayTotals {
 /// Calls replay_rounds() and totals() per request. The policy carries its learned state from one request to
 /// the next.
 [[nodiscard]] std::vector<ReplayTotals> replay(std::span<const ShadowTable> tables, Policy& policy,
-                                               const ReplayConditions& conditions,
-                                               Waste heard = Waste::least);
+                                               const ReplayConditions& conditions);
 
 /// Adds one round's passes to statistics: `drafted` steps of `exit` from `root_position` on, and their
 /// verification, which was planned for `planned_rows` and may have `extra_rows` besides root and draft;

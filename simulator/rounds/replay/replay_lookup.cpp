@@ -234,19 +234,12 @@ KnownRound known_round(const ShadowTable& table, const LookupRound& round, std::
   row.accepted = round.outcome.accepted;
   row.emitted = round.emitted;
   row.verify_rows = row.drafted + round.extra_rows + 1;
-  const std::int32_t bonus = row.root_position + 1 + row.accepted;
-  if (bonus < table.end())
-    row.bonus_token = table.text[static_cast<std::size_t>(bonus)];
-  else if (bonus == table.end() && !table.end_cells.empty())
-    row.bonus_token = table.end_cells.back().token;
-  std::vector<std::int32_t> depths;
+  row.bonus_token = bonus_token(table, row);
   for (const speculation::TextGuess& guess : round.guesses) {
     const auto is_on_path = [&](std::int32_t node) {
       return std::ranges::find(round.path, node) != round.path.end();
     };
     const auto k = static_cast<std::int32_t>(known.draft_tokens.size());
-    depths.push_back(guess.parent < 0 ? 1 : depths[static_cast<std::size_t>(guess.parent)] + 1);
-    row.tree_depth = std::max(row.tree_depth, depths.back());
     known.draft_tokens.push_back({.index = k,
                                   .parent = guess.parent,
                                   .token = guess.token,
@@ -255,6 +248,7 @@ KnownRound known_round(const ShadowTable& table, const LookupRound& round, std::
                                   .accepted = is_on_path(k),
                                   .tested = guess.parent < 0 || is_on_path(guess.parent)});
   }
+  row.tree_depth = traces::tree_depth(known.draft_tokens);
   row.draft_stop = row.planned == 0               ? traces::DraftStop::no_draft
                    : row.tree_depth < row.planned ? traces::DraftStop::budget
                                                   : traces::DraftStop::length;

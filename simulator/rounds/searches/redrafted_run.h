@@ -6,6 +6,7 @@
 
 #include <draftscope/simulator/analysis/run_rows.h>
 #include <draftscope/speculation/catalogue/strategy_specification.h>
+#include <cstdint>
 #include <deque>
 #include <span>
 #include <vector>
@@ -42,6 +43,9 @@ class RedraftedRun {
   std::deque<std::vector<traces::Round>> rounds_;
   RunRows rows_;
 };
+
+/// The case of rounds whose number of draft tokens is not known.
+enum class Waste : std::uint8_t { least, most };
 
 /// Replayed rounds in the form of recorded ones, with the fewest or the most draft tokens. Each drafts with
 /// the layers of the recorded round at its root.

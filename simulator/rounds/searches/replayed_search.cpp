@@ -43,23 +43,19 @@ ChangeKey change_of(const SearchedRound& round, std::int32_t token) {
   return recorded == asked ? ChangeKey{RoundSet::recorded, 0, 0} : ChangeKey{round.draft, recorded, asked};
 }
 
-ExpectedAgreement by_cost(double cost, double error) {
-  return {std::exp(-cost), std::exp(-cost - error), std::exp(-std::max(cost - error, 0.0))};
-}
-
 /// Agreement of the asked set at places where the recorded one was seen: that one's, times what the two
 /// differ by.
 ExpectedAgreement of_another_set(const Seen& seen, const TriedSet& recorded, const TriedSet& asked,
                                  const SetAgreement* sets) {
-  if (sets == nullptr) return by_cost(seen.cost(), doubt_of_a_schedule * seen.cost());
+  if (sets == nullptr) return agreement_of_cost(seen.cost(), doubt_of_a_schedule * seen.cost());
   const auto cost = [](const ExpectedAgreement& agreement) { return -std::log(agreement.mean); };
   const auto error = [](const ExpectedAgreement& agreement) {
     return std::log(agreement.mean / agreement.low);
   };
   const ExpectedAgreement before = sets->of(recorded);
   const ExpectedAgreement after = sets->of(asked);
-  return by_cost(std::max(seen.cost() + cost(after) - cost(before), 0.0),
-                 std::hypot(error(before), error(after)));
+  return agreement_of_cost(std::max(seen.cost() + cost(after) - cost(before), 0.0),
+                           std::hypot(error(before), error(after)));
 }
 
 ExpectedAgreement at_another_age(const Seen& seen, double doublings_more, const AgeSlope& slope,
@@ -206,7 +202,7 @@ PositionGroups groups_of(const ReplayedSearch& search, const RunRows& run,
       agreement = at_another_age(of_group, static_cast<double>(asked) - static_cast<double>(recorded), slope,
                                  search.searches);
     else
-      agreement = by_cost(of_group.cost(), doubt_of_a_schedule * of_group.cost());
+      agreement = agreement_of_cost(of_group.cost(), doubt_of_a_schedule * of_group.cost());
   }
   return groups;
 }

@@ -95,7 +95,7 @@ ExpectedAgreement SetAgreement::of(const SkippedSublayers& skipped) const {
   const double cost = std::max(features.dot(costs_), 0.0);
   const double size = std::max(cost, smallest_cost);
   const double error = 2.0 * std::sqrt(features.dot(covariance_ * features) + misfit_ * size * size);
-  return {std::exp(-cost), std::exp(-cost - error), std::exp(-std::max(cost - error, 0.0))};
+  return agreement_of_cost(cost, error);
 }
 
 ExpectedAgreement SetAgreement::of(const TriedSet& tried) const {
@@ -108,7 +108,7 @@ ExpectedAgreement SetAgreement::of(const TriedSet& tried) const {
   const double cost =
       (-std::log(expected.mean) * prior_weight - std::log(share) * weight) / (prior_weight + weight);
   const double error = 2.0 / std::sqrt(prior_weight + weight);
-  return {std::exp(-cost), std::exp(-cost - error), std::exp(-std::max(cost - error, 0.0))};
+  return agreement_of_cost(cost, error);
 }
 
 }  // namespace draftscope::simulator

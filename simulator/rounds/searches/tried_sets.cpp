@@ -96,6 +96,10 @@ void turn(std::vector<DraftedPositions>& requests, const PositionGroups& groups,
 
 }  // namespace
 
+ExpectedAgreement agreement_of_cost(double cost, double error) {
+  return {std::exp(-cost), std::exp(-cost - error), std::exp(-std::max(cost - error, 0.0))};
+}
+
 SkippedSublayers skipped_by(const traces::LayerSet& set) {
   SkippedSublayers skipped(2 * static_cast<std::size_t>(std::max(set.n_layers, 0)));
   for (std::size_t i = 0; i < skipped.size(); ++i) skipped[i] = is_skipped(set, static_cast<std::int32_t>(i));

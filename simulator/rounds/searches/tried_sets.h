@@ -57,6 +57,9 @@ struct ExpectedAgreement {
   double high = 0.0;
 };
 
+/// Agreement whose −ln is `cost`, with bounds at a difference of `error` from that.
+[[nodiscard]] ExpectedAgreement agreement_of_cost(double cost, double error);
+
 // Draft results of a draft that agrees less or more often than the recorded one: tokens turn wrong or right
 // in the order of their confidence.
 

@@ -2,6 +2,7 @@
 #include "shadowed_recording.h"
 
 #include <draftscope/speculation/model_shape_json.h>
+#include <draftscope/traces/text_share.h>
 #include <draftscope/traces/writer.h>
 #include <gtest/gtest.h>
 
@@ -65,7 +66,6 @@ class Recorder {
   Recorder(const ShadowedRecording& recording, traces::Writer& writer)
       : recording_(recording), writer_(writer) {
     Scenario scenario = fitted_scenario(planted_cpu());
-    scenario.with_stalls = false;
     scenario.widths = 64;
     prices_ = prices(planted_cpu(), scenario).value();
     conditions_ = {.max_new_tokens = recording.tokens, .context_rows = 2048};
@@ -152,7 +152,6 @@ class Recorder {
     std::vector<PassCount> counts;
     count(passes, counts);
     Scenario scenario = fitted_scenario(planted_cpu());
-    scenario.with_stalls = false;
     scenario.auxiliary_passes = passes.kinds();
     scenario.draft_model = draft_model_;
     const Prices own = prices(planted_cpu(), scenario).value();
@@ -217,13 +216,12 @@ class Recorder {
     constexpr std::int32_t waits_after = 4;
     if (round.index % waits_after == waits_after - 1) now_ += std::llround(1e3 * recording_.wait_us);
     std::vector<traces::DraftToken> tokens = known_round(table, conditions_, replayed, index).draft_tokens;
-    std::vector<std::int32_t> depths;
-    for (traces::DraftToken& token : tokens) {
-      depths.push_back(token.parent < 0 ? 1 : depths[static_cast<std::size_t>(token.parent)] + 1);
-      token.round_id = round.id;
-      token.token = 0;
-      token.probability = 0.0;
-      token.confidence = confidence_at(table, round.root_position + depths.back(), replayed.plan.exit);
+    const std::vector<std::int32_t> depths = traces::token_depths(tokens);
+    for (std::size_t i = 0; i < tokens.size(); ++i) {
+      tokens[i].round_id = round.id;
+      tokens[i].token = 0;
+      tokens[i].probability = 0.0;
+      tokens[i].confidence = confidence_at(table, round.root_position + 1 + depths[i], replayed.plan.exit);
     }
     writer_.add(round, tokens);
   }
@@ -286,26 +284,21 @@ class Recorder {
 
 void write_shadowed_recording(const ShadowedRecording& recording, const std::filesystem::path& path) {
   const ModelShape shape = planted_cpu().shape;
-  traces::Meta meta{
-      {"device", "cpu"},
-      {"processor", "planted"},
-      {"kernels", "planted"},
-      {"threads", "1"},
-      {"hostname", "planted"},
-      {"level", "rounds"},
-      {"dtype", "bf16"},
-      {"temperature", "0"},
-      {"coupling", "none"},
-      {"max_tokens", std::to_string(recording.tokens)},
-      {"cache_rows", "2048"},
-      {"prompts_file", "planted.jsonl"},
-      {"checkpoint_hash", "planted"},
-      {"model", shape.name},
-      {"model_shape",
-       fmt::format(
-           R"({{"n_layers":{},"d_model":{},"n_heads":{},"n_kv_heads":{},"head_dim":{},"d_ff":{},"vocab":{},"eos_tokens":[]}})",
-           shape.n_layers, shape.d_model, shape.n_heads, shape.n_kv_heads, shape.head_dim, shape.d_ff,
-           shape.vocab)}};
+  traces::Meta meta{{"device", "cpu"},
+                    {"processor", "planted"},
+                    {"kernels", "planted"},
+                    {"threads", "1"},
+                    {"hostname", "planted"},
+                    {"level", "rounds"},
+                    {"dtype", "bf16"},
+                    {"temperature", "0"},
+                    {"coupling", "none"},
+                    {"max_tokens", std::to_string(recording.tokens)},
+                    {"cache_rows", "2048"},
+                    {"prompts_file", "planted.jsonl"},
+                    {"checkpoint_hash", "planted"},
+                    {"model", shape.name},
+                    {"model_shape", speculation::recorded_shape_json(shape)}};
   if (recording.with_two_models && recording.with_draft_shape)
     meta["draft_model_shapes"] =
         fmt::format(R"({{"small":{}}})", speculation::recorded_shape_json(small_model()));

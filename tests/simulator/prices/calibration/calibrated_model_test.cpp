@@ -23,7 +23,6 @@ using ::testing::HasSubstr;
 Prices prices_of(const CostModel& model, const ModelShape& shape) {
   Scenario scenario = fitted_scenario(model);
   scenario.shape = shape;
-  scenario.with_stalls = false;
   return value_of(prices(model, scenario));
 }
 

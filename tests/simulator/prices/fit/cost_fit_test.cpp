@@ -72,10 +72,10 @@ class PlantedFit : public ::testing::Test {
     return std::move(result).value();
   }
 
-  static Prices typical(const CostModel& model) {
-    Scenario scenario = fitted_scenario(model);
-    scenario.with_stalls = false;
-    return prices(model, scenario).value();
+  /// Prices of passes that nothing interrupted.
+  static Prices typical(CostModel model) {
+    model.stall_share = 0.0;
+    return prices(model, fitted_scenario(model)).value();
   }
 };
 
@@ -83,18 +83,27 @@ std::vector<PlantedSetting> some_settings() {
   return {{0, 0}, {2, 2}, {4, 4}, {3, 7}};
 }
 
+GpuSpecification h100() {
+  return find_gpu("H100-SXM5-80GB").value();
+}
+
+/// A recording of an H100 that follows its law.
+PlantedTrace planted_h100(std::vector<PlantedSetting> settings) {
+  return {.truth = cost_model_of(h100(), *speculation::find_model_shape("Llama-3.2-1B"), WeightType::bf16,
+                                 &current_engine()),
+          .settings = std::move(settings),
+          .device = h100().name,
+          .rounds_per_setting = 30};
+}
+
 /// Compares with the means of the planted times, which noise and outliers make longer than the truth.
 void expect_prices(const Prices& found, Prices truth, const PlantedTrace& planted, double tolerance,
                    double context) {
   const double factor = mean_factor(planted);
-  const auto lengthen = [factor](AffineTime& time) {
-    time.ns *= factor;
-    time.ns_per_context_row *= factor;
-  };
-  lengthen(truth.target_step);
+  truth.target_step *= factor;
   for (DraftPrices& draft : truth.drafts) {
-    lengthen(draft.step);
-    for (AffineTime& verify : draft.verify) lengthen(verify);
+    draft.step *= factor;
+    for (AffineTime& verify : draft.verify) verify *= factor;
   }
   EXPECT_NEAR(found.target_step.at(context) / truth.target_step.at(context), 1.0, tolerance);
   EXPECT_NEAR(found.round_ns / (factor * truth.round_ns), 1.0, 0.03);
@@ -383,12 +392,7 @@ TEST(NormalNumbers, AreTheSameWhenTheyAreKept) {
 }
 
 TEST_F(PlantedFit, KernelsThatStartEarlyCostNoMoreThanOthers) {
-  const GpuSpecification gpu = find_gpu("H100-SXM5-80GB").value();
-  PlantedTrace planted{.truth = cost_model_of(gpu, *speculation::find_model_shape("Llama-3.2-1B"),
-                                              WeightType::bf16, &current_engine()),
-                       .settings = {{0, 0}, {4, 4}},
-                       .device = gpu.name};
-  planted.rounds_per_setting = 30;
+  PlantedTrace planted = planted_h100({{0, 0}, {4, 4}});
   const CostFit one_by_one = fit(planted);
   for (const std::int64_t early_ns : {1'000, 20'000}) {
     planted.early_ns = early_ns;
@@ -432,13 +436,7 @@ TEST_F(PlantedFit, LaunchesLayersForPlannedRowsWhereTheEngineDoes) {
 }
 
 TEST_F(PlantedFit, OneWidthLeavesTheOthersToThePrior) {
-  const GpuSpecification gpu = find_gpu("H100-SXM5-80GB").value();
-  PlantedTrace planted{.truth = cost_model_of(gpu, *speculation::find_model_shape("Llama-3.2-1B"),
-                                              WeightType::bf16, &current_engine()),
-                       .settings = {{0, 0}, {4, 4}},
-                       .device = gpu.name};
-  planted.rounds_per_setting = 30;
-  const CostFit found = fit(planted, gpu);
+  const CostFit found = fit(planted_h100({{0, 0}, {4, 4}}), h100());
   EXPECT_TRUE(found.report.has_gpu_prior);
   const auto source = [&](std::size_t parameter) { return found.report.parameters[parameter].source; };
   EXPECT_EQ(source(layer_width_parameter(0)), ParameterSource::trace);
@@ -449,21 +447,16 @@ TEST_F(PlantedFit, OneWidthLeavesTheOthersToThePrior) {
 }
 
 TEST_F(PlantedFit, KernelsOfAGpuAreFittedAroundItsSpecification) {
-  const GpuSpecification gpu = find_gpu("H100-SXM5-80GB").value();
-  PlantedTrace planted{.truth = cost_model_of(gpu, *speculation::find_model_shape("Llama-3.2-1B"),
-                                              WeightType::bf16, &current_engine()),
-                       .settings = {{0, 0}, {2, 2}, {4, 7}},
-                       .device = gpu.name,
-                       .outliers = 0.0};
-  planted.rounds_per_setting = 30;
+  PlantedTrace planted = planted_h100({{0, 0}, {2, 2}, {4, 7}});
+  planted.outliers = 0.0;
   planted.truth.values[launch_parameter(speculation::Operation::down)] *=
       1.5;  // The engine differs from the specification.
   planted.truth.values[launch_parameter(speculation::Operation::small)] *= 0.5;
-  const CostFit found = fit(planted, gpu);
+  const CostFit found = fit(planted, h100());
   expect_prices(typical(found.model), typical(planted.truth), planted, 0.03, 100.0);
   for (std::size_t i = 0; i < speculation::product_count; ++i)
     EXPECT_GE(found.model.values[per_byte_parameter(static_cast<speculation::Operation>(i))],
-              1.0 / gpu.bandwidth_gb_s);
+              1.0 / h100().bandwidth_gb_s);
   EXPECT_GT(found.model.values[launch_parameter(speculation::Operation::down)],
             1.2 * found.model.values[launch_parameter(speculation::Operation::gate_up)]);
 }

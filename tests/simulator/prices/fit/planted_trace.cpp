@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "planted_trace.h"
 
+#include <draftscope/speculation/model_shape_json.h>
 #include <draftscope/traces/writer.h>
 #include <gtest/gtest.h>
 
@@ -20,7 +21,6 @@ class Planter {
  public:
   Planter(const PlantedTrace& planted, traces::Writer& writer) : planted_(planted), writer_(writer) {
     Scenario scenario = fitted_scenario(planted.truth);
-    scenario.with_stalls = false;
     CostModel without_start = planted.truth;
     without_start.values[draft_start_parameter] = 0.0;  // Otherwise it is in the prices of verifications.
     prices_ = prices(without_start, scenario).value();
@@ -194,18 +194,10 @@ double mean_factor(const PlantedTrace& planted) {
 void write_planted_trace(const PlantedTrace& planted, const std::filesystem::path& path) {
   const ModelShape& shape = planted.truth.shape;
   const traces::Meta meta{
-      {"device", planted.device},
-      {"dtype", std::string(weight_type_name(planted.truth.weights))},
-      {"model", shape.name},
-      {"tool_version", planted.version},
-      {"max_tokens", "1000"},
-      {"cache_rows", "4096"},
-      {"temperature", "0"},
-      {"model_shape",
-       fmt::format(
-           R"({{"eos_tokens":[],"n_layers":{},"d_model":{},"n_heads":{},"n_kv_heads":{},"head_dim":{},"d_ff":{},"vocab":{}}})",
-           shape.n_layers, shape.d_model, shape.n_heads, shape.n_kv_heads, shape.head_dim, shape.d_ff,
-           shape.vocab)}};
+      {"device", planted.device}, {"dtype", std::string(weight_type_name(planted.truth.weights))},
+      {"model", shape.name},      {"tool_version", planted.version},
+      {"max_tokens", "1000"},     {"cache_rows", "4096"},
+      {"temperature", "0"},       {"model_shape", speculation::recorded_shape_json(shape)}};
   auto writer = traces::Writer::create(path, meta, {.overwrite = true});
   ASSERT_TRUE(writer) << writer.error().message;
   Planter planter(planted, **writer);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Products by number type, host time outside passes, and drafts whose cost is an input.
+#include <draftscope/base/statistics.h>
 #include <draftscope/speculation/published_models.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -29,12 +30,6 @@ Prices priced(const CostModel& model, const Scenario& scenario) {
   return result.value_or(Prices{});
 }
 
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const std::size_t middle = values.size() / 2;
-  return values.size() % 2 == 1 ? values[middle] : 0.5 * (values[middle - 1] + values[middle]);
-}
-
 TEST(NumberTypeLaws, AGpuThatWasNotFittedHasTheMedianOfItsFamilyAndIsLessSure) {
   for (const MemoryFamily family : {MemoryFamily::hbm, MemoryFamily::gddr})
     for (const WeightType type : {WeightType::fp8, WeightType::nvfp4}) {
@@ -56,8 +51,8 @@ TEST(NumberTypeLaws, AGpuThatWasNotFittedHasTheMedianOfItsFamilyAndIsLessSure) {
               "mine.json")
               .value();
       const ProductLaw law = unknown.products(type);
-      EXPECT_NEAR(law.t0_us, median(t0), 0.01);
-      EXPECT_NEAR(law.efficiency, median(efficiency), 0.01);
+      EXPECT_NEAR(law.t0_us, mean_median(t0), 0.01);
+      EXPECT_NEAR(law.efficiency, mean_median(efficiency), 0.01);
       EXPECT_GT(law.t0_sigma, widest);
       EXPECT_EQ(law.calibration, Calibration::family);
     }

@@ -96,7 +96,7 @@ TEST(DraftedPositions, TakeWhatAnotherRunSawWhereTheySawNothing) {
 TEST(DraftedTable, KeepsWhatWasSeenAndDrawsTheRestAsTheModelSays) {
   const traces::Prompt prompt{.tokens = {1, 2, 3}};
   std::vector<traces::Round> rounds{{.root_position = 3}};
-  const AcceptanceModel model{.acceptance = {0.7, 0.7}, .stay = {0.5, 0.5}, .start = {0.5, 0.5}};
+  const AcceptanceModel model = iid_acceptance(0.7);
   DraftedPositions positions;
   for (int i = 0; i < 6000; ++i)
     positions.push_back(i % 3 == 0   ? DraftedPosition{accepted, 0.9}

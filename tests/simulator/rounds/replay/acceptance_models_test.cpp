@@ -9,10 +9,6 @@
 namespace draftscope::simulator {
 namespace {
 
-AcceptanceModel iid(double alpha) {
-  return {.acceptance = {alpha, alpha}, .stay = {0.5, 0.5}, .start = {0.5, 0.5}};
-}
-
 /// Draws whether each position of a text would be accepted under the model.
 std::vector<bool> draw(const AcceptanceModel& model, std::size_t positions, std::mt19937& random) {
   std::uniform_real_distribution<double> uniform;
@@ -37,23 +33,36 @@ AcceptanceBits show(const std::vector<bool>& bits, std::int32_t length, std::int
   return shown;
 }
 
+/// Tokens of a round in a long text.
+double expected_tokens_per_round(const AcceptanceModel& model, std::int32_t length) {
+  const RoundStatistics statistics =
+      expected_statistics(model, {.exit = 1, .length = length, .tokens = 1'000'000});
+  return static_cast<double>(statistics.tokens) / static_cast<double>(statistics.rounds);
+}
+
+/// Tokens of a round by Leviathan et al. 2023, eq. 1, as a sum.
+double leviathan(double alpha, std::int32_t length) {
+  double tokens = 0.0;
+  for (std::int32_t k = 0; k <= length; ++k) tokens += std::pow(alpha, k);
+  return tokens;
+}
+
 TEST(AcceptanceModels, IidIsLeviathans) {
-  // The value follows from Leviathan et al. 2023, eq. 1.
-  EXPECT_NEAR(expected_tokens_per_round(iid(0.8), 4), 3.361600, 1e-9);
-  EXPECT_NEAR(expected_tokens_per_round(iid(0.6), 5), 2.383360, 1e-9);
-  EXPECT_NEAR(expected_tokens_per_round(iid(0.9), 7), 5.695328, 1e-6);
-  EXPECT_NEAR(expected_tokens_per_round(iid(0.7), 3), 2.533000, 1e-9);
-  for (double alpha = 0.0; alpha < 1.0; alpha += 0.125)
+  constexpr double rounding = 2e-4;  // The number of rounds is a whole one.
+  EXPECT_NEAR(expected_tokens_per_round(iid_acceptance(0.8), 4), 3.361600, rounding);
+  EXPECT_NEAR(expected_tokens_per_round(iid_acceptance(0.6), 5), 2.383360, rounding);
+  EXPECT_NEAR(expected_tokens_per_round(iid_acceptance(0.9), 7), 5.695328, rounding);
+  EXPECT_NEAR(expected_tokens_per_round(iid_acceptance(0.7), 3), 2.533000, rounding);
+  for (double alpha = 0.0; alpha <= 1.0; alpha += 0.125)
     for (std::int32_t length = 0; length < 20; ++length)
-      EXPECT_NEAR(expected_tokens_per_round(iid(alpha), length),
-                  (1.0 - std::pow(alpha, length + 1)) / (1.0 - alpha), 1e-9);
-  EXPECT_NEAR(expected_tokens_per_round(iid(1.0), 6), 7.0, 1e-12);
+      EXPECT_NEAR(expected_tokens_per_round(iid_acceptance(alpha), length), leviathan(alpha, length),
+                  rounding);
 }
 
 TEST(AcceptanceModels, IidOfAStatedRateGivesTheRateBack) {
   for (double alpha = 0.0; alpha <= 1.0; alpha += 0.0625)
     for (std::int32_t length = 1; length < 20; ++length) {
-      const double rate = (expected_tokens_per_round(iid(alpha), length) - 1.0) / length;
+      const double rate = (leviathan(alpha, length) - 1.0) / length;
       const auto model = iid_acceptance_of_rate(rate, length);
       ASSERT_TRUE(model);
       EXPECT_NEAR(model->acceptance[0], alpha, 1e-9) << length;
@@ -145,8 +154,8 @@ TEST(AcceptanceModels, PredictOtherLengthsBetterThanIid) {
 }
 
 TEST(AcceptanceModels, StatisticsAddUp) {
-  const RoundStatistics statistics =
-      expected_statistics(iid(0.8), {.exit = 3, .length = 4, .tokens = 33616, .first_context = 100});
+  const RoundStatistics statistics = expected_statistics(
+      iid_acceptance(0.8), {.exit = 3, .length = 4, .tokens = 33616, .first_context = 100});
   EXPECT_EQ(statistics.rounds, 10000);
   EXPECT_EQ(statistics.drafted, 40000);
   EXPECT_EQ(statistics.accepted, 23616);
@@ -154,7 +163,8 @@ TEST(AcceptanceModels, StatisticsAddUp) {
   EXPECT_EQ(statistics.drafts[0].verify[5].passes, 10000);
   EXPECT_NEAR(static_cast<double>(statistics.drafts[0].verify[5].context) / 10000.0, 100.0 + 33616.0 / 2,
               3.0);
-  const RoundStatistics vanilla = expected_statistics(iid(0.8), {.tokens = 50, .first_context = 10});
+  const RoundStatistics vanilla =
+      expected_statistics(iid_acceptance(0.8), {.tokens = 50, .first_context = 10});
   EXPECT_EQ(vanilla.target_steps.passes, 50);
   EXPECT_EQ(vanilla.target_steps.context, 50 * 10 + 49 * 50 / 2);
 }
@@ -180,7 +190,7 @@ TEST(ExpectedStatistics, NeverGiveARoundMoreThanItsDraftAndTheBonusToken) {
     for (std::int32_t length = 0; length < 9; ++length)
       for (std::int64_t tokens = 1; tokens < 60; ++tokens) {
         const RoundStatistics statistics =
-            expected_statistics(iid(alpha), {.exit = 3, .length = length, .tokens = tokens});
+            expected_statistics(iid_acceptance(alpha), {.exit = 3, .length = length, .tokens = tokens});
         EXPECT_LE(statistics.tokens, statistics.rounds * (length + 1))
             << alpha << ' ' << length << ' ' << tokens;
         EXPECT_LE(statistics.rounds, tokens);

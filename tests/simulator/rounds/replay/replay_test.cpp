@@ -67,19 +67,18 @@ void expect_row(const KnownRound& known, const DraftOutcome& outcome) {
   EXPECT_EQ(known.round.drafted, outcome.drafted);
   EXPECT_EQ(known.round.tree_depth, outcome.steps());
   EXPECT_EQ(static_cast<std::int32_t>(known.draft_tokens.size()), outcome.drafted);
-  std::vector<std::int32_t> depths;
+  std::int32_t index = 0;
   std::int32_t accepted = 0;
   for (const traces::DraftToken& token : known.draft_tokens) {
     const auto parent = static_cast<std::size_t>(token.parent);
-    EXPECT_EQ(token.index, static_cast<std::int32_t>(depths.size()));
+    EXPECT_EQ(token.index, index++);
     EXPECT_LT(token.parent, token.index);
     EXPECT_EQ(token.tested, token.parent < 0 || known.draft_tokens[parent].accepted);
     EXPECT_TRUE(token.tested || !token.accepted);
-    depths.push_back(token.parent < 0 ? 1 : depths[parent] + 1);
     accepted += token.accepted ? 1 : 0;
   }
   EXPECT_EQ(accepted, outcome.accepted);
-  EXPECT_EQ(depths.empty() ? 0 : *std::max_element(depths.begin(), depths.end()), outcome.steps());
+  EXPECT_EQ(traces::tree_depth(known.draft_tokens), outcome.steps());
 }
 
 /// Whether the last accepted token was not the first of its step.
@@ -90,7 +89,7 @@ bool accepts_sibling(const ShadowTable& table, const ReplayedRound& round) {
 
 TEST(Replay, IsWhatDecodingStepByStepDoes) {
   std::int64_t bounded = 0;
-  std::int64_t rounds = 0;
+  std::int64_t exact = 0;
   std::int64_t accepted_siblings = 0;
   for (unsigned seed = 1; seed <= 600; ++seed) {
     Case made = random_case(seed);
@@ -102,33 +101,32 @@ TEST(Replay, IsWhatDecodingStepByStepDoes) {
     ErraticPolicy policy(seed, seed % 3 == 0, has_trees);
     const ToyDecoding decoded = decode(made.model, made.prompt, policy, made.conditions);
     ASSERT_EQ(decoded.text, table.text) << "seed " << seed;
-    made.conditions.may_end_off_text = true;
-    for (const Waste heard : {Waste::least, Waste::most}) {
-      const auto replayed = replay_rounds(table, policy, made.conditions, heard);
-      ASSERT_EQ(replayed.size(), decoded.rounds.size()) << "seed " << seed;
-      for (std::size_t i = 0; i < replayed.size(); ++i) {
-        const ReplayedRound& round = replayed[i];
-        const ToyRound& real = decoded.rounds[i];
-        ASSERT_EQ(round.root_position, real.root_position) << "seed " << seed;
-        EXPECT_EQ(round.emitted, real.emitted) << "seed " << seed;
-        EXPECT_GE(real.outcome.drafted, round.least.drafted) << "seed " << seed << " round " << i;
-        EXPECT_LE(real.outcome.drafted, round.most.drafted) << "seed " << seed << " round " << i;
-        if (round.status == AnswerStatus::exact) {
-          EXPECT_EQ(round.least, real.outcome) << "seed " << seed;
-          expect_row(known_round(table, made.conditions, round, static_cast<std::int32_t>(i)), real.outcome);
-        }
-        if (round.least.accepted == round.most.accepted) {
-          EXPECT_EQ(round.least.accepted, real.outcome.accepted) << "seed " << seed;
-        }
-        accepted_siblings += real.outcome.siblings > 0 && accepts_sibling(table, round) ? 1 : 0;
-        EXPECT_NE(round.status, AnswerStatus::approximate);
-        bounded += round.status == AnswerStatus::bounded ? 1 : 0;
-        ++rounds;
+    const auto replayed = replay_rounds(table, policy, made.conditions);
+    ASSERT_EQ(replayed.size(), decoded.rounds.size()) << "seed " << seed;
+    for (std::size_t i = 0; i < replayed.size(); ++i) {
+      const ReplayedRound& round = replayed[i];
+      const ToyRound& real = decoded.rounds[i];
+      ASSERT_EQ(round.root_position, real.root_position) << "seed " << seed;
+      EXPECT_EQ(round.emitted, real.emitted) << "seed " << seed;
+      EXPECT_LE(real.outcome.drafted, round.most.drafted) << "seed " << seed << " round " << i;
+      if (round.least.accepted == round.most.accepted) {
+        EXPECT_EQ(round.least.accepted, real.outcome.accepted) << "seed " << seed;
+      }
+      accepted_siblings += real.outcome.siblings > 0 && accepts_sibling(table, round) ? 1 : 0;
+      EXPECT_NE(round.status, AnswerStatus::approximate);
+      bounded += round.status == AnswerStatus::bounded ? 1 : 0;
+      // Such a draft may have stopped at an end token that the text does not have.
+      if (round.may_end_early && real.outcome.drafted < round.least.drafted) continue;
+      EXPECT_GE(real.outcome.drafted, round.least.drafted) << "seed " << seed << " round " << i;
+      if (round.status == AnswerStatus::exact) {
+        EXPECT_EQ(round.least, real.outcome) << "seed " << seed;
+        expect_row(known_round(table, made.conditions, round, static_cast<std::int32_t>(i)), real.outcome);
+        ++exact;
       }
     }
   }
-  EXPECT_GT(bounded, 100);
-  EXPECT_GT(rounds - bounded, 1000);
+  EXPECT_GT(bounded, 50);
+  EXPECT_GT(exact, 500);
   EXPECT_GT(accepted_siblings, 100);
 }
 

@@ -87,6 +87,16 @@ template <typename Source>
   return nullptr;
 }
 
+/// Row with this key; a row without title or value if the catalogue has none.
+template <typename Source>
+[[nodiscard]] const FigureOf<Source>& figure_at(std::span<const FigureOf<Source>> catalogue,
+                                                std::string_view key) {
+  static const FigureOf<Source> none{.format = FigureFormat::text,
+                                     .get = [](const Source&) { return FigureValue(); }};
+  const FigureOf<Source>* figure = find_figure(catalogue, key);
+  return figure == nullptr ? none : *figure;
+}
+
 // Catalogue of all measured figures: those of a run, and those of a run by a publication's convention.
 // (Predicted figures are in answer_figures.h.) To add a figure, add one row: JSON, CSV, the tables of
 // cli/OUTPUT.md and the app's table of runs then have it. A text table shows it if its key is in

@@ -104,9 +104,8 @@ struct Acceptance {
 // DEL's code also counts tokens after the text's end. Vanilla decoding has eTPL = 1 / L.
 
 struct LoadedLayers {
-  std::int32_t n_layers = 0;         ///< L
-  double loaded_layers = 0.0;        ///< Layers loaded over all rounds.
-  std::int64_t verified_tokens = 0;  ///< As M counts them.
+  std::int32_t n_layers = 0;   ///< L
+  double loaded_layers = 0.0;  ///< Layers loaded over all rounds.
 
   std::optional<double> etpl;         ///< Mean of the requests' eTPL, as DEL reports it.
   std::optional<double> etpl_pooled;  ///< All tokens / all loaded layers.
@@ -117,9 +116,6 @@ struct LoadedLayers {
 /// Number of layers L of the recording's model: from its layer sets, else from meta; 0 if the file does not
 /// say.
 [[nodiscard]] std::int32_t model_layers(const traces::Recording& recording);
-
-/// Number of layers that one draft step with this mask loads: kept sublayers / 2.
-[[nodiscard]] double layers_per_step(const traces::LayerSet& layer_set);
 
 [[nodiscard]] LoadedLayers loaded_layers(const RunRows& run, const traces::Recording& recording);
 
@@ -276,7 +272,5 @@ struct RecordingFigures {
 [[nodiscard]] RecordingFigures measure(const traces::Recording& recording,
                                        std::span<const traces::Span> phase_spans = {},
                                        std::span<const DeviceInterval> device_intervals = {});
-
-[[nodiscard]] RunBreakdown run_breakdown(const RunRows& run);
 
 }  // namespace draftscope::simulator

@@ -67,6 +67,9 @@ struct MeasuredRecording {
 /// Meta value of a key; empty if there is none.
 [[nodiscard]] std::string meta_value(const traces::Meta& meta, const std::string& key);
 
+/// Whether the recording has times of the layers or operations within a phase (`--level`).
+[[nodiscard]] bool has_layer_times(const traces::Meta& meta);
+
 /// Number of rows that the writer dropped because its queue was full ("spans" → 12), for tables that lost
 /// some.
 [[nodiscard]] std::map<std::string, std::int64_t> dropped_rows(const traces::Meta& meta);
@@ -147,10 +150,6 @@ struct OtherStated {
 
 /// Whether the file contains a prediction (predicted_trace.h) and no measurement.
 [[nodiscard]] bool is_predicted(const traces::Meta& meta);
-
-/// Describes a prediction and its certainty: "predicted from run.dstrace, machine: H200; …". Empty for a
-/// recording.
-[[nodiscard]] std::string prediction_note(const traces::Meta& meta);
 
 /// Sentence about requests whose output an earlier request of the run had given, if they yield at least a
 /// quarter more tokens a round than it did: drafts from texts that a run keeps know them. Empty otherwise.

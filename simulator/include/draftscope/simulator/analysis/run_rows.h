@@ -108,6 +108,11 @@ struct RoundStatistics {
 /// Counts a verification of `rows` rows that was planned for `planned` rows.
 void count_planned(DraftStatistics& draft, std::int32_t rows, std::int32_t planned);
 
+/// Adds the passes of a drafting round: `steps` draft steps with `exit` from `root_position` on, and their
+/// verification of `rows` ≥ 2 rows, which was planned for `planned` rows.
+void add_passes(RoundStatistics& statistics, std::int32_t exit, std::int64_t root_position,
+                std::int64_t steps, std::int32_t rows, std::int32_t planned);
+
 /// Adds `b` to `a`, per exit.
 void add(RoundStatistics& a, const RoundStatistics& b);
 [[nodiscard]] RoundStatistics sum_of(const std::vector<RoundStatistics>& requests);

@@ -24,6 +24,11 @@ struct AffineTime {
   [[nodiscard]] double of(const PassCount& passes) const {
     return static_cast<double>(passes.passes) * ns + static_cast<double>(passes.context) * ns_per_context_row;
   }
+  AffineTime& operator*=(double factor) {
+    ns *= factor;
+    ns_per_context_row *= factor;
+    return *this;
+  }
   friend bool operator==(const AffineTime&, const AffineTime&) = default;
 };
 

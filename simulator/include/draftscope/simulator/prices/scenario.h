@@ -178,9 +178,6 @@ struct Scenario {
   /// Maximum context, in K/V rows. Notes compare it with the measured contexts. In the eager regimes it is
   /// where the maximum over the host's and the GPU's time is decided, which is not affine.
   double context = 1024.0;
-  /// Whether prices are means, with the recording's stalls spread over all passes; else they are typical
-  /// (median) times.
-  bool with_stalls = true;
   /// Element i is priced as Prices::drafts[i + 1]; empty = the exits 1 … n_layers − 1.
   std::vector<speculation::DraftSublayers> drafts;
   std::vector<AuxiliaryPass> auxiliary_passes;  ///< Priced as Prices::auxiliary.
