@@ -46,9 +46,7 @@ std::vector<std::string> reasons(const Answer& answer, const MeasuredSetting& ru
     lines.push_back(fmt::format("the fit is off by {} at half of the kinds of passes and by {} at one in ten",
                                 percent_text(fit.pass_residual_p50, 0),
                                 percent_text(fit.pass_residual_p90, 0)));
-  const std::string level = meta_value(meta, "level");
-  if (level != "layers" && level != "ops")
-    lines.emplace_back("times of layers were not recorded (--level layers)");
+  if (!has_layer_times(meta)) lines.emplace_back("times of layers were not recorded (--level layers)");
   if (meta_value(meta, "repeats") == "1") lines.emplace_back("there is only one repeat (--repeats 3)");
   if (answer.source != RoundSource::recorded)
     lines.push_back(fmt::format("rounds are {}", round_source_name(answer.source)));

@@ -146,23 +146,24 @@ std::vector<FigureOf<Answer>> make_answers() {
   };
 }
 
-std::vector<FigureOf<PredictedDecoding>> make_predicted() {
-  using Of = PredictedDecoding;
+std::vector<FigureOf<Answer>> make_predicted() {
+  using Of = Answer;
   return {
-      row<Of>("speedup", [](const Of& of) { return of.speedup; }),
-      row<Of>("speedup_min_drafted", [](const Of& of) { return of.speedup_min_drafted; }),
-      row<Of>("speedup_max_drafted", [](const Of& of) { return of.speedup_max_drafted; }),
-      row<Of>("interval_80", [](const Of& of) { return figure_value(of.interval_80); }),
-      row<Of>("interval_95", [](const Of& of) { return figure_value(of.interval_95); }),
-      row<Of>("no_interval_reason", [](const Of& of) { return of.no_interval_reason; }),
+      row<Of>("speedup", [](const Of& of) { return of.speedup.middle(); }),
+      row<Of>("speedup_min_drafted", [](const Of& of) { return of.speedup.min_drafted.value; }),
+      row<Of>("speedup_max_drafted",
+              [](const Of& of) { return of.speedup.max_drafted.value_or(of.speedup.min_drafted).value; }),
+      answer_figure("interval_80"),
+      answer_figure("interval_95"),
+      answer_figure("no_interval_reason"),
       row<Of>("status", [](const Of& of) { return std::string(answer_status_name(of.status)); }),
       row<Of>("rounds_source", [](const Of& of) { return std::string(round_source_name(of.source)); }),
-      row<Of>("target_step_ns", [](const Of& of) { return of.vanilla_step_ns; }),
-      row<Of>("draft_step_ns", [](const Of& of) { return of.draft_step_ns; }),
-      row<Of>("verify_ns", [](const Of& of) { return of.verify_ns; }),
-      row<Of>("tokens_per_round", [](const Of& of) { return of.mean_accepted_length; }),
-      row<Of>("decode_tokens_per_second", [](const Of& of) { return of.tokens_per_second; }),
-      row<Of>("vanilla_decode_tokens_per_second", [](const Of& of) { return of.vanilla_tokens_per_second; }),
+      answer_figure("target_step_ns"),
+      row<Of>("draft_step_ns", [](const Of& of) { return of.draft_step_ns(); }),
+      row<Of>("verify_ns", [](const Of& of) { return of.verify_ns(); }),
+      answer_figure("tokens_per_round"),
+      answer_figure("decode_tokens_per_second"),
+      answer_figure("vanilla_decode_tokens_per_second"),
   };
 }
 
@@ -205,10 +206,7 @@ std::span<const FigureOf<Answer>> answer_figures() {
 }
 
 const FigureOf<Answer>& answer_figure(std::string_view key) {
-  static const FigureOf<Answer> none{"", "",           "",
-                                     "", Format::text, [](const Answer&) { return FigureValue(); }};
-  const FigureOf<Answer>* figure = find_figure(answer_figures(), key);
-  return figure == nullptr ? none : *figure;
+  return figure_at(answer_figures(), key);
 }
 
 std::span<const std::string_view> answer_table() {
@@ -219,8 +217,8 @@ std::span<const std::string_view> answer_price_table() {
   return price_keys;
 }
 
-std::span<const FigureOf<PredictedDecoding>> predicted_decoding_figures() {
-  static const std::vector<FigureOf<PredictedDecoding>> list = make_predicted();
+std::span<const FigureOf<Answer>> predicted_decoding_figures() {
+  static const std::vector<FigureOf<Answer>> list = make_predicted();
   return list;
 }
 

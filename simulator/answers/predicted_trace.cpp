@@ -28,41 +28,24 @@ traces::LayerSet exit_mask(std::int32_t exit, std::int32_t n_layers, std::string
   return set_without(exit, n_layers, n_layers, exit, std::move(origin));
 }
 
-/// Sublayers that drafts of predicted rounds run, as rows of the trace.
-class PredictedMasks {
- public:
-  /// All arguments must outlive this object.
-  PredictedMasks(const traces::Recording& recording, std::int32_t asked_layers);
-
-  /// Mask of a round of `rounds`; n_layers is 0 if no model drafted. Errors: the skipped sublayers of a draft
-  /// are unknown for a model with another number of layers, unless it is an exit.
-  [[nodiscard]] Result<traces::LayerSet> mask_of(const StrategyRounds& rounds, const KnownRound& round) const;
-
- private:
-  std::unordered_map<traces::LayerSetId, const traces::LayerSet*> recorded_;
-  std::int32_t asked_layers_;
-};
-
-PredictedMasks::PredictedMasks(const traces::Recording& recording, std::int32_t asked_layers)
-    : asked_layers_(asked_layers) {
-  for (const traces::LayerSet& set : recording.layer_sets) recorded_.emplace(set.id, &set);
-}
-
-Result<traces::LayerSet> PredictedMasks::mask_of(const StrategyRounds& rounds,
-                                                 const KnownRound& round) const {
+/// The sublayers that the round's draft of an `asked_layers` deep model runs, as a row of the trace; n_layers
+/// is 0 if no model drafted. `recorded_sets` are the recording's. Errors: the skipped sublayers of a draft
+/// are unknown for a model with another number of layers, unless it is an exit.
+Result<traces::LayerSet> mask_of(const LayerSetsById& recorded_sets, std::int32_t asked_layers,
+                                 const StrategyRounds& rounds, const KnownRound& round) {
   if (round.draft_steps == 0) return traces::LayerSet{};
-  const auto found = recorded_.find(round.round.layer_set_id);
-  const traces::LayerSet* const recorded = found == recorded_.end() ? nullptr : found->second;
-  if (recorded != nullptr && recorded->n_layers == asked_layers_) return *recorded;
+  const auto found = recorded_sets.find(round.round.layer_set_id);
+  const traces::LayerSet* const recorded = found == recorded_sets.end() ? nullptr : found->second;
+  if (recorded != nullptr && recorded->n_layers == asked_layers) return *recorded;
   const std::string origin = recorded != nullptr ? recorded->origin : "replay";
   const auto place = static_cast<std::size_t>(round.draft) - 1;
-  if (place >= rounds.drafts.size()) return exit_mask(round.draft, asked_layers_, origin);
+  if (place >= rounds.drafts.size()) return exit_mask(round.draft, asked_layers, origin);
   const speculation::DraftSublayers& sublayers = rounds.drafts[place];
   const bool was_exit = recorded == nullptr || recorded->exit_layer == round.draft;
   if (!was_exit || sublayers.attention != sublayers.mlp)
     return fail("strategy {}: which of {} layers its drafts would skip is not known, expected exits",
-                rounds.strategy, asked_layers_);
-  return exit_mask(sublayers.attention, asked_layers_, origin);
+                rounds.strategy, asked_layers);
+  return exit_mask(sublayers.attention, asked_layers, origin);
 }
 
 /// Vanilla decoding of a known text: one target step per token.
@@ -99,15 +82,9 @@ PrefillTimes recorded_prefills(const traces::Recording& recording) {
 /// Parameters of "layerskip:exit=4,gamma=6" as the engine writes them, without values that were not given.
 std::string parameters_json(std::string_view specification) {
   nlohmann::ordered_json json = nlohmann::ordered_json::object();
-  const std::size_t colon = specification.find(':');
-  std::string_view rest = colon == std::string_view::npos ? "" : specification.substr(colon + 1);
-  while (!rest.empty()) {
-    const std::string_view item = rest.substr(0, rest.find(','));
-    rest.remove_prefix(std::min(item.size() + 1, rest.size()));
-    const std::string_view value = item.substr(std::min(item.find('=') + 1, item.size()));
+  for (const auto& [name, value] : given_parameters(specification)) {
     const auto number = nlohmann::ordered_json::parse(value, nullptr, false);
-    json[std::string(item.substr(0, item.find('=')))] =
-        number.is_number() ? number : nlohmann::ordered_json(value);
+    json[std::string(name)] = number.is_number() ? number : nlohmann::ordered_json(value);
   }
   return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
@@ -270,15 +247,17 @@ void put_own_ratios(double own_ratio, KnownRun& known) {
   known.prices.rest_ratio = is_split ? rest_ns / sum.control_ns : own_ratio;
 }
 
-/// Prepares a run; `accept_share` and the masks are the recording's.
+/// Prepares a run; `accept_share` is the recording's.
 Result<KnownRun> known_run(const WhatIf& what_if, const PredictedRun& run, const Machine& machine,
-                           const PredictedMasks& masks, double accept_share) {
+                           double accept_share) {
   KnownRun known{.run = &run, .requests = {}, .masks = {}, .prices = {}};
   DRAFTSCOPE_TRY_ASSIGN(known.requests, known_rounds(what_if.trained(), run.rounds));
   for (const KnownRequest& request : known.requests) {
     std::vector<traces::LayerSet>& of_request = known.masks.emplace_back();
     for (const KnownRound& round : request.rounds) {
-      DRAFTSCOPE_TRY_ASSIGN(traces::LayerSet mask, masks.mask_of(run.rounds, round));
+      DRAFTSCOPE_TRY_ASSIGN(
+          traces::LayerSet mask,
+          mask_of(what_if.trained().layer_sets, machine.scenario.shape.n_layers, run.rounds, round));
       of_request.push_back(std::move(mask));
     }
   }
@@ -311,11 +290,10 @@ void write_vanilla(const std::vector<KnownRun>& runs, PredictionWriter& writer) 
 
 Result<void> write_predicted_trace(const WhatIf& what_if, const traces::Recording& recording,
                                    const PredictedTrace& trace, const std::filesystem::path& target) {
-  const PredictedMasks masks(recording, trace.machine.scenario.shape.n_layers);
   const double accept_share = recorded_accept_share(recording.rounds);
   std::vector<KnownRun> runs;
   for (const PredictedRun& run : trace.runs) {
-    DRAFTSCOPE_TRY_ASSIGN(KnownRun known, known_run(what_if, run, trace.machine, masks, accept_share));
+    DRAFTSCOPE_TRY_ASSIGN(KnownRun known, known_run(what_if, run, trace.machine, accept_share));
     runs.push_back(std::move(known));
   }
   DRAFTSCOPE_TRY_ASSIGN(traces::AtomicTrace file, traces::AtomicTrace::create(target, trace.overwrite));

@@ -114,17 +114,17 @@ std::string answers_table(std::span<const CheckedAnswer> answers, const Glyphs& 
                    printable(answer.strategy), factor(answer.measured.speedup, glyphs),
                    repeats_cell(answer.measured, glyphs)});
     if (answer.predicted) {
-      const simulator::PredictedDecoding& predicted = *answer.predicted;
+      const simulator::Answer& predicted = *answer.predicted;
       const auto error = [&](double mine, double truth) {
         return signed_percent(simulator::relative_error(mine, truth), glyphs);
       };
       for (std::string cell :
-           {factor(predicted.speedup, glyphs), signed_percent(answer.error(), glyphs),
-            range(predicted.interval_80, glyphs), range(predicted.interval_95, glyphs),
+           {factor(predicted.speedup.middle(), glyphs), signed_percent(answer.error(), glyphs),
+            range(predicted.speedup.interval_80(), glyphs), range(predicted.speedup.interval_95(), glyphs),
             inside_cell(answer.inside_80(), answer.inside_95(), glyphs),
-            error(predicted.vanilla_step_ns, answer.measured.vanilla_step_ns),
-            error(predicted.draft_step_ns, answer.measured.draft_step_ns),
-            error(predicted.verify_ns, answer.measured.verify_ns),
+            error(predicted.target_step_ns, answer.measured.vanilla_step_ns),
+            error(predicted.draft_step_ns(), answer.measured.draft_step_ns),
+            error(predicted.verify_ns(), answer.measured.verify_ns),
             fmt::format("{}, {}", round_source_name(predicted.source), answer_status_name(predicted.status)),
             std::string(round_match_name(answer.rounds.match))})
         table.add_cell(std::move(cell));
@@ -159,8 +159,8 @@ std::string answer_notes(std::span<const CheckedAnswer> answers) {
     if (!answer.rounds.first_difference.empty())
       add_once(lines,
                fmt::format("{}, {}: {}", answer.held_out, answer.strategy, answer.rounds.first_difference));
-    if (answer.predicted && !answer.predicted->no_interval_reason.empty())
-      add_once(lines, "no interval: " + answer.predicted->no_interval_reason);
+    if (answer.predicted && !answer.predicted->speedup.min_drafted.no_interval_reason.empty())
+      add_once(lines, "no interval: " + answer.predicted->speedup.min_drafted.no_interval_reason);
     for (const std::string& note : answer.notes)
       add_once(lines, fmt::format("{}, {}: {}", answer.held_out, answer.strategy, note));
   }

@@ -3,6 +3,7 @@
 
 #include <draftscope/base/number_text.h>
 #include <draftscope/simulator/analysis/figures.h>
+#include <draftscope/simulator/analysis/measured_recording.h>
 #include <draftscope/simulator/analysis/run_rows.h>
 #include <draftscope/simulator/answers/answer.h>
 #include <draftscope/simulator/rounds/strategy_rounds.h>
@@ -149,13 +150,6 @@ std::string_view only_category(std::span<const traces::Prompt> prompts) {
   return is_alone ? std::string_view(prompts.front().category) : std::string_view();
 }
 
-/// The recording level that splits passes into parts whose times add up, unless that was recorded.
-std::string_view finer_level(const traces::Meta& meta) {
-  const auto level = meta.find("level");
-  const bool is_fine = level != meta.end() && (level->second == "ops" || level->second == "layers");
-  return is_fine ? "" : "--level layers and ";
-}
-
 }  // namespace
 
 std::span<const ObjectionRow> objection_table() {
@@ -233,7 +227,7 @@ std::vector<std::string> what_to_record(const Advice& advice, const Machine& mac
     const std::array<std::pair<double, std::string>, 4> sources{
         {{budget.acceptance, more_prompts(advice)},
          {budget.fit, fmt::format("{}more --repeats: times of passes are most of the spread",
-                                  finer_level(recording.meta))},
+                                  has_layer_times(recording.meta) ? "" : "--level layers and ")},
          {budget.width, fmt::format("strategies that verify wider: beyond {} rows times are extrapolated",
                                     model.largest_rows)},
          {budget.transfer,

@@ -2,7 +2,6 @@
 #include "answers/uncertainty/pass_sums.h"
 
 #include <draftscope/base/parallel.h>
-#include <draftscope/base/quote.h>
 #include <algorithm>
 #include <limits>
 #include <string_view>
@@ -53,19 +52,8 @@ Result<void> check_requests(std::span<const PassCount> vanilla, std::span<const 
     if (status < AnswerStatus::approximate && request.tokens != steps && request.tokens + 1 != steps)
       return fail("setting, request {}: found {} tokens, expected {} or one less, as vanilla decoding emits",
                   i, request.tokens, steps);
-    for (const DraftStatistics& draft : request.drafts)
-      if (draft.exit < 1)
-        return fail("setting, request {}: found exit layer {}, expected 1 or more", i, draft.exit);
   }
   return {};
-}
-
-bool covers(const Prices& prices, PassKind kind) {
-  if (kind.exit == 0 || kind == host_time) return true;
-  if (kind.exit == auxiliary_pass) return static_cast<std::size_t>(kind.rows) < prices.auxiliary.size();
-  if (kind.exit < 0 || static_cast<std::size_t>(kind.exit) >= prices.drafts.size()) return false;
-  const DraftPrices& draft = prices.drafts[static_cast<std::size_t>(kind.exit)];
-  return kind.rows <= 1 || static_cast<std::size_t>(kind.rows) < draft.verify.size();
 }
 
 /// Price of a kind, which `prices` must cover.
@@ -83,14 +71,6 @@ AffineTime price_of(const Prices& prices, PassKind kind) {
     return {.ns = draft.planned_ns[static_cast<std::size_t>(std::ranges::find(row_steps, -kind.rows) -
                                                             row_steps.begin())]};
   return kind.rows == 1 ? draft.step : draft.verify[static_cast<std::size_t>(kind.rows)];
-}
-
-Result<void> check_prices(const Prices& prices, std::string_view name, std::span<const PassKind> kinds) {
-  for (const PassKind kind : kinds)
-    if (!covers(prices, kind))
-      return fail("prices of {}: found none of {} rows with exit layer {}, expected all that settings use",
-                  quote(name), kind.rows, kind.exit);
-  return {};
 }
 
 }  // namespace
@@ -166,7 +146,7 @@ Eigen::MatrixXd count_matrix(std::uint64_t seed, std::size_t draws, std::size_t 
 }
 
 Result<void> check_setting(std::span<const PassCount> vanilla, const SettingRounds& setting,
-                           const PredictionOptions& options) {
+                           const PricedMachine& machine, const PredictionOptions& options) {
   if (setting.status == AnswerStatus::invalid)
     return fail("setting: found status invalid, expected one whose text is the recorded one");
   if (options.draws < min_draws || options.draws > max_draws)
@@ -174,13 +154,15 @@ Result<void> check_setting(std::span<const PassCount> vanilla, const SettingRoun
   if (requests_with_tokens(vanilla).empty())
     return fail("setting: found no request with tokens, expected at least one");
   DRAFTSCOPE_TRY(check_requests(vanilla, setting.min_drafted, "fewest", setting.status));
-  if (setting.max_drafted.empty()) return {};
-  return check_requests(vanilla, setting.max_drafted, "most", setting.status);
-}
-
-Result<void> check_cover(const PricedMachine& machine, std::span<const PassKind> kinds) {
-  DRAFTSCOPE_TRY(check_prices(machine.prices, machine.name, kinds));
-  return machine.draws ? check_prices(machine.draws(0, {}), machine.name, kinds) : Result<void>();
+  if (!setting.max_drafted.empty())
+    DRAFTSCOPE_TRY(check_requests(vanilla, setting.max_drafted, "most", setting.status));
+  const Prices drawn = machine.draws ? machine.draws(0, {}) : machine.prices;
+  for (const auto* requests : {&setting.min_drafted, &setting.max_drafted})
+    for (const RoundStatistics& request : *requests) {
+      DRAFTSCOPE_TRY(check_covered(request, machine.prices));
+      DRAFTSCOPE_TRY(check_covered(request, drawn));
+    }
+  return {};
 }
 
 std::vector<std::size_t> requests_with_tokens(std::span<const PassCount> vanilla) {

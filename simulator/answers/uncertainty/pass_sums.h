@@ -45,12 +45,9 @@ struct PassSums {
 /// [draw][request]: how often each request was taken.
 [[nodiscard]] Eigen::MatrixXd count_matrix(std::uint64_t seed, std::size_t draws, std::size_t requests);
 
-/// Checks what predict_speedup() is given, but for the prices.
+/// Checks what predict_speedup() is given, and that the prices and their first draw cover it.
 [[nodiscard]] Result<void> check_setting(std::span<const PassCount> vanilla, const SettingRounds& setting,
-                                         const PredictionOptions& options);
-
-/// Checks that the prices, and the first draw of them, cover the kinds.
-[[nodiscard]] Result<void> check_cover(const PricedMachine& machine, std::span<const PassKind> kinds);
+                                         const PricedMachine& machine, const PredictionOptions& options);
 
 /// Indices of the requests that emitted a token in a round.
 [[nodiscard]] std::vector<std::size_t> requests_with_tokens(std::span<const PassCount> vanilla);

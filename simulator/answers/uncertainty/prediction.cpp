@@ -64,7 +64,6 @@ void put_stated_interval(const std::vector<double>& noise, const PredictionOptio
 Result<RatioEstimate> over_times(const Eigen::VectorXd& numerators, const PassSums* vanilla,
                                  const PassSums& passes, double unit_ns, const PricedMachine& machine,
                                  const PredictionOptions& options) {
-  DRAFTSCOPE_TRY(check_cover(machine, passes.kinds));
   const Eigen::VectorXd times = passes.sums * price_vector(machine.prices, passes.kinds);
   if (!is_time(numerators.array()) || !is_time(times.array()))
     return fail("prices of {}: a request's time is not positive, expected positive prices",
@@ -119,9 +118,13 @@ double PredictedRatio::lower() const {
   return max_drafted ? std::min(min_drafted.value, max_drafted->value) : min_drafted.value;
 }
 
+double PredictedRatio::middle() const {
+  return max_drafted ? 0.5 * (min_drafted.value + max_drafted->value) : min_drafted.value;
+}
+
 Result<PredictedRatio> predict_speedup(std::span<const PassCount> vanilla, const SettingRounds& setting,
                                        const PricedMachine& machine, const PredictionOptions& options) {
-  DRAFTSCOPE_TRY(check_setting(vanilla, setting, options));
+  DRAFTSCOPE_TRY(check_setting(vanilla, setting, machine, options));
   const std::vector<std::size_t> requests = requests_with_tokens(vanilla);
   const PassSums baseline = pass_sums(vanilla, requests);
   const Eigen::VectorXd vanilla_ns = baseline.sums * price_vector(machine.prices, baseline.kinds);
@@ -132,7 +135,7 @@ Result<PredictedRatio> predict_speedup(std::span<const PassCount> vanilla, const
 
 Result<PredictedRatio> predict_rate(std::span<const PassCount> vanilla, const SettingRounds& setting,
                                     const PricedMachine& machine, const PredictionOptions& options) {
-  DRAFTSCOPE_TRY(check_setting(vanilla, setting, options));
+  DRAFTSCOPE_TRY(check_setting(vanilla, setting, machine, options));
   return in_cases(setting, [&](std::span<const RoundStatistics> statistics) {
     std::vector<std::size_t> requests;
     for (std::size_t i = 0; i < statistics.size(); ++i)

@@ -56,14 +56,13 @@ constexpr double min_variance = 1e-26;
 
 Result<VarianceBudget> variance_budget(std::span<const PassCount> vanilla, const SettingRounds& setting,
                                        const PricedMachine& machine, const PredictionOptions& options) {
-  DRAFTSCOPE_TRY(check_setting(vanilla, setting, options));
+  DRAFTSCOPE_TRY(check_setting(vanilla, setting, machine, options));
   const std::vector<std::size_t> requests = requests_with_tokens(vanilla);
   if (requests.size() < min_clusters_for_interval)
     return fail("variance budget: found {} requests, expected at least {}", requests.size(),
                 min_clusters_for_interval);
   const PassSums baseline = pass_sums(vanilla, requests);
   const PassSums passes = pass_sums(setting.min_drafted, requests);
-  DRAFTSCOPE_TRY(check_cover(machine, passes.kinds));
 
   const auto draws = static_cast<std::size_t>(options.draws);
   const auto rows = static_cast<Index>(draws);

@@ -2,7 +2,6 @@
 #include "answers/validation/ask_question.h"
 
 #include <draftscope/base/quote.h>
-#include <draftscope/base/sha256.h>
 #include <draftscope/simulator/analysis/comparison.h>
 #include <draftscope/simulator/analysis/gpu.h>
 #include <draftscope/simulator/analysis/measured_recording.h>
@@ -57,6 +56,44 @@ std::optional<std::string> other_kind(const traces::Recording& learnt, const Run
   return std::move(comparison->difference);
 }
 
+/// The prompts of the rounds in the order of `what_if`.
+std::vector<const traces::Prompt*> prompts_of_rounds(const WhatIf& what_if, const StrategyRounds& rounds) {
+  std::vector<const traces::Prompt*> prompts;
+  if (rounds.source == RoundSource::replayed) {
+    const traces::Recording& recording = *what_if.trained().recording;
+    std::unordered_map<traces::PromptId, const traces::Prompt*> by_id;
+    for (const traces::Prompt& prompt : recording.prompts) by_id.emplace(prompt.id, &prompt);
+    std::unordered_map<traces::RequestId, const traces::Prompt*> of_request;
+    for (const traces::Request& request : recording.requests)
+      of_request.emplace(request.id, by_id[request.prompt_id]);
+    for (const ShadowTable& table : what_if.trained().texts().tables)
+      if (const traces::Prompt* prompt = of_request[table.request_id]; prompt != nullptr)
+        prompts.push_back(prompt);
+    return prompts;
+  }
+  // Recorded rounds have one request per prompt, in order of their start.
+  for (const RunRows& run : what_if.trained().runs) {
+    if (run.run->specification != rounds.strategy) continue;
+    for (const RequestRows& rows : first_repeat(run).requests) prompts.push_back(rows.prompt);
+    break;
+  }
+  return prompts;
+}
+
+/// Requests of the rounds with their prompts, in the order of `what_if`. Empty where acceptance was modelled,
+/// since there are no rounds then.
+std::vector<PredictedRequest> predicted_requests(const WhatIf& what_if, const StrategyRounds& rounds) {
+  std::vector<PredictedRequest> requests;
+  if (rounds.source == RoundSource::modelled) return requests;
+  const std::vector<const traces::Prompt*> prompts = prompts_of_rounds(what_if, rounds);
+  const std::vector<RoundStatistics>& least = rounds.setting.min_drafted;
+  const std::vector<RoundStatistics>& most =
+      rounds.setting.max_drafted.empty() ? least : rounds.setting.max_drafted;
+  if (prompts.size() != least.size()) return requests;
+  for (std::size_t i = 0; i < prompts.size(); ++i) requests.push_back({prompts[i]->text, least[i], most[i]});
+  return requests;
+}
+
 /// Stores the prediction, or fails with the reason why there is none.
 Result<void> predict(const WhatIf& what_if, const traces::Recording& learnt, const AskedRun& question,
                      const Elsewhere& elsewhere, const PredictionOptions& draws, CheckedAnswer& into) {
@@ -74,30 +111,28 @@ Result<void> predict(const WhatIf& what_if, const traces::Recording& learnt, con
   }
   // Another model accepts other tokens, whatever the prompts.
   if (!elsewhere.shape)
-    into.rounds = compare_rounds(predicted_requests(what_if, learnt, rounds), question.run);
+    into.rounds = compare_rounds(predicted_requests(what_if, rounds), question.run);
   if (question.kind >= QuestionKind::unseen_task)
     if (const auto difference = other_kind(learnt, question.run)) ask_of_other_texts(rounds, *difference);
-  DRAFTSCOPE_TRY_ASSIGN(const Answer answer, ask(what_if.costs().model, rounds, machine, draws));
-  into.predicted = predicted_decoding(answer);
-  into.notes.insert(into.notes.end(), answer.notes.begin(), answer.notes.end());
+  DRAFTSCOPE_TRY_ASSIGN(into.predicted, ask(what_if.costs().model, rounds, machine, draws));
+  into.notes.insert(into.notes.end(), into.predicted->notes.begin(), into.predicted->notes.end());
   return {};
 }
 
-using Counts = PredictedRequest::Counts;
-
-Counts counts_of(const RequestRows& rows) {
-  Counts counts;
+RoundStatistics counts_of(const RequestRows& rows) {
+  RoundStatistics counts;
   for (const traces::Round& round : rows.rounds) {
     ++counts.rounds;
     counts.drafted += round.drafted;
     counts.accepted += traces::tokens_of(round).accepted_in_text(rows.request->stop);
-    counts.emitted += round.emitted;
+    counts.tokens += round.emitted;
   }
   return counts;
 }
 
 /// Describes the difference; "" if the counts equal the prediction, or are within its bounds.
-std::string difference(const Counts& found, const Counts& least, const Counts& most) {
+std::string difference(const RoundStatistics& found, const RoundStatistics& least,
+                       const RoundStatistics& most) {
   const auto compare = [](const char* what, std::int64_t measured, std::int64_t a, std::int64_t b) {
     const auto [low, high] = std::minmax(a, b);
     if (measured >= low && measured <= high) return std::string();
@@ -105,42 +140,11 @@ std::string difference(const Counts& found, const Counts& least, const Counts& m
                        : fmt::format("{} {}, predicted {} to {}", measured, what, low, high);
   };
   for (std::string text : {compare("rounds", found.rounds, least.rounds, most.rounds),
-                           compare("emitted tokens", found.emitted, least.emitted, most.emitted),
+                           compare("emitted tokens", found.tokens, least.tokens, most.tokens),
                            compare("accepted tokens", found.accepted, least.accepted, most.accepted),
                            compare("draft tokens", found.drafted, least.drafted, most.drafted)})
     if (!text.empty()) return text;
   return "";
-}
-
-/// The prompts of the rounds in the order of `what_if`.
-std::vector<const traces::Prompt*> prompts_of_rounds(const WhatIf& what_if,
-                                                     const traces::Recording& recording,
-                                                     const StrategyRounds& rounds) {
-  std::vector<const traces::Prompt*> prompts;
-  if (rounds.source == RoundSource::replayed) {
-    std::unordered_map<traces::PromptId, const traces::Prompt*> by_id;
-    for (const traces::Prompt& prompt : recording.prompts) by_id.emplace(prompt.id, &prompt);
-    std::unordered_map<traces::RequestId, const traces::Prompt*> of_request;
-    for (const traces::Request& request : recording.requests)
-      of_request.emplace(request.id, by_id[request.prompt_id]);
-    for (const ShadowTable& table : what_if.trained().texts().tables)
-      if (const traces::Prompt* prompt = of_request[table.request_id]; prompt != nullptr)
-        prompts.push_back(prompt);
-    return prompts;
-  }
-  // Recorded rounds have one request per prompt, in order of their start.
-  for (const RunRows& run : rows_by_run(recording)) {
-    if (run.run->specification != rounds.strategy) continue;
-    std::set<traces::PromptId> known;
-    for (const RequestRows& rows : run.requests)
-      if (!rows.rounds.empty() && known.insert(rows.prompt->id).second) prompts.push_back(rows.prompt);
-    break;
-  }
-  return prompts;
-}
-
-Counts counts_of(const RoundStatistics& request) {
-  return {request.rounds, request.drafted, request.accepted, request.tokens};
 }
 
 template <typename Row, typename Keep>
@@ -205,10 +209,9 @@ std::string_view round_match_name(RoundMatch match) {
 RoundAgreement compare_rounds(std::span<const PredictedRequest> predicted, const RunRows& measured) {
   RoundAgreement agreement;
   std::unordered_map<std::string_view, const PredictedRequest*> by_text;
-  for (const PredictedRequest& request : predicted) by_text.try_emplace(request.prompt_sha256, &request);
+  for (const PredictedRequest& request : predicted) by_text.try_emplace(request.prompt, &request);
   for (const RequestRows& rows : measured.requests) {
-    const std::string sha256 = sha256_of(rows.prompt->text);
-    const auto found = by_text.find(sha256);
+    const auto found = by_text.find(rows.prompt->text);
     if (found == by_text.end()) continue;
     const PredictedRequest& request = *found->second;
     ++agreement.requests;
@@ -222,20 +225,6 @@ RoundAgreement compare_rounds(std::span<const PredictedRequest> predicted, const
                                                rows.prompt->turn, rows.request->repeat, text);
   }
   return agreement;
-}
-
-std::vector<PredictedRequest> predicted_requests(const WhatIf& what_if, const traces::Recording& recording,
-                                                 const StrategyRounds& rounds) {
-  std::vector<PredictedRequest> requests;
-  if (rounds.source == RoundSource::modelled) return requests;
-  const std::vector<const traces::Prompt*> prompts = prompts_of_rounds(what_if, recording, rounds);
-  const std::vector<RoundStatistics>& least = rounds.setting.min_drafted;
-  const std::vector<RoundStatistics>& most =
-      rounds.setting.max_drafted.empty() ? least : rounds.setting.max_drafted;
-  if (prompts.size() != least.size()) return requests;
-  for (std::size_t i = 0; i < prompts.size(); ++i)
-    requests.push_back({sha256_of(prompts[i]->text), counts_of(least[i]), counts_of(most[i])});
-  return requests;
 }
 
 traces::Recording only_requests(const traces::Recording& recording, const RequestFilter& keep) {

@@ -14,6 +14,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace draftscope::simulator {
@@ -46,6 +47,13 @@ struct Elsewhere {
                                                         const PredictionOptions& draws);
 
 // Comparison of predicted rounds with recorded ones, per request, by their counts.
+
+/// One request's predicted rounds: with the fewest draft tokens, and with the most. Both are equal where the
+/// draft tokens are certain.
+struct PredictedRequest {
+  std::string_view prompt;  ///< The prompt's text.
+  RoundStatistics least, most;
+};
 
 /// Requests with other texts than the predicted ones are left out. The result is not_compared without
 /// predicted ones.

@@ -9,6 +9,8 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "analysis/run_specification.h"
+
 namespace draftscope::simulator {
 
 namespace {
@@ -23,12 +25,12 @@ struct Errors {
   std::vector<double> speedup, vanilla_step, draft_step, verify;
 
   void add(const CheckedAnswer& answer) {
-    const PredictedDecoding& predicted = *answer.predicted;
+    const Answer& predicted = *answer.predicted;
     const MeasuredDecoding& measured = answer.measured;
     put(speedup, answer.error());
-    put(vanilla_step, relative_error(predicted.vanilla_step_ns, measured.vanilla_step_ns));
-    put(draft_step, relative_error(predicted.draft_step_ns, measured.draft_step_ns));
-    put(verify, relative_error(predicted.verify_ns, measured.verify_ns));
+    put(vanilla_step, relative_error(predicted.target_step_ns, measured.vanilla_step_ns));
+    put(draft_step, relative_error(predicted.draft_step_ns(), measured.draft_step_ns));
+    put(verify, relative_error(predicted.verify_ns(), measured.verify_ns));
   }
 
  private:
@@ -45,6 +47,20 @@ std::optional<double> relative_variance(std::span<const double> values) {
   double squares = 0.0;
   for (const double value : values) squares += (value - mean) * (value - mean);
   return squares / (count - 1.0) / (mean * mean);
+}
+
+ErrorMean error_mean(std::span<const double> errors) {
+  ErrorMean mean{.count = errors.size()};
+  for (const double error : errors) {
+    mean.mean_absolute += std::abs(error);
+    mean.greatest = std::max(mean.greatest, std::abs(error));
+    mean.bias += error;
+  }
+  if (!errors.empty()) {
+    mean.mean_absolute /= static_cast<double>(errors.size());
+    mean.bias /= static_cast<double>(errors.size());
+  }
+  return mean;
 }
 
 KindErrors errors_of(QuestionKind kind, std::span<const CheckedAnswer> answers) {
@@ -121,29 +137,15 @@ QuestionKind farthest_difference(const StrategySetting& a, const StrategySetting
 }  // namespace
 
 std::optional<double> CheckedAnswer::error() const {
-  return predicted ? relative_error(predicted->speedup, measured.speedup) : std::nullopt;
+  return predicted ? relative_error(predicted->speedup.middle(), measured.speedup) : std::nullopt;
 }
 
 std::optional<bool> CheckedAnswer::inside_80() const {
-  return predicted ? holds(predicted->interval_80, measured.speedup) : std::nullopt;
+  return predicted ? holds(predicted->speedup.interval_80(), measured.speedup) : std::nullopt;
 }
 
 std::optional<bool> CheckedAnswer::inside_95() const {
-  return predicted ? holds(predicted->interval_95, measured.speedup) : std::nullopt;
-}
-
-ErrorMean error_mean(std::span<const double> errors) {
-  ErrorMean mean{.count = errors.size()};
-  for (const double error : errors) {
-    mean.mean_absolute += std::abs(error);
-    mean.greatest = std::max(mean.greatest, std::abs(error));
-    mean.bias += error;
-  }
-  if (!errors.empty()) {
-    mean.mean_absolute /= static_cast<double>(errors.size());
-    mean.bias /= static_cast<double>(errors.size());
-  }
-  return mean;
+  return predicted ? holds(predicted->speedup.interval_95(), measured.speedup) : std::nullopt;
 }
 
 std::vector<KindErrors> errors_by_kind(std::span<const CheckedAnswer> answers) {
@@ -164,18 +166,9 @@ std::string_view question_kind_key(QuestionKind kind) {
 }
 
 StrategySetting setting_of_specification(std::string_view specification) {
-  const std::size_t colon = std::min(specification.find(':'), specification.size());
-  StrategySetting setting{std::string(specification.substr(0, colon)), {}};
-  std::string_view rest = specification.substr(std::min(colon + 1, specification.size()));
-  while (!rest.empty()) {
-    const std::size_t end = std::min(rest.find(','), rest.size());
-    const std::string_view piece = rest.substr(0, end);
-    const std::size_t equals = std::min(piece.find('='), piece.size());
-    const std::string_view name = piece.substr(0, equals);
-    setting.parameters[std::string(speculation::current_parameter_name(setting.strategy, name))] =
-        piece.substr(std::min(equals + 1, piece.size()));
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-  }
+  StrategySetting setting{std::string(speculation::strategy_name(specification)), {}};
+  for (const auto& [name, value] : given_parameters(specification))
+    setting.parameters[std::string(speculation::current_parameter_name(setting.strategy, name))] = value;
   return setting;
 }
 

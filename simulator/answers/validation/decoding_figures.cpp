@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/simulator/analysis/figures.h>
 #include <draftscope/simulator/analysis/speedup.h>
 #include <draftscope/simulator/answers/checked_answer.h>
 
@@ -22,18 +23,6 @@ struct Mean {
   [[nodiscard]] double value() const { return count > 0 ? sum_ns / static_cast<double>(count) : 0.0; }
 };
 
-/// Tokens per second after the first token.
-double decode_rate(const RunRows& run) {
-  double tokens = 0.0;
-  double ns = 0.0;
-  for (const RequestRows& rows : run.requests) {
-    if (rows.request->first_token_ns <= 0 || rows.request->tokens.empty()) continue;
-    tokens += static_cast<double>(rows.request->tokens.size() - 1);
-    ns += static_cast<double>(rows.request->end_ns - rows.request->first_token_ns);
-  }
-  return ns > 0.0 ? 1e9 * tokens / ns : 0.0;
-}
-
 void fill_times(MeasuredDecoding& figures, const RunRows& baseline, const RunRows& run) {
   Mean vanilla;
   for (const RequestRows& rows : baseline.requests)
@@ -54,30 +43,11 @@ void fill_times(MeasuredDecoding& figures, const RunRows& baseline, const RunRow
   figures.draft_step_ns = draft.value();
   figures.verify_ns = verify.value();
   figures.mean_accepted_length = rounds > 0 ? static_cast<double>(tokens) / static_cast<double>(rounds) : 0.0;
-  figures.vanilla_tokens_per_second = decode_rate(baseline);
-  figures.tokens_per_second = decode_rate(run);
+  figures.vanilla_tokens_per_second = throughput(baseline).decode_tokens_per_second.value_or(0.0);
+  figures.tokens_per_second = throughput(run).decode_tokens_per_second.value_or(0.0);
 }
 
 }  // namespace
-
-PredictedDecoding predicted_decoding(const Answer& answer) {
-  const RatioEstimate& least = answer.speedup.min_drafted;
-  const RatioEstimate& most = answer.speedup.max_drafted ? *answer.speedup.max_drafted : least;
-  return {.status = answer.status,
-          .source = answer.source,
-          .speedup = 0.5 * (least.value + most.value),
-          .speedup_min_drafted = least.value,
-          .speedup_max_drafted = most.value,
-          .interval_80 = answer.speedup.interval_80(),
-          .interval_95 = answer.speedup.interval_95(),
-          .no_interval_reason = least.no_interval_reason,
-          .vanilla_step_ns = answer.target_step_ns,
-          .draft_step_ns = answer.c * answer.target_step_ns,
-          .verify_ns = answer.v * answer.target_step_ns,
-          .mean_accepted_length = answer.mean_accepted_length,
-          .tokens_per_second = answer.tokens_per_second,
-          .vanilla_tokens_per_second = answer.vanilla_tokens_per_second};
-}
 
 Result<MeasuredDecoding> measured_decoding(const RunRows& baseline, const RunRows& run) {
   const Pairing pairing = pair_requests(Baseline(baseline), Comparison(run));

@@ -218,9 +218,7 @@ TEST(PredictSpeedup, NamesWhatDoesNotFit) {
   setting.status = AnswerStatus::approximate;
   EXPECT_EQ(refusal(text.vanilla, setting), "no error") << "a model of acceptance may end elsewhere";
   target.prices.drafts.resize(synthetic_exit);
-  EXPECT_EQ(
-      refusal(text.vanilla, text.setting),
-      "prices of 'this machine': found none of 1 rows with exit layer 3, expected all that settings use");
+  EXPECT_EQ(refusal(text.vanilla, text.setting), "exit 3: found no price, expected 1 to 2");
   target.prices = synthetic_prices();
   target.prices.target_step.ns = -1e12;
   EXPECT_NE(refusal(text.vanilla, text.setting).find("expected positive prices"), std::string::npos);

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/base/sha256.h>
 #include <draftscope/simulator/answers/checked_answer.h>
 #include <draftscope/traces/text_share.h>
 #include <gtest/gtest.h>
@@ -62,7 +61,8 @@ TEST(MeasuredDecoding, NeedsRequestsOfBoth) {
 
 CheckedAnswer checked(QuestionKind kind, double predicted, double measured, Interval of_80, Interval of_95) {
   CheckedAnswer answer{.kind = kind};
-  answer.predicted = PredictedDecoding{.speedup = predicted, .interval_80 = of_80, .interval_95 = of_95};
+  answer.predicted.emplace().speedup.min_drafted = {
+      .value = predicted, .interval_80 = of_80, .interval_95 = of_95};
   answer.measured.speedup = measured;
   return answer;
 }
@@ -74,8 +74,8 @@ TEST(ErrorsByKind, CountsEveryQuestionAndAveragesThoseThatWereAnswered) {
                                      checked(unseen_exit, 1.0, 2.0, {0.9, 1.1}, {0.8, 1.2}),
                                      checked(recorded_again, 3.0, 2.0, {2.9, 3.1}, {2.8, 3.2})};
   answers.push_back({.kind = unseen_exit, .refusal = "no answer"});
-  answers[3].predicted->interval_80.reset();
-  answers[3].predicted->interval_95.reset();
+  answers[3].predicted->speedup.min_drafted.interval_80.reset();
+  answers[3].predicted->speedup.min_drafted.interval_95.reset();
   answers[0].measured.by_repeat = {0.9, 1.1};
   answers[1].measured.by_repeat = {2.0, 2.0, 2.0};
   answers[0].rounds.match = RoundMatch::exact;
@@ -108,14 +108,14 @@ TEST(CompareRounds, TellsExactFromBoundedFromOtherRounds) {
   EXPECT_EQ(compare_rounds({}, run).match, RoundMatch::not_compared);
   std::vector<PredictedRequest> requests;
   for (const RequestRows& rows : run.requests) {
-    PredictedRequest::Counts counts;
+    RoundStatistics counts;
     for (const traces::Round& round : rows.rounds) {
       ++counts.rounds;
       counts.drafted += round.drafted;
       counts.accepted += traces::tokens_of(round).accepted_in_text(rows.request->stop);
-      counts.emitted += round.emitted;
+      counts.tokens += round.emitted;
     }
-    requests.push_back({sha256_of(rows.prompt->text), counts, counts});
+    requests.push_back({rows.prompt->text, counts, counts});
   }
   ASSERT_FALSE(requests.empty());
   EXPECT_EQ(compare_rounds(requests, run).match, RoundMatch::exact);

@@ -54,6 +54,9 @@ struct Answer {
   std::optional<VarianceBudget> budget;
   std::vector<CostNote> cost_notes;
   std::vector<std::string> notes;
+
+  [[nodiscard]] double draft_step_ns() const { return c * target_step_ns; }
+  [[nodiscard]] double verify_ns() const { return v * target_step_ns; }
 };
 
 /// Answers for these rounds on this machine. With a budget it takes five times as long. Errors: a scenario

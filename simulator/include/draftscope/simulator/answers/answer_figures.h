@@ -25,7 +25,7 @@ namespace draftscope::simulator {
 [[nodiscard]] std::span<const std::string_view> answer_price_table();
 
 /// The two sides of `draftscope validate`, and the output of `predict`; a figure of both has one key.
-[[nodiscard]] std::span<const FigureOf<PredictedDecoding>> predicted_decoding_figures();
+[[nodiscard]] std::span<const FigureOf<Answer>> predicted_decoding_figures();
 [[nodiscard]] std::span<const FigureOf<MeasuredDecoding>> measured_decoding_figures();
 
 }  // namespace draftscope::simulator

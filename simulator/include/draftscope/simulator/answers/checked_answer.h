@@ -60,25 +60,7 @@ struct StrategySetting {
 [[nodiscard]] QuestionKind kind_of_setting(const StrategySetting& asked,
                                            std::span<const StrategySetting> recorded);
 
-// Decoding figures of one setting, as predicted and as measured. Both leave out the prefill.
-
-struct PredictedDecoding {
-  AnswerStatus status = AnswerStatus::exact;
-  RoundSource source = RoundSource::recorded;
-  double speedup = 0.0;  ///< Midpoint of both ends where the answer is bounded.
-  double speedup_min_drafted = 0.0;
-  double speedup_max_drafted = 0.0;                  ///< Equals `speedup` where the answer is not bounded.
-  std::optional<Interval> interval_80, interval_95;  ///< The outermost limits of both ends.
-  std::string no_interval_reason;                    ///< One line; empty if there are intervals.
-  double vanilla_step_ns = 0.0;                      ///< Mean round of vanilla decoding.
-  double draft_step_ns = 0.0;                        ///< Draft step; 0 if no model drafts.
-  double verify_ns = 0.0;                            ///< Mean verification of rounds that draft.
-  double mean_accepted_length = 0.0;                 ///< Emitted tokens per round.
-  double tokens_per_second = 0.0;
-  double vanilla_tokens_per_second = 0.0;
-};
-
-[[nodiscard]] PredictedDecoding predicted_decoding(const Answer& answer);
+// Decoding figures of one setting as measured; like predicted ones they leave out the prefill.
 
 struct MeasuredDecoding {
   double speedup = 0.0;  ///< Speedup from first token to end, over vanilla decoding of the same recording.
@@ -115,37 +97,18 @@ struct RoundAgreement {
   std::int64_t requests = 0;     ///< Number of requests compared.
 };
 
-/// Counts of one request's predicted rounds: with the fewest draft tokens, and with the most.
-struct PredictedRequest {
-  struct Counts {
-    std::int64_t rounds = 0;
-    std::int64_t drafted = 0;
-    std::int64_t accepted = 0;  ///< Accepted tokens, up to the text's end.
-    std::int64_t emitted = 0;
-  };
-  std::string prompt_sha256;  ///< Hash of the prompt's text.
-  Counts least;
-  Counts most;  ///< Equals `least` where the draft tokens are certain.
-};
-
-/// Requests of the rounds with their prompts, in the order of `what_if`. `recording` is the one that
-/// `what_if` was trained on. Empty where acceptance was modelled, since there are no rounds then.
-[[nodiscard]] std::vector<PredictedRequest> predicted_requests(const WhatIf& what_if,
-                                                               const traces::Recording& recording,
-                                                               const StrategyRounds& rounds);
-
 /// One question whose answer is known.
 struct CheckedAnswer {
   QuestionKind kind = QuestionKind::recorded_again;
   std::string strategy;
   std::string held_out;  ///< Data that was held out from the prediction: "run", "repeat 1", a file.
-  std::optional<PredictedDecoding> predicted;  ///< Absent if there is no answer; see `refusal`.
+  std::optional<Answer> predicted;  ///< Absent if there is no answer; see `refusal`.
   MeasuredDecoding measured;
   RoundAgreement rounds;
   std::string refusal;             ///< One line; empty if there is an answer.
   std::vector<std::string> notes;  ///< Basis of the prediction.
 
-  /// Relative error of the speedup; absent without an answer.
+  /// Relative error of the speedup, predicted as PredictedRatio::middle(); absent without an answer.
   [[nodiscard]] std::optional<double> error() const;
   /// Whether the measured speedup is in the predicted interval; absent without one.
   [[nodiscard]] std::optional<bool> inside_80() const;
@@ -159,7 +122,6 @@ struct ErrorMean {
   double greatest = 0.0;  ///< Maximum magnitude.
   double bias = 0.0;      ///< Mean of the errors.
 };
-[[nodiscard]] ErrorMean error_mean(std::span<const double> errors);
 
 struct KindErrors {
   QuestionKind kind = QuestionKind::recorded_again;

@@ -84,7 +84,8 @@ struct PredictedRatio {
   /// Outermost interval of both cases; absent without one.
   [[nodiscard]] std::optional<Interval> interval_80() const;
   [[nodiscard]] std::optional<Interval> interval_95() const;
-  [[nodiscard]] double lower() const;  ///< The lower of both values.
+  [[nodiscard]] double lower() const;   ///< The lower of both values.
+  [[nodiscard]] double middle() const;  ///< Midpoint of both values.
 };
 
 // The most reliable intervals for one what-if question: the studentized bootstrap over requests
