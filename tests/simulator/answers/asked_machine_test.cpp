@@ -10,6 +10,7 @@
 #include "../../temporary_folder.h"
 #include "../prices/calibration/planted_calibration.h"
 #include "../prices/fit/planted_trace.h"
+#include "advice/learnt.h"
 
 namespace draftscope::simulator {
 namespace {
@@ -120,11 +121,8 @@ TEST_F(MachineFiles, OfARecordedGpuAreKnownByTheDriversName) {
     planted.device = device;
     std::filesystem::remove(path);
     write_planted_trace(planted, path);
-    traces::Reader reader = traces::Reader::open(path).value();
-    const traces::Recording recording = reader.recording().value();
-    const auto what_if = WhatIf::train(reader, recording);
-    ASSERT_TRUE(what_if) << what_if.error().message;
-    const CostModel& costs = what_if->costs().model;
+    const Learnt learnt = Learnt::from_file(path);
+    const CostModel& costs = learnt.what_if().costs().model;
     EXPECT_EQ(costs.gpu ? costs.gpu->name : "", planted.device == "NVIDIA H200" ? "H200-SXM5-141GB" : "");
     if (!costs.gpu) continue;
     // No product reads faster than the memory.

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "../../cli/trace_files.h"
+#include "advice/learnt.h"
 
 namespace draftscope::simulator {
 namespace {
@@ -137,21 +138,6 @@ void expect_phases_fill_rounds(const Opened& opened) {
 
 class Prediction : public testing::Test {
  protected:
-  struct Learnt {
-    std::unique_ptr<traces::Reader> reader;
-    std::unique_ptr<traces::Recording> recording;
-    std::unique_ptr<WhatIf> what_if;
-  };
-  static Learnt learn(const std::filesystem::path& file) {
-    Learnt learnt;
-    learnt.reader = std::make_unique<traces::Reader>(*traces::Reader::open(file));
-    learnt.recording = std::make_unique<traces::Recording>(*learnt.reader->recording());
-    auto what_if = WhatIf::train(*learnt.reader, *learnt.recording);
-    EXPECT_TRUE(what_if) << what_if.error().message;
-    learnt.what_if = std::make_unique<WhatIf>(*std::move(what_if));
-    return learnt;
-  }
-
   static PredictedRun ask(const WhatIf& what_if, const std::string& strategy, const Machine& machine,
                           std::int32_t longer_context = 0) {
     auto rounds = what_if.rounds(strategy);
@@ -185,8 +171,8 @@ class Prediction : public testing::Test {
 };
 
 TEST_F(Prediction, HasTheTotalsOfItsAnswers) {
-  const Learnt learnt = learn(record(folder_ / "run.dstrace", recorded_strategies(), true));
-  const WhatIf& what_if = *learnt.what_if;
+  const Learnt learnt = Learnt::from_file(record(folder_ / "run.dstrace", recorded_strategies(), true));
+  const WhatIf& what_if = learnt.what_if();
   std::vector<Machine> machines{{"as recorded", what_if.recorded_scenario()}};
   machines.push_back({"an H200", what_if.recorded_scenario()});
   machines.back().scenario.gpu = *find_gpu("H200");
@@ -199,7 +185,7 @@ TEST_F(Prediction, HasTheTotalsOfItsAnswers) {
       for (const std::string& strategy : *strategies)
         trace.runs.push_back(ask(what_if, strategy, machine, longer));
     const auto written =
-        write_predicted_trace(what_if, *learnt.recording, trace, folder_ / "predicted.dstrace");
+        write_predicted_trace(what_if, learnt.recording(), trace, folder_ / "predicted.dstrace");
     ASSERT_TRUE(written) << written.error().message;
     const Opened opened = open(folder_ / "predicted.dstrace");
     EXPECT_TRUE(opened.violations.empty()) << opened.violations.front().rule;
@@ -214,9 +200,9 @@ TEST_F(Prediction, HasTheTotalsOfItsAnswers) {
 }
 
 TEST_F(Prediction, OfAnotherDepthKeepsExitsAndRefusesSkipSets) {
-  const Learnt learnt =
-      learn(record(folder_ / "run.dstrace", {"vanilla", "layerskip:exit=6,gamma=3", "swift:window=4"}, true));
-  const WhatIf& what_if = *learnt.what_if;
+  const Learnt learnt = Learnt::from_file(
+      record(folder_ / "run.dstrace", {"vanilla", "layerskip:exit=6,gamma=3", "swift:window=4"}, true));
+  const WhatIf& what_if = learnt.what_if();
   Machine machine{"Llama-3-8B on an H200", what_if.recorded_scenario()};
   machine.scenario.gpu = *find_gpu("H200");
   machine.scenario.shape = *speculation::find_model_shape("Llama-3-8B");
@@ -224,7 +210,7 @@ TEST_F(Prediction, OfAnotherDepthKeepsExitsAndRefusesSkipSets) {
   for (const char* const strategy : {"layerskip:exit=6,gamma=3", "layerskip:exit=3,gamma=2"})
     trace.runs.push_back(ask(what_if, strategy, machine));
   const auto file = folder_ / "predicted.dstrace";
-  const auto written = write_predicted_trace(what_if, *learnt.recording, trace, file);
+  const auto written = write_predicted_trace(what_if, learnt.recording(), trace, file);
   ASSERT_TRUE(written) << written.error().message;
   const Opened opened = open(file);
   EXPECT_TRUE(opened.violations.empty()) << opened.violations.front().rule;
@@ -235,22 +221,22 @@ TEST_F(Prediction, OfAnotherDepthKeepsExitsAndRefusesSkipSets) {
 
   trace.runs.push_back(ask(what_if, "swift:window=4", machine));
   trace.overwrite = true;
-  const auto refused = write_predicted_trace(what_if, *learnt.recording, trace, file);
+  const auto refused = write_predicted_trace(what_if, learnt.recording(), trace, file);
   ASSERT_FALSE(refused);
   EXPECT_THAT(refused.error().message, HasSubstr("swift:window=4"));
   EXPECT_EQ(open(file).recording.runs.size(), 3U) << "what was there stays";
 }
 
 TEST_F(Prediction, OfTheRecordedSettingHasItsRoundsAndItsText) {
-  const Learnt learnt = learn(record(folder_ / "run.dstrace", recorded_strategies(), false));
-  const Machine machine{"as recorded", learnt.what_if->recorded_scenario()};
+  const Learnt learnt = Learnt::from_file(record(folder_ / "run.dstrace", recorded_strategies(), false));
+  const Machine machine{"as recorded", learnt.what_if().recorded_scenario()};
   PredictedTrace trace{.machine = machine, .runs = {}, .meta = {}};
   for (const std::string& strategy : recorded_strategies())
-    trace.runs.push_back(ask(*learnt.what_if, strategy, machine));
+    trace.runs.push_back(ask(learnt.what_if(), strategy, machine));
   const auto file = folder_ / "predicted.dstrace";
-  ASSERT_TRUE(write_predicted_trace(*learnt.what_if, *learnt.recording, trace, file));
+  ASSERT_TRUE(write_predicted_trace(learnt.what_if(), learnt.recording(), trace, file));
   const Opened opened = open(file);
-  const std::vector<RunRows> recorded = rows_by_run(*learnt.recording);
+  const std::vector<RunRows> recorded = rows_by_run(learnt.recording());
   const std::vector<RunRows> predicted = rows_by_run(opened.recording);
   ASSERT_EQ(recorded.size(), predicted.size());
   for (std::size_t run = 0; run < recorded.size(); ++run) {
@@ -293,13 +279,13 @@ TEST_F(Prediction, FromShadowTokensHasTheRoundsThatARecordingHas) {
   std::vector<std::string> all{"vanilla"};
   all.insert(all.end(), strategies.begin(), strategies.end());
   const Opened known = open(record(folder_ / "known.dstrace", all, false));
-  const Learnt learnt = learn(record(folder_ / "vanilla.dstrace", {"vanilla"}, true));
-  const Machine machine{"as recorded", learnt.what_if->recorded_scenario()};
+  const Learnt learnt = Learnt::from_file(record(folder_ / "vanilla.dstrace", {"vanilla"}, true));
+  const Machine machine{"as recorded", learnt.what_if().recorded_scenario()};
   PredictedTrace trace{.machine = machine, .runs = {}, .meta = {}};
   for (const std::string& strategy : strategies)
-    trace.runs.push_back(ask(*learnt.what_if, strategy, machine));
+    trace.runs.push_back(ask(learnt.what_if(), strategy, machine));
   const auto file = folder_ / "predicted.dstrace";
-  ASSERT_TRUE(write_predicted_trace(*learnt.what_if, *learnt.recording, trace, file));
+  ASSERT_TRUE(write_predicted_trace(learnt.what_if(), learnt.recording(), trace, file));
   const Opened opened = open(file);
   EXPECT_TRUE(opened.violations.empty());
   const auto describe = [](const traces::Recording& recording, const std::string& strategy) {

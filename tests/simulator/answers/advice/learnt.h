@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// A recording of the tests that was written, read and used for training.
+// A recording that was read and used for training.
 
 #include <draftscope/simulator/answers/what_if.h>
 #include <draftscope/traces/reader.h>
 #include <gtest/gtest.h>
+#include <filesystem>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "../../../temporary_folder.h"
 #include "shadowed_recording.h"
@@ -19,9 +21,13 @@ class Learnt {
   explicit Learnt(const ShadowedRecording& what) {
     const test::TemporaryFolder folder;
     write_shadowed_recording(what, folder / "trace.dstrace");
-    auto reader = traces::Reader::open(folder / "trace.dstrace").value();
-    recording_ = std::make_unique<traces::Recording>(reader.recording().value());
-    what_if_ = std::make_unique<WhatIf>(WhatIf::train(reader, *recording_).value());
+    *this = from_file(folder / "trace.dstrace");
+  }
+  [[nodiscard]] static Learnt from_file(const std::filesystem::path& file) {
+    auto reader = traces::Reader::open(file).value();
+    auto recording = std::make_unique<traces::Recording>(reader.recording().value());
+    auto what_if = std::make_unique<WhatIf>(WhatIf::train(reader, *recording).value());
+    return {std::move(recording), std::move(what_if)};
   }
 
   [[nodiscard]] const WhatIf& what_if() const { return *what_if_; }
@@ -29,6 +35,9 @@ class Learnt {
   [[nodiscard]] Machine machine() const { return {"as recorded", what_if_->recorded_scenario()}; }
 
  private:
+  Learnt(std::unique_ptr<traces::Recording> recording, std::unique_ptr<WhatIf> what_if)
+      : recording_(std::move(recording)), what_if_(std::move(what_if)) {}
+
   std::unique_ptr<traces::Recording> recording_;
   std::unique_ptr<WhatIf> what_if_;
 };

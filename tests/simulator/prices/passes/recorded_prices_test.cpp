@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "../../../temporary_folder.h"
+#include "../../answers/advice/learnt.h"
 #include "../fit/planted_trace.h"
 #include "prices/fit/cost_parameters.h"
 
@@ -60,20 +61,15 @@ TEST(WhatIfOfARecordedRun, GivesTheTimesThatWereMeasuredWhateverTheLawMissesAndH
     planted.interrupted_every_ns = every_ns;
     planted.interruption_ns = interruption_ns;
     write_planted_trace(planted, path);
-    auto reader = traces::Reader::open(path);
-    ASSERT_TRUE(reader) << reader.error().message;
-    const auto recording = reader->recording();
-    ASSERT_TRUE(recording) << recording.error().message;
-    const auto what_if = WhatIf::train(*reader, *recording);
-    ASSERT_TRUE(what_if) << what_if.error().message;
-    const auto measured = measured_by_run(*recording);
+    const Learnt learnt = Learnt::from_file(path);
+    const auto measured = measured_by_run(learnt.recording());
     const double vanilla_ns = measured.at("vanilla").all_ns;
     constexpr double rounding = 1e-6;
     for (const auto& [run, of] : measured) {
-      const auto rounds = what_if->rounds(run);
+      const auto rounds = learnt.what_if().rounds(run);
       ASSERT_TRUE(rounds) << rounds.error().message;
       const auto answer =
-          ask(what_if->costs().model, *rounds, {"here", what_if->recorded_scenario()}, {.draws = 200});
+          ask(learnt.what_if().costs().model, *rounds, learnt.machine(), {.draws = 200});
       ASSERT_TRUE(answer) << answer.error().message;
       EXPECT_NEAR(1e9 * answer->tokens / answer->tokens_per_second / of.all_ns, 1.0, rounding) << run;
       EXPECT_NEAR(1e9 * answer->tokens / answer->vanilla_tokens_per_second / vanilla_ns, 1.0, rounding)

@@ -7,7 +7,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <memory>
 #include <set>
 
 #include "../../answers/advice/learnt.h"
@@ -173,23 +172,16 @@ TEST(DraftedRounds, VaryFromRequestToRequest) {
 /// The shipped recording, which has a run of clasp:skip=4.
 class SampleRecording : public testing::Test {
  protected:
-  Result<StrategyRounds> rounds(const std::string& strategy) const { return what_if_->rounds(strategy); }
+  Result<StrategyRounds> rounds(const std::string& strategy) const {
+    return learnt_.what_if().rounds(strategy);
+  }
   double accepted_share(const std::string& strategy) const {
     const RoundStatistics all = all_of(rounds(strategy).value());
     return static_cast<double>(all.accepted) / static_cast<double>(all.drafted);
   }
 
-  void SetUp() override {
-    auto reader =
-        traces::Reader::open(std::string(DRAFTSCOPE_SOURCE_DIR) + "/traces/samples/early-exit.dstrace")
-            .value();
-    recording_ = std::make_unique<traces::Recording>(reader.recording().value());
-    what_if_ = std::make_unique<WhatIf>(WhatIf::train(reader, *recording_).value());
-  }
-
  private:
-  std::unique_ptr<traces::Recording> recording_;
-  std::unique_ptr<WhatIf> what_if_;
+  Learnt learnt_ = Learnt::from_file(DRAFTSCOPE_SOURCE_DIR "/traces/samples/early-exit.dstrace");
 };
 
 TEST_F(SampleRecording, AnswersOtherNumbersOfSkippedLayers) {
