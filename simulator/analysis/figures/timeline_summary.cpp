@@ -75,7 +75,8 @@ Result<TimelineSummary> summarise_timeline(traces::Reader& reader) {
   summary.start_ns = std::min(summary.start_ns, summary.end_ns);
   std::ranges::sort(busy);
   Attribution attribution;
-  for (const auto& [start_ns, end_ns] : busy) summary.device_busy_ns += attribution.add(start_ns, end_ns).ns();
+  for (const auto& [start_ns, end_ns] : busy)
+    summary.device_busy_ns += attribution.add(start_ns, end_ns).ns();
   summary.by_range = ordered(std::move(ranges), strings);
   summary.by_activity = ordered(std::move(activities), strings);
   return summary;

@@ -110,8 +110,7 @@ Result<void> predict(const WhatIf& what_if, const traces::Recording& learnt, con
     if (!what_if.costs().model.gpu) machine.scenario.host = elsewhere.host;
   }
   // Another model accepts other tokens, whatever the prompts.
-  if (!elsewhere.shape)
-    into.rounds = compare_rounds(predicted_requests(what_if, rounds), question.run);
+  if (!elsewhere.shape) into.rounds = compare_rounds(predicted_requests(what_if, rounds), question.run);
   if (question.kind >= QuestionKind::unseen_task)
     if (const auto difference = other_kind(learnt, question.run)) ask_of_other_texts(rounds, *difference);
   DRAFTSCOPE_TRY_ASSIGN(into.predicted, ask(what_if.costs().model, rounds, machine, draws));

@@ -68,8 +68,7 @@ TEST(WhatIfOfARecordedRun, GivesTheTimesThatWereMeasuredWhateverTheLawMissesAndH
     for (const auto& [run, of] : measured) {
       const auto rounds = learnt.what_if().rounds(run);
       ASSERT_TRUE(rounds) << rounds.error().message;
-      const auto answer =
-          ask(learnt.what_if().costs().model, *rounds, learnt.machine(), {.draws = 200});
+      const auto answer = ask(learnt.what_if().costs().model, *rounds, learnt.machine(), {.draws = 200});
       ASSERT_TRUE(answer) << answer.error().message;
       EXPECT_NEAR(1e9 * answer->tokens / answer->tokens_per_second / of.all_ns, 1.0, rounding) << run;
       EXPECT_NEAR(1e9 * answer->tokens / answer->vanilla_tokens_per_second / vanilla_ns, 1.0, rounding)
