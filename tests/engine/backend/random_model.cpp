@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 #include <memory>
+#include <stdexcept>
 
 namespace draftscope::engine::test {
 namespace {
@@ -180,6 +181,13 @@ Batch OwnedBatch::view() const {
   batch.wanted = wanted;
   batch.wanted.hidden_after = hidden_after;
   return batch;
+}
+
+Outputs outputs_of(Backend& backend, const Batch& batch) {
+  Outputs outputs;
+  const auto done = backend.forward(batch, outputs);
+  if (!done) throw std::runtime_error(done.error().message);
+  return outputs;
 }
 
 OwnedBatch chain(const speculation::ModelShape& shape, Random& random, std::int32_t n, std::int32_t first) {

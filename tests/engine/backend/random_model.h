@@ -43,6 +43,9 @@ struct OwnedBatch {
   [[nodiscard]] Batch view() const;
 };
 
+/// Runs a batch, or throws with the backend's error.
+[[nodiscard]] Outputs outputs_of(Backend& backend, const Batch& batch);
+
 /// `n` tokens at positions and cache rows first, first + 1, …, over all layers, with head and logits for
 /// every row.
 OwnedBatch chain(const speculation::ModelShape& shape, Random& random, std::int32_t n, std::int32_t first);

@@ -14,6 +14,7 @@
 #include "backends.h"
 #include "numbers/bf16.h"
 #include "random_model.h"
+#include "relative_error.h"
 
 namespace draftscope::engine::test {
 namespace {
@@ -26,21 +27,7 @@ constexpr WeightFormat made[] = {WeightFormat::q8_0, WeightFormat::q5_1, WeightF
                                  WeightFormat::q4_1, WeightFormat::q4_0, WeightFormat::q3_0};
 
 std::vector<float> logits_of(Backend& backend, const Batch& batch) {
-  Outputs outputs;
-  const auto done = backend.forward(batch, outputs);
-  EXPECT_TRUE(done) << (done ? "" : done.error().message);
-  return outputs.logits;
-}
-
-double relative_error(const std::vector<float>& found, const std::vector<float>& expected) {
-  double missed = 0.0;
-  double size = 0.0;
-  for (std::size_t i = 0; i < found.size(); ++i) {
-    const double difference = static_cast<double>(found[i]) - static_cast<double>(expected[i]);
-    missed += difference * difference;
-    size += static_cast<double>(expected[i]) * static_cast<double>(expected[i]);
-  }
-  return std::sqrt(missed / size);
+  return outputs_of(backend, batch).logits;
 }
 
 TEST(PackedModels, AreNearTheModelTheyWereMadeOfAndTheNearerTheMoreBits) {
