@@ -49,13 +49,6 @@ void write_adapter(const std::filesystem::path& folder, const nlohmann::json& co
   write_bytes(folder / "adapter_model.safetensors", safetensors_file(tensors));
 }
 
-Checkpoint base(const std::filesystem::path& folder, std::string_view dtype = "F32") {
-  write_tiny_checkpoint(folder, tiny_config(), tiny_tensors(dtype));
-  auto checkpoint = load_checkpoint(folder);
-  EXPECT_TRUE(checkpoint) << checkpoint.error().message;
-  return std::move(*checkpoint);
-}
-
 float element(const TensorView& view, std::int64_t row, std::int64_t column) {
   const std::byte* at =
       view.data + (row * view.columns + column) * static_cast<std::int64_t>(dtype_bytes(view.dtype));
@@ -66,9 +59,8 @@ float element(const TensorView& view, std::int64_t row, std::int64_t column) {
 
 TEST(MergeAdapter, AddsTheScaledProductToItsMatrixAndToNothingElse) {
   for (const std::string_view dtype : {"F32", "BF16", "F16"}) {
-    const TemporaryFolder model;
     const TemporaryFolder adapter;
-    Checkpoint checkpoint = base(model.path(), dtype);
+    Checkpoint checkpoint = loaded_tiny(tiny_tensors(dtype));
     const Checkpoint before = checkpoint;
     write_adapter(adapter.path(), adapter_config(), adapter_tensors());
     const auto merged = merge_adapter(adapter.path(), checkpoint);
@@ -153,9 +145,8 @@ TEST(MergeAdapter, RefusesInOneLineAndLeavesTheCheckpointAsItWas) {
       {"{}", "dtype is I32, expected F32, BF16 or F16", [](auto& tensors) { tensors[0].dtype = "I32"; }},
   };
   for (const AdapterRefusal& refusal : refusals) {
-    const TemporaryFolder model;
     const TemporaryFolder adapter;
-    Checkpoint checkpoint = base(model.path());
+    Checkpoint checkpoint = loaded_tiny(tiny_tensors("F32"));
     const Checkpoint before = checkpoint;
     auto config = adapter_config();
     config.update(nlohmann::json::parse(refusal.fields));
@@ -172,9 +163,8 @@ TEST(MergeAdapter, RefusesInOneLineAndLeavesTheCheckpointAsItWas) {
 }
 
 TEST(MergeAdapter, NeedsBothFilesAndARealModel) {
-  const TemporaryFolder model;
   const TemporaryFolder adapter;
-  Checkpoint checkpoint = base(model.path());
+  Checkpoint checkpoint = loaded_tiny(tiny_tensors("F32"));
   EXPECT_THAT(merge_adapter(adapter.path(), checkpoint).error().message,
               HasSubstr("adapter_config.json: no such file"));
   auto synthetic = open_model("synthetic:qwen2.5-0.5B,layers=1,vocab=64");

@@ -34,52 +34,48 @@ std::string_view name_of(speculation::RopeKind kind) {
 
 class PublishedConfig : public testing::TestWithParam<std::string> {
  protected:
-  static nlohmann::json golden() {
-    return nlohmann::json::parse(bytes_of(here() / "config_golden.json")).at(GetParam());
-  }
-  static Result<speculation::ModelShape> shape() {
+  void SetUp() override {
     const auto folder = here() / "configs" / GetParam();
     const auto config = bytes_of(folder / "config.json");
     const auto generation = bytes_of(folder / "generation_config.json");
-    if (generation.empty()) return speculation::parse_model_config({config, "config.json"}, std::nullopt);
-    return speculation::parse_model_config({config, "config.json"},
-                                           speculation::ConfigText{generation, "generation_config.json"});
+    std::optional<speculation::ConfigText> of_generation;
+    if (!generation.empty()) of_generation = {generation, "generation_config.json"};
+    const auto parsed = speculation::parse_model_config({config, "config.json"}, of_generation);
+    ASSERT_TRUE(parsed) << parsed.error().message;
+    shape = *parsed;
+    golden = nlohmann::json::parse(bytes_of(here() / "config_golden.json")).at(GetParam());
   }
+  speculation::ModelShape shape;
+  nlohmann::json golden;
 };
 
 TEST_P(PublishedConfig, ReadsAsHuggingFaceReadsIt) {
-  const auto parsed = shape();
-  ASSERT_TRUE(parsed) << parsed.error().message;
-  const auto expected = golden();
-  EXPECT_EQ(parsed->architecture, expected.at("architecture").get<std::string>());
-  EXPECT_EQ(parsed->n_layers, expected.at("n_layers"));
-  EXPECT_EQ(parsed->d_model, expected.at("d_model"));
-  EXPECT_EQ(parsed->n_heads, expected.at("n_heads"));
-  EXPECT_EQ(parsed->n_kv_heads, expected.at("n_kv_heads"));
-  EXPECT_EQ(parsed->head_dim, expected.at("head_dim"));
-  EXPECT_EQ(parsed->d_ff, expected.at("d_ff"));
-  EXPECT_EQ(parsed->vocab, expected.at("vocab"));
-  EXPECT_EQ(parsed->max_positions, expected.at("max_positions"));
-  EXPECT_EQ(parsed->rms_epsilon, expected.at("rms_epsilon"));
-  EXPECT_EQ(parsed->tied_embeddings, expected.at("tied_embeddings"));
-  EXPECT_EQ(parsed->bos_token, expected.at("bos_token"));
-  auto end_tokens = parsed->eos_tokens;
-  std::sort(end_tokens.begin(), end_tokens.end());
-  EXPECT_EQ(end_tokens, expected.at("eos_tokens").get<std::vector<std::int32_t>>());
+  EXPECT_EQ(shape.architecture, golden.at("architecture").get<std::string>());
+  EXPECT_EQ(shape.n_layers, golden.at("n_layers"));
+  EXPECT_EQ(shape.d_model, golden.at("d_model"));
+  EXPECT_EQ(shape.n_heads, golden.at("n_heads"));
+  EXPECT_EQ(shape.n_kv_heads, golden.at("n_kv_heads"));
+  EXPECT_EQ(shape.head_dim, golden.at("head_dim"));
+  EXPECT_EQ(shape.d_ff, golden.at("d_ff"));
+  EXPECT_EQ(shape.vocab, golden.at("vocab"));
+  EXPECT_EQ(shape.max_positions, golden.at("max_positions"));
+  EXPECT_EQ(shape.rms_epsilon, golden.at("rms_epsilon"));
+  EXPECT_EQ(shape.tied_embeddings, golden.at("tied_embeddings"));
+  EXPECT_EQ(shape.bos_token, golden.at("bos_token"));
+  std::ranges::sort(shape.eos_tokens);
+  EXPECT_EQ(shape.eos_tokens, golden.at("eos_tokens").get<std::vector<std::int32_t>>());
 }
 
 TEST_P(PublishedConfig, DepartsFromLlamaAsHuggingFaceDoes) {
-  const auto parsed = shape();
-  ASSERT_TRUE(parsed) << parsed.error().message;
-  const auto expected = golden().at("traits");
-  for (std::int32_t layer = 0; layer < parsed->n_layers; ++layer) {
+  const auto& expected = golden.at("traits");
+  for (std::int32_t layer = 0; layer < shape.n_layers; ++layer) {
     const auto index = static_cast<std::size_t>(layer);
-    EXPECT_EQ(parsed->window_of(layer), expected.at("windows").at(index)) << layer;
-    EXPECT_EQ(parsed->rotates(layer) ? 1 : 0, expected.at("rotates").at(index)) << layer;
+    EXPECT_EQ(shape.window_of(layer), expected.at("windows").at(index)) << layer;
+    EXPECT_EQ(shape.rotates(layer) ? 1 : 0, expected.at("rotates").at(index)) << layer;
   }
-  const speculation::ArchitectureTraits& traits = parsed->traits;
-  EXPECT_NEAR(attention_scale(*parsed), expected.at("attention_scale").get<double>(), 1e-7);
-  EXPECT_NEAR(embedding_scale(*parsed, DType::f32), expected.at("embedding_scale").get<double>(), 1e-5);
+  const speculation::ArchitectureTraits& traits = shape.traits;
+  EXPECT_NEAR(attention_scale(shape), expected.at("attention_scale").get<double>(), 1e-7);
+  EXPECT_NEAR(embedding_scale(shape, DType::f32), expected.at("embedding_scale").get<double>(), 1e-5);
   EXPECT_EQ(traits.residual_multiplier, expected.at("residual_multiplier"));
   EXPECT_EQ(traits.logit_multiplier, 1.0 / expected.at("logit_divisor").get<double>());
   EXPECT_EQ(traits.logit_cap, expected.at("logit_cap"));
@@ -88,10 +84,8 @@ TEST_P(PublishedConfig, DepartsFromLlamaAsHuggingFaceDoes) {
 }
 
 TEST_P(PublishedConfig, RotatesAsHuggingFaceDoes) {
-  const auto parsed = shape();
-  ASSERT_TRUE(parsed) << parsed.error().message;
-  const auto expected = golden().at("rope");
-  const auto& rope = parsed->rope;
+  const auto& expected = golden.at("rope");
+  const auto& rope = shape.rope;
   EXPECT_EQ(name_of(rope.kind), expected.at("kind").get<std::string>());
   EXPECT_EQ(rope.theta, expected.at("theta"));
   EXPECT_EQ(rope.factor, expected.value("factor", 1.0));
@@ -108,18 +102,16 @@ TEST_P(PublishedConfig, RotatesAsHuggingFaceDoes) {
   EXPECT_EQ(rope.local_theta, expected.value("local_theta", 0.0));
   EXPECT_EQ(rope.rotated_dimensions, expected.value("rotated_dimensions", 0));
   const auto original = rope.kind == speculation::RopeKind::dynamic
-                            ? parsed->max_positions
+                            ? shape.max_positions
                             : expected.value("original_max_positions", 0);
   EXPECT_EQ(rope.original_max_positions, original);
 }
 
 TEST_P(PublishedConfig, AsksForTheTensorsTheModelHas) {
-  const auto parsed = shape();
-  ASSERT_TRUE(parsed) << parsed.error().message;
-  const auto expected = golden().at("tensors");
+  const auto& expected = golden.at("tensors");
   Weights weights;
   std::map<std::string, std::int64_t> rows;  // by tensor name, summed over the tensor's slots
-  for (const auto& slot : tensor_slots(*parsed, weights)) {
+  for (const auto& slot : tensor_slots(shape, weights)) {
     if (slot.layer > 0) continue;
     ASSERT_TRUE(expected.contains(slot.name)) << slot.name;
     EXPECT_EQ(slot.first_row, rows[slot.name]) << slot.name;

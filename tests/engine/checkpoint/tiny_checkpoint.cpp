@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tiny_checkpoint.h"
 
+#include <draftscope/engine/opening_notes.h>
 #include <algorithm>
+#include <stdexcept>
 
 namespace draftscope::engine::tiny {
 
@@ -86,6 +88,27 @@ void write_tiny_checkpoint(const std::filesystem::path& folder, const nlohmann::
                            std::span<const StoredTensor> tensors) {
   write_bytes(folder / "config.json", config.dump());
   write_bytes(folder / "model.safetensors", safetensors_file(tensors));
+}
+
+Checkpoint loaded_tiny(std::span<const StoredTensor> tensors, std::vector<std::string>& notes,
+                       const nlohmann::json& config) {
+  const TemporaryFolder folder;
+  write_tiny_checkpoint(folder.path(), config, tensors);
+  auto checkpoint = load_checkpoint(folder.path(), BlockMatrices::widened, notes);
+  if (!checkpoint) throw std::runtime_error(checkpoint.error().message);
+  return *std::move(checkpoint);
+}
+
+Checkpoint loaded_tiny(std::span<const StoredTensor> tensors, const nlohmann::json& config) {
+  std::vector<std::string> notes;
+  return loaded_tiny(tensors, notes, config);
+}
+
+std::string refusal_of(std::span<const StoredTensor> tensors, const nlohmann::json& config) {
+  const TemporaryFolder folder;
+  write_tiny_checkpoint(folder.path(), config, tensors);
+  const auto checkpoint = load_checkpoint(folder.path());
+  return checkpoint ? "" : checkpoint.error().message;
 }
 
 void write_sharded_checkpoint(const std::filesystem::path& folder, std::span<const StoredTensor> tensors) {

@@ -3,6 +3,7 @@
 
 // A checkpoint of a few kilobytes, made in a temporary folder, for tests to read and to damage.
 
+#include <draftscope/engine/checkpoint.h>
 #include <draftscope/speculation/model_shape.h>
 #include <cstddef>
 #include <cstdint>
@@ -43,6 +44,15 @@ struct StoredTensor {
 void write_tiny_checkpoint(const std::filesystem::path& folder);
 void write_tiny_checkpoint(const std::filesystem::path& folder, const nlohmann::json& config,
                            std::span<const StoredTensor> tensors);
+/// Loads a checkpoint of these tensors, or throws with the error. Its files are gone afterwards, but not
+/// their mappings. `notes` as load_checkpoint() has them.
+[[nodiscard]] Checkpoint loaded_tiny(std::span<const StoredTensor> tensors, std::vector<std::string>& notes,
+                                     const nlohmann::json& config = tiny_config());
+[[nodiscard]] Checkpoint loaded_tiny(std::span<const StoredTensor> tensors,
+                                     const nlohmann::json& config = tiny_config());
+/// The error with which a checkpoint of these tensors is refused; empty if it is not.
+[[nodiscard]] std::string refusal_of(std::span<const StoredTensor> tensors,
+                                     const nlohmann::json& config = tiny_config());
 /// Writes two shards and their index; the tensors alternate between the shards.
 void write_sharded_checkpoint(const std::filesystem::path& folder, std::span<const StoredTensor> tensors);
 

@@ -5,22 +5,19 @@
 #include <draftscope/engine/cpu_backend.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <cmath>
 #include <cstring>
 
 #include "checkpoint/gguf/widen.h"
 #include "checkpoint/tensor_slots.h"
 #include "formats/block_formats.h"
-#include "gguf_bytes.h"
 #include "gguf_goldens.h"
 #include "numbers/bf16.h"
 #include "random_model.h"
-#include "temporary_folder.h"
+#include "relative_error.h"
 
 namespace draftscope::engine::test {
 namespace {
 
-using draftscope::test::TemporaryFolder;
 using testing::HasSubstr;
 
 /// Random blocks with fp16 numbers so small that activations stay small.
@@ -56,7 +53,9 @@ std::string random_matrix(Random& random, std::uint32_t type, std::uint64_t coun
 /// A model of one layer in two files with the same weights: as Phi-3 with fused tensors, and as Qwen2 with
 /// biases of 0.
 std::pair<GgufParts, GgufParts> fused_and_split(Random& random, std::uint32_t type) {
-  std::pair<GgufParts, GgufParts> both;
+  constexpr GgufSizes sizes{
+      .layers = 1, .context = 64, .width = 256, .inner = 512, .heads = 4, .kv_heads = 2};
+  std::pair both{gguf_of_sizes("phi3", sizes), gguf_of_sizes("qwen2", sizes)};
   GgufParts& fused = both.first;  // not a structured binding, which clang 14's lambdas cannot capture
   GgufParts& split = both.second;
   constexpr std::uint64_t model = 256;
@@ -80,18 +79,6 @@ std::pair<GgufParts, GgufParts> fused_and_split(Random& random, std::uint32_t ty
     }
     fused.tensors.push_back(std::move(whole));
   };
-  for (GgufParts* const parts : {&fused, &split}) {
-    const std::string architecture = parts == &fused ? "phi3" : "qwen2";
-    const auto key = [&](const char* name, auto value) { parts->set(gguf_key(architecture + name, value)); };
-    parts->set(gguf_key("general.architecture", architecture.c_str()));
-    key(".block_count", 1U);
-    key(".context_length", 64U);
-    key(".embedding_length", 256U);
-    key(".feed_forward_length", 512U);
-    key(".attention.head_count", 4U);
-    key(".attention.head_count_kv", 2U);
-    key(".attention.layer_norm_rms_epsilon", 1e-5F);
-  }
   matrix("token_embd.weight", model, 70);
   in_both(gguf_vector("blk.0.attn_norm.weight", std::vector<float>(model, 1.0F)));
   together("blk.0.attn_qkv.weight",
@@ -108,29 +95,24 @@ std::pair<GgufParts, GgufParts> fused_and_split(Random& random, std::uint32_t ty
   return both;
 }
 
+/// Gives a tensor other numbers, in another type.
+void retype(GgufParts& parts, std::string_view name, std::uint32_t type, std::uint64_t weights,
+            Random& random) {
+  parts.tensor(name).type = type;
+  parts.tensor(name).bytes = random_matrix(random, type, weights);
+}
+
 /// A model of two layers of width 256 with matrices of many types. In the second layer either gate or up
 /// can't be multiplied as stored.
 GgufParts mixed_gguf(Random& random) {
-  GgufParts parts;
-  const auto key = [&](const char* name, auto value) {
-    parts.set(gguf_key(std::string("llama.") + name, value));
-  };
-  parts.set(gguf_key("general.architecture", "llama"));
-  key("block_count", 2U);
-  key("context_length", 64U);
-  key("embedding_length", 256U);
-  key("feed_forward_length", 512U);
-  key("attention.head_count", 4U);
-  key("attention.head_count_kv", 2U);
-  key("attention.layer_norm_rms_epsilon", 1e-5F);
+  GgufParts parts = gguf_of_sizes(
+      "llama", {.layers = 2, .context = 64, .width = 256, .inner = 512, .heads = 4, .kv_heads = 2});
   const auto matrix = [&](const std::string& name, std::uint64_t columns, std::uint64_t rows,
                           std::uint32_t type) {
     parts.tensors.push_back({name, {columns, rows}, type, random_blocks(random, type, columns * rows)});
   };
   const auto norm = [&](const std::string& name) {
-    GgufBytes ones;
-    for (int i = 0; i < 256; ++i) ones.number(1.0F);
-    parts.tensors.push_back({name, {256}, 0, ones.text()});
+    parts.tensors.push_back(gguf_vector(name, std::vector<float>(256, 1.0F)));
   };
   matrix("token_embd.weight", 256, 70, 14);
   for (const std::string layer : {"blk.0.", "blk.1."}) {
@@ -149,73 +131,53 @@ GgufParts mixed_gguf(Random& random) {
   return parts;
 }
 
-Checkpoint loaded(const std::filesystem::path& path, BlockMatrices blocks) {
-  auto checkpoint = load_gguf(path, blocks);
-  if (!checkpoint) throw std::runtime_error(checkpoint.error().message);
-  return *std::move(checkpoint);
-}
-
 std::vector<float> logits_of(Backend& backend, std::optional<speculation::WeightFormat> weights = {}) {
   Random random(7);
   const OwnedBatch owned = chain(backend.shape(), random, 12, 0);
   Batch batch = owned.view();
   batch.weights = weights;
-  Outputs outputs;
-  const auto done = backend.forward(batch, outputs);
-  if (!done) throw std::runtime_error(done.error().message);
-  return outputs.logits;
+  return outputs_of(backend, batch).logits;
 }
 
-double relative_error(const std::vector<float>& found, const std::vector<float>& expected) {
-  double missed = 0.0;
-  double size = 0.0;
-  for (std::size_t i = 0; i < found.size(); ++i) {
-    const double difference = static_cast<double>(found[i]) - static_cast<double>(expected[i]);
-    missed += difference * difference;
-    size += static_cast<double>(expected[i]) * static_cast<double>(expected[i]);
-  }
-  return std::sqrt(missed / size);
-}
-
-class AsStored : public testing::Test {
- protected:
-  AsStored() {
-    Random random(5);
-    write_bytes(folder_ / "mixed.gguf", mixed_gguf(random).file());
-  }
-  [[nodiscard]] std::filesystem::path file() const { return folder_ / "mixed.gguf"; }
-
- private:
-  TemporaryFolder folder_;
-};
-
-TEST_F(AsStored, BlocksHoldTheWidenedNumbersInTheSameOrder) {
-  const Checkpoint wide = loaded(file(), BlockMatrices::widened);
-  const Checkpoint stored = loaded(file(), BlockMatrices::as_stored);
+/// Expects that each tensor of the stored model has the numbers of the widened one, bit for bit.
+void expect_same_numbers(const Checkpoint& stored, const Checkpoint& wide) {
   EXPECT_EQ(stored.hash, wide.hash);
-  EXPECT_EQ(stored.stored_as, wide.stored_as);
-  EXPECT_FALSE(wide.has_blocks());
-  EXPECT_TRUE(stored.has_blocks());
-  EXPECT_LT(stored.weight_bytes(), wide.weight_bytes() / 2);
-  EXPECT_LT(stored.bytes_per_step(), stored.weight_bytes());
   const auto expected = named_tensors(wide.shape, wide.weights);
   const auto found = named_tensors(stored.shape, stored.weights);
   ASSERT_EQ(found.size(), expected.size());
   for (std::size_t i = 0; i < found.size(); ++i) {
     const TensorView& view = found[i].view;
-    const bool widened = view.rows == 1 || found[i].name == "model.layers.1.mlp.gate_proj.weight" ||
-                         found[i].name == "model.layers.1.mlp.up_proj.weight";
-    ASSERT_EQ(view.blocks == nullptr, widened) << found[i].name;
-    if (widened) continue;
-    const auto rows = gguf::widened_rows(view, 0, view.rows);
+    const auto rows = view.is_plain() ? std::vector(view.data, view.data + view.bytes())
+                                      : gguf::widened_rows(view, 0, view.rows);
     EXPECT_EQ(std::memcmp(rows.data(), expected[i].view.data, rows.size()), 0) << found[i].name;
+  }
+}
+
+Checkpoint mixed(BlockMatrices blocks) {
+  Random random(5);
+  return loaded_gguf(mixed_gguf(random), blocks);
+}
+
+TEST(AsStored, BlocksHoldTheWidenedNumbersInTheSameOrder) {
+  const Checkpoint wide = mixed(BlockMatrices::widened);
+  const Checkpoint stored = mixed(BlockMatrices::as_stored);
+  EXPECT_EQ(stored.stored_as, wide.stored_as);
+  EXPECT_FALSE(wide.has_blocks());
+  EXPECT_TRUE(stored.has_blocks());
+  EXPECT_LT(stored.weight_bytes(), wide.weight_bytes() / 2);
+  EXPECT_LT(stored.bytes_per_step(), stored.weight_bytes());
+  expect_same_numbers(stored, wide);
+  for (const NamedTensor& tensor : named_tensors(stored.shape, stored.weights)) {
+    const bool widened = tensor.view.rows == 1 || tensor.name == "model.layers.1.mlp.gate_proj.weight" ||
+                         tensor.name == "model.layers.1.mlp.up_proj.weight";
+    EXPECT_EQ(tensor.view.blocks == nullptr, widened) << tensor.name;
   }
   EXPECT_TRUE(check_finite(stored));
 }
 
-TEST_F(AsStored, LogitsAreThoseOfTheWidenedModelButForRounding) {
-  const Checkpoint wide = loaded(file(), BlockMatrices::widened);
-  const Checkpoint stored = loaded(file(), BlockMatrices::as_stored);
+TEST(AsStored, LogitsAreThoseOfTheWidenedModelButForRounding) {
+  const Checkpoint wide = mixed(BlockMatrices::widened);
+  const Checkpoint stored = mixed(BlockMatrices::as_stored);
   const auto plain = make_cpu_backend(wide, {.threads = 2, .cache_rows = 64});
   const auto packed = make_cpu_backend(stored, {.threads = 2, .cache_rows = 64});
   ASSERT_TRUE(plain);
@@ -230,103 +192,78 @@ TEST_F(AsStored, LogitsAreThoseOfTheWidenedModelButForRounding) {
 }
 
 /// For a GPU, layers' matrices stay in blocks if all of them share one format that the GPU multiplies.
-TEST_F(AsStored, BlocksStayForAGpuWhereTheLayersShareAFormatOfIts) {
+TEST(AsStored, BlocksStayForAGpuWhereTheLayersShareAFormatOfIts) {
   Random random(13);
-  const TemporaryFolder folder;
   for (const std::uint32_t type : {0U, 1U, 2U, 3U, 8U, 12U, 14U}) {
     SCOPED_TRACE(type);
-    GgufParts parts = fused_and_split(random, type).second;
-    write_bytes(folder / "one.gguf", parts.file());
-    const Checkpoint wide = loaded(folder / "one.gguf", BlockMatrices::widened);
-    const Checkpoint stored = loaded(folder / "one.gguf", BlockMatrices::cuda_as_stored);
-    EXPECT_EQ(stored.hash, wide.hash);
+    const GgufParts parts = fused_and_split(random, type).second;
+    const Checkpoint stored = loaded_gguf(parts, BlockMatrices::cuda_as_stored);
+    expect_same_numbers(stored, loaded_gguf(parts));
     const bool stays = type == 2 || type == 8 || type == 12;
     EXPECT_EQ(stored.has_blocks(), stays);
     EXPECT_EQ(stored.weights.embedding.blocks, nullptr);
     EXPECT_EQ(stored.weights.head.blocks != nullptr, stays && type != 12);
-    const auto expected = named_tensors(wide.shape, wide.weights);
-    const auto found = named_tensors(stored.shape, stored.weights);
-    for (std::size_t i = 0; stays && i < found.size(); ++i) {
-      if (found[i].view.blocks == nullptr) continue;
-      const auto rows = gguf::widened_rows(found[i].view, 0, found[i].view.rows);
-      EXPECT_EQ(std::memcmp(rows.data(), expected[i].view.data, rows.size()), 0) << found[i].name;
-    }
   }
   // A head of another type is widened alone. The layers are widened if one of their matrices has another
   // type.
   GgufParts parts = fused_and_split(random, 8).second;
-  parts.tensor("output.weight").type = 14;
-  parts.tensor("output.weight").bytes = random_matrix(random, 14, 256 * 70);
-  write_bytes(folder / "head.gguf", parts.file());
-  const Checkpoint other_head = loaded(folder / "head.gguf", BlockMatrices::cuda_as_stored);
+  retype(parts, "output.weight", 14, 256 * 70, random);
+  const Checkpoint other_head = loaded_gguf(parts, BlockMatrices::cuda_as_stored);
   EXPECT_TRUE(other_head.has_blocks());
   EXPECT_EQ(other_head.weights.head.blocks, nullptr);
-  parts.tensor("blk.0.ffn_down.weight").type = 2;
-  parts.tensor("blk.0.ffn_down.weight").bytes = random_matrix(random, 2, 512 * 256);
-  write_bytes(folder / "mixed.gguf", parts.file());
-  EXPECT_FALSE(loaded(folder / "mixed.gguf", BlockMatrices::cuda_as_stored).has_blocks());
+  retype(parts, "blk.0.ffn_down.weight", 2, 512 * 256, random);
+  EXPECT_FALSE(loaded_gguf(parts, BlockMatrices::cuda_as_stored).has_blocks());
 }
 
 /// Q4_K matrices stay as stored whatever the types of the others, since such files mix types.
-TEST_F(AsStored, Q4KStaysForAGpuBesideOtherTypes) {
+TEST(AsStored, Q4KStaysForAGpuBesideOtherTypes) {
   Random random(14);
-  const TemporaryFolder folder;
   GgufParts parts = fused_and_split(random, 12).second;
-  const auto retype = [&](const char* name, std::uint32_t type, std::uint64_t weights) {
-    parts.tensor(name).type = type;
-    parts.tensor(name).bytes = random_matrix(random, type, weights);
-  };
-  const auto kept = [&](const char* file) {
-    write_bytes(folder / file, parts.file());
-    const Checkpoint wide = loaded(folder / file, BlockMatrices::widened);
-    const Checkpoint stored = loaded(folder / file, BlockMatrices::cuda_as_stored);
+  const auto kept = [&] {
+    const Checkpoint stored = loaded_gguf(parts, BlockMatrices::cuda_as_stored);
+    expect_same_numbers(stored, loaded_gguf(parts));
     EXPECT_EQ(stored.weights.embedding.dtype, DType::bf16);
     std::string names;
-    const auto expected = named_tensors(wide.shape, wide.weights);
-    const auto found = named_tensors(stored.shape, stored.weights);
-    for (std::size_t i = 0; i < found.size(); ++i) {
-      const TensorView& view = found[i].view;
-      const auto rows = view.is_plain() ? std::vector(view.data, view.data + view.bytes())
-                                        : gguf::widened_rows(view, 0, view.rows);
-      EXPECT_EQ(std::memcmp(rows.data(), expected[i].view.data, rows.size()), 0) << found[i].name;
+    for (const auto& [name, view] : named_tensors(stored.shape, stored.weights)) {
       if (view.is_plain()) continue;
       EXPECT_EQ(view.blocks->multiplied, speculation::WeightFormat::q4_k);
-      const std::string& name = found[i].name;
       names += name.substr(name.rfind('.', name.rfind('.') - 1) + 1) + " ";
     }
     return names;
   };
   constexpr std::uint64_t d_model = 256;
-  retype("blk.0.attn_v.weight", 14, 128 * d_model);
-  retype("blk.0.ffn_down.weight", 14, 512 * d_model);
-  retype("output.weight", 14, 70 * d_model);
-  EXPECT_EQ(kept("medium.gguf"),
-            "q_proj.weight k_proj.weight o_proj.weight gate_proj.weight up_proj.weight ");
-  retype("blk.0.ffn_up.weight", 13, 512 * d_model);  // gate and up are one product, so both are widened
-  retype("blk.0.attn_q.weight", 8, d_model * d_model);
-  EXPECT_EQ(kept("large.gguf"), "k_proj.weight o_proj.weight ");
-  retype("blk.0.attn_k.weight", 1, 128 * d_model);
-  retype("blk.0.attn_output.weight", 20, d_model * d_model);
-  EXPECT_EQ(kept("gate.gguf"), "");
+  retype(parts, "blk.0.attn_v.weight", 14, 128 * d_model, random);
+  retype(parts, "blk.0.ffn_down.weight", 14, 512 * d_model, random);
+  retype(parts, "output.weight", 14, 70 * d_model, random);
+  EXPECT_EQ(kept(), "q_proj.weight k_proj.weight o_proj.weight gate_proj.weight up_proj.weight ");
+  // Gate and up are one product, so both are widened.
+  retype(parts, "blk.0.ffn_up.weight", 13, 512 * d_model, random);
+  retype(parts, "blk.0.attn_q.weight", 8, d_model * d_model, random);
+  EXPECT_EQ(kept(), "k_proj.weight o_proj.weight ");
+  retype(parts, "blk.0.attn_k.weight", 1, 128 * d_model, random);
+  retype(parts, "blk.0.attn_output.weight", 20, d_model * d_model, random);
+  EXPECT_EQ(kept(), "");
 }
 
-TEST_F(AsStored, NumbersThatAreNoneAreNamed) {
+TEST(AsStored, NumbersThatAreNoneAreNamed) {
   Random random(9);
   GgufParts parts = mixed_gguf(random);
   const std::uint16_t infinity = 0x7c00;
   std::memcpy(parts.tensor("blk.1.attn_output.weight").bytes.data() + 18 * 9, &infinity, 2);
-  const TemporaryFolder folder;
-  write_bytes(folder / "bad.gguf", parts.file());
-  const Checkpoint stored = loaded(folder / "bad.gguf", BlockMatrices::as_stored);
-  const Checkpoint wide = loaded(folder / "bad.gguf", BlockMatrices::widened);
-  ASSERT_FALSE(check_finite(stored));
-  EXPECT_EQ(check_finite(stored).error().message, check_finite(wide).error().message);
+  const Checkpoint stored = loaded_gguf(parts, BlockMatrices::as_stored);
+  const Checkpoint wide = loaded_gguf(parts);
+  for (const Checkpoint* checkpoint : {&stored, &wide}) {
+    const auto checked = check_finite(*checkpoint);
+    ASSERT_FALSE(checked);
+    EXPECT_THAT(checked.error().message,
+                HasSubstr("tensor model.layers.1.self_attn.o_proj.weight: row 1 column 32 is not finite"));
+  }
   EXPECT_EQ(non_finite_weight(stored, 1), non_finite_weight(wide, 1));
   EXPECT_NE(non_finite_weight(stored, 1), "");
 }
 
-TEST_F(AsStored, AdaptersAreRefused) {
-  Checkpoint stored = loaded(file(), BlockMatrices::as_stored);
+TEST(AsStored, AdaptersAreRefused) {
+  Checkpoint stored = mixed(BlockMatrices::as_stored);
   const auto merged = merge_adapter("anywhere", stored);
   ASSERT_FALSE(merged);
   EXPECT_THAT(merged.error().message, HasSubstr("expected them widened"));
@@ -337,12 +274,9 @@ class FusedTensors : public testing::TestWithParam<std::uint32_t> {};
 TEST_P(FusedTensors, AreTheRowsOfTheirParts) {
   Random random(11);
   const auto [fused, split] = fused_and_split(random, GetParam());
-  const TemporaryFolder folder;
-  write_bytes(folder / "fused.gguf", fused.file());
-  write_bytes(folder / "split.gguf", split.file());
   for (const BlockMatrices blocks : {BlockMatrices::widened, BlockMatrices::as_stored}) {
-    const Checkpoint whole = loaded(folder / "fused.gguf", blocks);
-    const Checkpoint parts = loaded(folder / "split.gguf", blocks);
+    const Checkpoint whole = loaded_gguf(fused, blocks);
+    const Checkpoint parts = loaded_gguf(split, blocks);
     EXPECT_EQ(whole.has_blocks(), parts.has_blocks());
     EXPECT_EQ(whole.stored_as, parts.stored_as);
     const LayerWeights& layer = whole.weights.layers[0];

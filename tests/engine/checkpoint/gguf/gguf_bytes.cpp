@@ -105,21 +105,26 @@ std::string GgufParts::file() const {
   return padded(bytes) + data;
 }
 
+GgufParts gguf_of_sizes(const std::string& architecture, const GgufSizes& sizes) {
+  GgufParts parts;
+  const auto key = [&](const char* name, auto value) { parts.set(gguf_key(architecture + name, value)); };
+  parts.set(gguf_key("general.architecture", architecture.c_str()));
+  key(".block_count", sizes.layers);
+  key(".context_length", sizes.context);
+  key(".embedding_length", sizes.width);
+  key(".feed_forward_length", sizes.inner);
+  key(".attention.head_count", sizes.heads);
+  key(".attention.head_count_kv", sizes.kv_heads);
+  key(".attention.layer_norm_rms_epsilon", 1e-5F);
+  return parts;
+}
+
 GgufParts tiny_gguf(const std::string& architecture) {
   constexpr std::uint64_t model = 8;
   constexpr std::uint64_t inner = 12;
   constexpr std::uint64_t vocab = 10;
   constexpr std::uint64_t keys = 4;
-  GgufParts parts;
-  const auto key = [&](const char* name, auto value) { parts.set(gguf_key(architecture + name, value)); };
-  parts.set(gguf_key("general.architecture", architecture.c_str()));
-  key(".block_count", 2U);
-  key(".context_length", 32U);
-  key(".embedding_length", 8U);
-  key(".feed_forward_length", 12U);
-  key(".attention.head_count", 2U);
-  key(".attention.head_count_kv", 1U);
-  key(".attention.layer_norm_rms_epsilon", 1e-5F);
+  GgufParts parts = gguf_of_sizes(architecture, {});
   float next = 0.0F;
   const auto add = [&](const std::string& name, std::vector<std::uint64_t> extents) {
     std::uint64_t count = 1;

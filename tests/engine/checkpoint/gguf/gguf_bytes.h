@@ -66,6 +66,19 @@ struct GgufParts {
 /// A tensor of F32 numbers.
 [[nodiscard]] GgufTensor gguf_vector(std::string name, const std::vector<float>& values);
 
+/// Numbers of a model, as its keys have them.
+struct GgufSizes {
+  std::uint32_t layers = 2;
+  std::uint32_t context = 32;
+  std::uint32_t width = 8;
+  std::uint32_t inner = 12;
+  std::uint32_t heads = 2;
+  std::uint32_t kv_heads = 1;
+};
+
+/// A file that has the keys of such a model, and no tensors.
+[[nodiscard]] GgufParts gguf_of_sizes(const std::string& architecture, const GgufSizes& sizes);
+
 /// A model of two layers and a few kilobytes, without a tokenizer. Its F32 matrices have distinct numbers.
 [[nodiscard]] GgufParts tiny_gguf(const std::string& architecture = "llama");
 

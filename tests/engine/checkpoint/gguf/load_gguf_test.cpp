@@ -4,13 +4,12 @@
 #include <draftscope/engine/cpu_backend.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <cmath>
 
 #include "checkpoint/tensor_slots.h"
-#include "gguf_bytes.h"
 #include "gguf_goldens.h"
 #include "numbers/bf16.h"
 #include "random_model.h"
+#include "relative_error.h"
 #include "temporary_folder.h"
 
 namespace draftscope::engine::test {
@@ -45,11 +44,7 @@ std::vector<float> logits_of(const Checkpoint& checkpoint, std::int32_t cache_ro
       make_cpu_backend(checkpoint, {.threads = 2, .cache_rows = cache_rows, .kernels = "portable"});
   if (!backend) throw std::runtime_error(backend.error().message);
   Random random(7);
-  const OwnedBatch batch = chain(checkpoint.shape, random, 12, 0);
-  Outputs outputs;
-  const auto done = (*backend)->forward(batch.view(), outputs);
-  if (!done) throw std::runtime_error(done.error().message);
-  return {outputs.logits.begin(), outputs.logits.end()};
+  return outputs_of(**backend, chain(checkpoint.shape, random, 12, 0).view()).logits;
 }
 
 class GgufOfFolder : public testing::TestWithParam<const char*> {};
@@ -102,13 +97,7 @@ TEST_P(GgufOfFolder, ComputesTheFoldersLogits) {
   }
   // The file holds divisors, or a stretched base, in fp32, while the folder holds the formula that gives
   // them.
-  double apart = 0.0;
-  double scale = 0.0;
-  for (std::size_t i = 0; i < expected.size(); ++i) {
-    apart = std::max(apart, static_cast<double>(std::abs(found[i] - expected[i])));
-    scale = std::max(scale, static_cast<double>(std::abs(expected[i])));
-  }
-  EXPECT_LT(apart / scale, 1e-5);
+  EXPECT_LT(largest_error(found, expected), 1e-5);
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, GgufOfFolder,
@@ -132,10 +121,8 @@ TEST(LoadGguf, DivisorsOfFrequenciesAreRead) {
 }
 
 TEST(LoadGguf, PlainMatricesStayInTheFileAndOthersBecomeBf16) {
-  const TemporaryFolder folder;
   GgufParts parts = tiny_gguf("qwen2");
-  write_bytes(folder / "plain.gguf", parts.file());
-  const Checkpoint plain = loaded(folder / "plain.gguf");
+  const Checkpoint plain = loaded_gguf(parts);
   EXPECT_EQ(plain.weights.embedding.dtype, DType::f32);
   EXPECT_EQ(plain.stored_as, "gguf F32");
   EXPECT_EQ(values_of(plain.weights.embedding).front(), 0.125F);
@@ -144,8 +131,7 @@ TEST(LoadGguf, PlainMatricesStayInTheFileAndOthersBecomeBf16) {
   GgufTensor& head = parts.tensor("output.weight");
   head.type = 30;
   head.bytes = std::string(8 * 10 * 2, '\x3F');
-  write_bytes(folder / "mixed.gguf", parts.file());
-  const Checkpoint mixed = loaded(folder / "mixed.gguf");
+  const Checkpoint mixed = loaded_gguf(parts);
   EXPECT_EQ(mixed.stored_as, "gguf F32, BF16");
   EXPECT_EQ(mixed.weights.final_norm.dtype, DType::f32);
   const auto tensors = named_tensors(mixed.shape, mixed.weights);
@@ -200,12 +186,8 @@ TEST(LoadGguf, EveryPartOfASplitModelIsRead) {
 }
 
 TEST(LoadGguf, HashFollowsHeaderAndWeights) {
-  const TemporaryFolder folder;
   GgufParts parts = tiny_gguf();
-  const auto hash = [&] {
-    write_bytes(folder / "model.gguf", parts.file());
-    return loaded(folder / "model.gguf").hash;
-  };
+  const auto hash = [&] { return loaded_gguf(parts).hash; };
   const std::string first = hash();
   EXPECT_EQ(first.size(), 32U);
   EXPECT_EQ(hash(), first);
@@ -217,25 +199,19 @@ TEST(LoadGguf, HashFollowsHeaderAndWeights) {
 }
 
 TEST(LoadGguf, EveryEndOfATurnEndsARequest) {
-  const TemporaryFolder folder;
   GgufParts parts = tiny_gguf();
   parts.set(gguf_key("tokenizer.ggml.bos_token_id", 1U));
   parts.set(gguf_key("tokenizer.ggml.eos_token_id", 2U));
   parts.set(gguf_key("tokenizer.ggml.eot_token_id", 3U));
   parts.set(gguf_key("tokenizer.ggml.eom_token_id", 2U));
-  write_bytes(folder / "model.gguf", parts.file());
-  const Checkpoint found = loaded(folder / "model.gguf");
+  const Checkpoint found = loaded_gguf(parts);
   EXPECT_EQ(found.shape.bos_token, 1);
   EXPECT_THAT(found.shape.eos_tokens, testing::ElementsAre(2, 3));
 }
 
 TEST(LoadGguf, ScalingOfFrequenciesIsRead) {
-  const TemporaryFolder folder;
   GgufParts parts = tiny_gguf();
-  const auto rope = [&] {
-    write_bytes(folder / "model.gguf", parts.file());
-    return loaded(folder / "model.gguf").shape.rope;
-  };
+  const auto rope = [&] { return loaded_gguf(parts).shape.rope; };
   parts.set(gguf_key("llama.rope.scale_linear", 4.0F));
   EXPECT_EQ(rope().kind, speculation::RopeKind::linear);
   EXPECT_EQ(rope().factor, 4.0);

@@ -5,11 +5,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <cmath>
-#include <cstring>
 #include <tuple>
 
-#include "gguf_bytes.h"
 #include "gguf_goldens.h"
+#include "numbers/bf16.h"
 #include "temporary_folder.h"
 
 namespace draftscope::engine::test {
@@ -20,11 +19,11 @@ using speculation::ModelShape;
 using testing::ElementsAre;
 
 ModelShape shape_of(const GgufParts& parts) {
-  const TemporaryFolder folder;
-  write_bytes(folder / "model.gguf", parts.file());
-  const auto loaded = load_gguf(folder / "model.gguf");
-  if (!loaded) throw std::runtime_error(loaded.error().message);
-  return loaded->shape;
+  return loaded_gguf(parts).shape;
+}
+
+std::string bytes_of(const TensorView& view) {
+  return {reinterpret_cast<const char*>(view.data), view.bytes()};
 }
 
 /// Repeats the first layer until the model has this many layers.
@@ -61,22 +60,15 @@ TEST(GgufParticulars, GraniteHasItsMultipliers) {
 }
 
 TEST(GgufParticulars, AnActivationsNumbersAreOneForAllLayersOrOneForEach) {
-  const TemporaryFolder folder;
-  write_bytes(folder / "model.gguf", tiny_gguf("apertus").file());
-  const auto loaded = load_gguf(folder / "model.gguf");
-  ASSERT_TRUE(loaded) << loaded.error().message;
-  const auto number = [](const TensorView& view) {
-    float value = 0.0F;
-    std::memcpy(&value, view.data, sizeof value);
-    return value;
-  };
-  const LayerWeights& last = loaded->weights.layers[1];
+  const Checkpoint loaded = loaded_gguf(tiny_gguf("apertus"));
+  const auto number = [](const TensorView& view) { return load_unaligned<float>(view.data); };
+  const LayerWeights& last = loaded.weights.layers[1];
   EXPECT_FALSE(last.gate.present());
   EXPECT_EQ(number(last.alpha_p), 0.5F);
   EXPECT_EQ(number(last.alpha_n), -0.5F);
   EXPECT_EQ(number(last.beta), 0.5F);
   EXPECT_EQ(number(last.epsilon), -1e-6F);
-  EXPECT_EQ(loaded->shape.mlp_matrices(), 2);
+  EXPECT_EQ(loaded.shape.mlp_matrices(), 2);
 }
 
 TEST(GgufParticulars, Mistral3HasYarnAndAScaleOfQueriesWhereItsFileSaysSo) {
@@ -273,9 +265,6 @@ TEST(GgufParticulars, ANextTokenLayerIsTheBlockBehindTheDecoder) {
   EXPECT_TRUE(notes.empty());
   const auto layer = open_next_token_layer(*model);
   ASSERT_TRUE(layer) << layer.error().message;
-  const auto bytes_of = [](const TensorView& view) {
-    return std::string(reinterpret_cast<const char*>(view.data), view.bytes());
-  };
   EXPECT_EQ(bytes_of(layer->weights.layers.at(0).q), bytes_of(model->weights.layers[0].q));
   EXPECT_EQ(bytes_of(layer->weights.layers[0].down), bytes_of(model->weights.layers[0].down));
   EXPECT_EQ(bytes_of(layer->weights.embedding), bytes_of(model->weights.embedding));
@@ -305,12 +294,8 @@ TEST(GgufParticulars, SeedOssHasAnotherNameForTheNormBeforeItsMlp) {
 TEST(GgufParticulars, AScaleBesideNvfp4MultipliesItsWeights) {
   GgufParts parts = tiny_gguf("llama");
   const auto down = [&] {
-    const TemporaryFolder folder;
-    write_bytes(folder / "model.gguf", parts.file());
-    const auto loaded = load_gguf(folder / "model.gguf");
-    if (!loaded) throw std::runtime_error(loaded.error().message);
-    const TensorView& view = loaded->weights.layers[0].down;
-    return std::string(reinterpret_cast<const char*>(view.data), view.bytes());
+    const Checkpoint loaded = loaded_gguf(parts);
+    return bytes_of(loaded.weights.layers[0].down);
   };
   parts.set(gguf_key("llama.feed_forward_length", 64U));
   for (const char* const layer : {"blk.0.", "blk.1."}) {

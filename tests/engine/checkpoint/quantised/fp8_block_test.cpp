@@ -6,14 +6,12 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
-#include <random>
 #include <string>
 #include <vector>
 
 #include "checkpoint/quantised/fp8_block.h"
 #include "kept_layers.h"
 #include "numbers/e4m3.h"
-#include "tiny_checkpoint.h"
 
 namespace draftscope::engine {
 namespace {
@@ -32,70 +30,35 @@ struct Fp8BlockFolder {
   float scale = 0x1.23456p-9F;                        ///< scale of the last block of each matrix
 };
 
-class Fp8BlockWriter {
- public:
-  explicit Fp8BlockWriter(const Fp8BlockFolder& folder) : folder_(folder) {}
-
-  void write(const std::filesystem::path& path) {
-    visit_one_layer(
-        folder_.width, folder_.inner,
-        [this](const std::string& name, std::vector<std::uint64_t> shape) { plain(name, std::move(shape)); },
-        [this](const std::string& module, std::uint64_t outputs, std::uint64_t inputs) {
-          matrix(module, outputs, inputs);
-        });
-    const nlohmann::json quantisation{{"activation_scheme", "dynamic"},
-                                      {"fmt", "e4m3"},
-                                      {"modules_to_not_convert", folder_.plain_modules},
-                                      {"quant_method", "fp8"},
-                                      {"weight_block_size", {folder_.rows, folder_.columns}}};
-    write_tiny_checkpoint(path, one_layer_config(folder_.width, folder_.inner, quantisation), tensors_);
-  }
-
- private:
-  std::string number(float value, const std::string& dtype) {
-    std::uint32_t bits;
-    std::memcpy(&bits, &value, sizeof bits);
-    std::string all(reinterpret_cast<const char*>(&bits), sizeof bits);
-    return dtype == "F32" ? all : all.substr(2);
-  }
-  void plain(const std::string& name, std::vector<std::uint64_t> shape) {
-    std::uint64_t n = 1;
-    for (const auto extent : shape) n *= extent;
-    std::string values;
-    // These bits are small numbers in both 16-bit types.
-    for (std::uint64_t i = 0; i < n; ++i) {
-      const auto bits = static_cast<std::uint16_t>((random_() % 2 << 15U) + 0x2c00U + random_() % 0x200U);
-      values.append(reinterpret_cast<const char*>(&bits), sizeof bits);
-    }
-    tensors_.push_back({name, folder_.plain, std::move(shape), std::move(values)});
-  }
-  void matrix(const std::string& module, std::uint64_t outputs, std::uint64_t inputs) {
-    for (const std::string& name : folder_.plain_modules)
-      if (module.ends_with(name)) return plain(module + ".weight", {outputs, inputs});
-    std::string codes;
-    for (std::uint64_t i = 0; i < outputs * inputs; ++i) {
-      const auto code = static_cast<std::uint8_t>(random_());
-      codes.push_back(static_cast<char>((code & 0x7fU) == 0x7fU ? 0U : code));
-    }
-    tensors_.push_back({module + ".weight", "F8_E4M3", {outputs, inputs}, std::move(codes)});
-    const std::uint64_t row_blocks = (outputs + folder_.rows - 1) / folder_.rows;
-    const std::uint64_t column_blocks = (inputs + folder_.columns - 1) / folder_.columns;
-    std::string scales;
-    for (std::uint64_t i = 0; i + 1 < row_blocks * column_blocks; ++i)
-      scales += number(1e-5F * static_cast<float>(random_() % 1000U), folder_.scales);
-    scales += number(folder_.scale, folder_.scales);
-    tensors_.push_back(
-        {module + ".weight_scale_inv", folder_.scales, {row_blocks, column_blocks}, std::move(scales)});
-  }
-
-  Fp8BlockFolder folder_;
-  std::mt19937 random_{7};
-  std::vector<StoredTensor> tensors_;
-};
+void write_fp8(const std::filesystem::path& path, const Fp8BlockFolder& folder) {
+  OneLayer layer(folder.width, folder.inner, folder.plain);
+  const nlohmann::json quantisation{{"activation_scheme", "dynamic"},
+                                    {"fmt", "e4m3"},
+                                    {"modules_to_not_convert", folder.plain_modules},
+                                    {"quant_method", "fp8"},
+                                    {"weight_block_size", {folder.rows, folder.columns}}};
+  layer.write(
+      path, quantisation, [&](const std::string& module, std::uint64_t outputs, std::uint64_t inputs) {
+        for (const std::string& name : folder.plain_modules)
+          if (module.ends_with(name)) return layer.add_plain(module + ".weight", {outputs, inputs});
+        std::string codes = layer.bytes(outputs * inputs);
+        for (char& code : codes)
+          if ((code & 0x7f) == 0x7f) code = 0;  // NaN
+        layer.add({module + ".weight", "F8_E4M3", {outputs, inputs}, std::move(codes)});
+        const std::uint64_t row_blocks = (outputs + folder.rows - 1) / folder.rows;
+        const std::uint64_t column_blocks = (inputs + folder.columns - 1) / folder.columns;
+        std::string scales = layer.numbers(row_blocks * column_blocks, folder.scales);
+        const std::size_t bytes = folder.scales == "F32" ? 4 : 2;
+        std::memcpy(scales.data() + scales.size() - bytes,
+                    reinterpret_cast<const char*>(&folder.scale) + sizeof folder.scale - bytes, bytes);
+        layer.add(
+            {module + ".weight_scale_inv", folder.scales, {row_blocks, column_blocks}, std::move(scales)});
+      });
+}
 
 bool stays_fp8_block(const Fp8BlockFolder& folder) {
   const TemporaryFolder place;
-  Fp8BlockWriter(folder).write(place.path());
+  write_fp8(place.path(), folder);
   EXPECT_EQ(opened(place.path(), BlockMatrices::widened).stored_as, "safetensors fp8");
   return keeps_layers(place.path(), folder.plain_modules.empty());
 }
@@ -121,7 +84,7 @@ TEST(Fp8BlockFolders, AreWidenedWhereTheirNumbersAreNotFp8Blocks) {
 TEST(Fp8BlockFolders, SayWhatIsInTheWayWhereTheyAreWidened) {
   const auto reason = [](const Fp8BlockFolder& folder) {
     const TemporaryFolder place;
-    Fp8BlockWriter(folder).write(place.path());
+    write_fp8(place.path(), folder);
     return opened(place.path(), BlockMatrices::cuda_as_stored).why_widened;
   };
   EXPECT_EQ(reason({.columns = 64}),
@@ -136,7 +99,7 @@ TEST(Fp8BlockFolders, SayWhatIsInTheWayWhereTheyAreWidened) {
 
 TEST(Fp8BlockFolders, TakeWhatTheirFilesTake) {
   const TemporaryFolder place;
-  Fp8BlockWriter({.width = 512, .inner = 4096}).write(place.path());
+  write_fp8(place.path(), {.width = 512, .inner = 4096});
   const Checkpoint kept = opened(place.path(), BlockMatrices::cuda_as_stored);
   const TensorView& down = kept.weights.layers[0].down;
   EXPECT_EQ(down.row_bytes(), 4096U + 4096 / 128 * 4 / 128);
@@ -145,7 +108,7 @@ TEST(Fp8BlockFolders, TakeWhatTheirFilesTake) {
 
 TEST(Fp8BlockFolders, AreNoneForTheCpu) {
   const TemporaryFolder place;
-  Fp8BlockWriter({}).write(place.path());
+  write_fp8(place.path(), {});
   expect_none_for_the_cpu(place.path());
 }
 

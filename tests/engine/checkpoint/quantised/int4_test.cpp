@@ -4,13 +4,12 @@
 #include <draftscope/engine/checkpoint.h>
 #include <gtest/gtest.h>
 
-#include <random>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "checkpoint/quantised/int4.h"
 #include "kept_layers.h"
-#include "tiny_checkpoint.h"
 
 namespace draftscope::engine {
 namespace {
@@ -30,80 +29,38 @@ struct Folder {
   bool packs_head = false;
 };
 
-class Writer {
- public:
-  explicit Writer(const Folder& folder) : folder_(folder) {}
-
-  void write(const std::filesystem::path& path) {
-    visit_one_layer(
-        folder_.width, folder_.inner,
-        [this](const std::string& name, std::vector<std::uint64_t> shape) { plain(name, std::move(shape)); },
-        [this](const std::string& module, std::uint64_t outputs, std::uint64_t inputs) {
-          if (module == "lm_head" && !folder_.packs_head) return plain(module + ".weight", {outputs, inputs});
-          packed(module, outputs, inputs);
-        });
-    const nlohmann::json quantisation{
-        {"quant_method", folder_.method}, {"bits", 4}, {"group_size", folder_.group}};
-    write_tiny_checkpoint(path, one_layer_config(folder_.width, folder_.inner, quantisation), tensors_);
-  }
-
- private:
-  std::string bytes(std::size_t n) {
-    std::string all(n, '\0');
-    for (char& byte : all) byte = static_cast<char>(random_());
-    return all;
-  }
-  /// Small numbers of either sign that fp16 and bf16 both represent exactly.
-  std::string numbers(std::size_t n, const std::string& dtype) {
-    std::string all;
-    for (std::size_t i = 0; i < n; ++i) {
-      const std::uint32_t value = (random_() % 2 << 31U) + 0x3c000000U + (random_() % 0x200U << 16U);
-      if (dtype == "F32") {
-        all.append(reinterpret_cast<const char*>(&value), 4);
-        continue;
-      }
-      std::uint16_t half = static_cast<std::uint16_t>(value >> 16U);
-      if (dtype == "F16")  // seven bits of mantissa and five of exponent
-        half = static_cast<std::uint16_t>((half & 0x8000U) | 0x2000U | (half & 0x1ffU) << 3U);
-      all.append(reinterpret_cast<const char*>(&half), 2);
-    }
-    return all;
-  }
-  void plain(const std::string& name, std::vector<std::uint64_t> shape) {
-    std::size_t n = 1;
-    for (const auto extent : shape) n *= extent;
-    tensors_.push_back({name, folder_.plain, std::move(shape), numbers(n, folder_.plain)});
-  }
-  void packed(const std::string& module, std::uint64_t rows, std::uint64_t columns) {
-    if (module.ends_with(folder_.plain_matrix) && !folder_.plain_matrix.empty())
-      return plain(module + ".weight", {rows, columns});
-    const auto group = folder_.group < 0 ? columns : static_cast<std::uint64_t>(folder_.group);
+void write_int4(const std::filesystem::path& path, const Folder& folder) {
+  OneLayer layer(folder.width, folder.inner, folder.plain);
+  const bool awq = folder.method == "awq";
+  const auto is = [](std::string_view module, std::string_view name) {
+    return !name.empty() && module.ends_with(name);
+  };
+  const nlohmann::json quantisation{
+      {"quant_method", folder.method}, {"bits", 4}, {"group_size", folder.group}};
+  layer.write(path, quantisation, [&](const std::string& module, std::uint64_t rows, std::uint64_t columns) {
+    if (is(module, folder.plain_matrix) || (module == "lm_head" && !folder.packs_head))
+      return layer.add_plain(module + ".weight", {rows, columns});
+    const auto group = folder.group < 0 ? columns : static_cast<std::uint64_t>(folder.group);
     const std::uint64_t groups = (columns + group - 1) / group;
-    const bool awq = folder_.method == "awq";
-    tensors_.push_back({module + ".qweight", "I32",
-                        awq ? std::vector{columns, rows / 8} : std::vector{columns / 8, rows},
-                        bytes(columns * rows / 2)});
-    tensors_.push_back({module + ".qzeros", "I32", {groups, rows / 8}, bytes(groups * rows / 2)});
-    tensors_.push_back(
-        {module + ".scales", folder_.scales, {groups, rows}, numbers(groups * rows, folder_.scales)});
+    layer.add({module + ".qweight", "I32",
+               awq ? std::vector{columns, rows / 8} : std::vector{columns / 8, rows},
+               layer.bytes(columns * rows / 2)});
+    layer.add({module + ".qzeros", "I32", {groups, rows / 8}, layer.bytes(groups * rows / 2)});
+    layer.add(
+        {module + ".scales", folder.scales, {groups, rows}, layer.numbers(groups * rows, folder.scales)});
     if (awq) return;
-    const bool reverses = module.ends_with(folder_.act_order) && !folder_.act_order.empty();
     std::string order;
     for (std::uint64_t i = 0; i < columns; ++i) {
-      const auto of = static_cast<std::int32_t>((reverses ? columns - 1 - i : i) / group);
+      const auto of = static_cast<std::int32_t>((is(module, folder.act_order) ? columns - 1 - i : i) / group);
       order.append(reinterpret_cast<const char*>(&of), sizeof of);
     }
-    tensors_.push_back({module + ".g_idx", "I32", {columns}, order});
-  }
-
-  Folder folder_;
-  std::mt19937 random_{7};
-  std::vector<StoredTensor> tensors_;
-};
+    layer.add({module + ".g_idx", "I32", {columns}, order});
+  });
+}
 
 bool stays(const Folder& folder) {
   const TemporaryFolder place;
-  Writer(folder).write(place.path());
+  write_int4(place.path(), folder);
   return keeps_layers(place.path(), folder.packs_head);
 }
 
@@ -128,7 +85,7 @@ TEST(Int4Folders, AreWidenedWhereInt4HasNotTheirNumbers) {
 
 TEST(Int4Folders, TakeWhatTheirFilesTake) {
   const TemporaryFolder place;
-  Writer({.width = 512, .inner = 1024}).write(place.path());
+  write_int4(place.path(), {.width = 512, .inner = 1024});
   const Checkpoint kept = opened(place.path(), BlockMatrices::cuda_as_stored);
   const TensorView& down = kept.weights.layers[0].down;
   EXPECT_EQ(down.row_bytes(), 1024U / 2 + 8 * 2 + 8 / 2);
@@ -138,7 +95,7 @@ TEST(Int4Folders, TakeWhatTheirFilesTake) {
 
 TEST(Int4Folders, AreNoneForTheCpu) {
   const TemporaryFolder place;
-  Writer({}).write(place.path());
+  write_int4(place.path(), {});
   expect_none_for_the_cpu(place.path());
 }
 

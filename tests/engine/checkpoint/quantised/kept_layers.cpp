@@ -9,18 +9,56 @@
 #include <string>
 
 #include "checkpoint/tensor_slots.h"
-#include "tiny_checkpoint.h"
 
 namespace draftscope::engine {
 
-nlohmann::json one_layer_config(std::uint64_t width, std::uint64_t inner, nlohmann::json quantisation) {
+std::string OneLayer::bytes(std::size_t n) {
+  std::string all(n, '\0');
+  for (char& byte : all) byte = static_cast<char>(random_());
+  return all;
+}
+
+std::string OneLayer::numbers(std::size_t n, std::string_view dtype) {
+  std::string all;
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::uint32_t value = (random_() % 2 << 31U) + 0x3c000000U + (random_() % 0x200U << 16U);
+    if (dtype == "F32") {
+      all.append(reinterpret_cast<const char*>(&value), 4);
+      continue;
+    }
+    std::uint16_t half = static_cast<std::uint16_t>(value >> 16U);
+    if (dtype == "F16")  // seven bits of mantissa and five of exponent
+      half = static_cast<std::uint16_t>((half & 0x8000U) | 0x2000U | (half & 0x1ffU) << 3U);
+    all.append(reinterpret_cast<const char*>(&half), 2);
+  }
+  return all;
+}
+
+void OneLayer::add_plain(const std::string& name, std::vector<std::uint64_t> shape) {
+  std::size_t n = 1;
+  for (const auto extent : shape) n *= extent;
+  tensors_.push_back({name, plain_, std::move(shape), numbers(n, plain_)});
+}
+
+void OneLayer::write(const std::filesystem::path& folder, nlohmann::json quantisation,
+                     const std::function<void(const std::string&, std::uint64_t, std::uint64_t)>& matrix) {
+  add_plain("model.embed_tokens.weight", {16, width_});
+  matrix("lm_head", 16, width_);
+  add_plain("model.norm.weight", {width_});
+  const std::string layer = "model.layers.0.";
+  add_plain(layer + "input_layernorm.weight", {width_});
+  add_plain(layer + "post_attention_layernorm.weight", {width_});
+  for (const char* const query : {"q_proj", "o_proj"}) matrix(layer + "self_attn." + query, width_, width_);
+  for (const char* const key : {"k_proj", "v_proj"}) matrix(layer + "self_attn." + key, width_ / 2, width_);
+  for (const char* const wide : {"gate_proj", "up_proj"}) matrix(layer + "mlp." + wide, inner_, width_);
+  matrix(layer + "mlp.down_proj", width_, inner_);
   nlohmann::json config = tiny::tiny_config();
-  config["hidden_size"] = width;
+  config["hidden_size"] = width_;
   config["num_hidden_layers"] = 1;
-  config["intermediate_size"] = inner;
+  config["intermediate_size"] = inner_;
   config["vocab_size"] = 16;
   config["quantization_config"] = std::move(quantisation);
-  return config;
+  tiny::write_tiny_checkpoint(folder, config, tensors_);
 }
 
 Checkpoint opened(const std::filesystem::path& folder, BlockMatrices blocks) {

@@ -8,11 +8,16 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <nlohmann/json.hpp>
+#include <random>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "checkpoint/element_bits.h"
+#include "tiny_checkpoint.h"
 
 namespace draftscope::engine {
 
@@ -22,25 +27,33 @@ inline std::vector<std::byte> numbers_of(const TensorView& tensor) {
   return {tensor.data, tensor.data + tensor.bytes()};
 }
 
-/// Visits the tensors of a model of one layer and 16 tokens: calls plain(name, shape) for the embedding and
-/// the norms, matrix(module, outputs, inputs) for the head and the layer's matrices.
-template <typename Plain, typename Matrix>
-void visit_one_layer(std::uint64_t width, std::uint64_t inner, Plain plain, Matrix matrix) {
-  plain("model.embed_tokens.weight", {16, width});
-  matrix("lm_head", 16, width);
-  plain("model.norm.weight", {width});
-  const std::string layer = "model.layers.0.";
-  plain(layer + "input_layernorm.weight", {width});
-  plain(layer + "post_attention_layernorm.weight", {width});
-  for (const char* const query : {"q_proj", "o_proj"}) matrix(layer + "self_attn." + query, width, width);
-  for (const char* const key : {"k_proj", "v_proj"}) matrix(layer + "self_attn." + key, width / 2, width);
-  for (const char* const wide : {"gate_proj", "up_proj"}) matrix(layer + "mlp." + wide, inner, width);
-  matrix(layer + "mlp.down_proj", width, inner);
-}
+/// The tensors of a model of one layer and 16 tokens.
+class OneLayer {
+ public:
+  /// `plain`: the type of the tensors that are not packed, F16 or BF16.
+  OneLayer(std::uint64_t width, std::uint64_t inner, std::string plain)
+      : width_(width), inner_(inner), plain_(std::move(plain)) {}
 
-/// The config.json for visit_one_layer().
-[[nodiscard]] nlohmann::json one_layer_config(std::uint64_t width, std::uint64_t inner,
-                                              nlohmann::json quantisation);
+  /// Random bytes.
+  [[nodiscard]] std::string bytes(std::size_t n);
+  /// Small numbers of either sign that fp16 and bf16 both represent exactly, as F32, F16 or BF16.
+  [[nodiscard]] std::string numbers(std::size_t n, std::string_view dtype);
+
+  void add(tiny::StoredTensor tensor) { tensors_.push_back(std::move(tensor)); }
+  void add_plain(const std::string& name, std::vector<std::uint64_t> shape);
+
+  /// Writes the folder. The embedding and the norms are plain; `matrix(module, outputs, inputs)` adds the
+  /// tensors of the head and of each of the layer's matrices.
+  void write(const std::filesystem::path& folder, nlohmann::json quantisation,
+             const std::function<void(const std::string&, std::uint64_t, std::uint64_t)>& matrix);
+
+ private:
+  std::uint64_t width_;
+  std::uint64_t inner_;
+  std::string plain_;
+  std::mt19937 random_{7};
+  std::vector<tiny::StoredTensor> tensors_;
+};
 
 /// Opens a folder, or throws with the error.
 [[nodiscard]] Checkpoint opened(const std::filesystem::path& folder, BlockMatrices blocks);
