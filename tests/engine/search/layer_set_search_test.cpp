@@ -25,6 +25,16 @@ SearchOptions small_swift() {
   return options;
 }
 
+/// The next candidates of a search, each of which gets the score that it is worth.
+std::vector<Candidate> scored_candidates(LayerSetSearch& search, int count) {
+  std::vector<Candidate> candidates;
+  for (int i = 0; i < count; ++i) {
+    candidates.push_back(search.propose());
+    EXPECT_TRUE(search.observe(candidates.back(), worth(candidates.back().mask)));
+  }
+  return candidates;
+}
+
 TEST(SwiftSearch, HasThePublishedNumbersOfSkippedSublayers) {
   EXPECT_EQ(swift_search(40, 0.45).skipped_sublayers, 34);  // LLaMA-2-13B
   EXPECT_EQ(swift_search(80, 0.5).skipped_sublayers, 78);   // LLaMA-2-70B
@@ -42,33 +52,26 @@ TEST(SwiftSearch, StartsFromEverySecondLayer) {
 TEST(SwiftSearch, SkipsExactlyKAndNeverAnEndWhateverProposes) {
   auto search = LayerSetSearch::create(small_swift()).value();
   std::set<CandidateOrigin> origins;
-  for (int i = 0; i < 40; ++i) {
-    const auto candidate = search.propose();
+  for (const Candidate& candidate : scored_candidates(search, 40)) {
     origins.insert(candidate.origin);
     EXPECT_EQ(skipped_of(candidate.mask), 9);
     EXPECT_TRUE(candidate.mask.runs_attention(0) && candidate.mask.runs_mlp(0));
     EXPECT_TRUE(candidate.mask.runs_attention(11) && candidate.mask.runs_mlp(11));
     EXPECT_EQ(candidate.point.size(), 20U);
-    ASSERT_TRUE(search.observe(candidate, worth(candidate.mask)));
   }
   EXPECT_EQ(origins, (std::set{CandidateOrigin::random, CandidateOrigin::model}));
 }
 
 TEST(SwiftSearch, AsksTheModelEveryBetaThTime) {
   auto search = LayerSetSearch::create(small_swift()).value();
-  for (int i = 1; i <= 20; ++i) {
-    const auto candidate = search.propose();
-    EXPECT_EQ(candidate.origin, i % 5 == 0 ? CandidateOrigin::model : CandidateOrigin::random) << i;
-    ASSERT_TRUE(search.observe(candidate, worth(candidate.mask)));
-  }
+  const auto candidates = scored_candidates(search, 20);
+  for (std::size_t i = 1; i <= 20; ++i)
+    EXPECT_EQ(candidates[i - 1].origin, i % 5 == 0 ? CandidateOrigin::model : CandidateOrigin::random) << i;
 }
 
 TEST(SwiftSearch, SkipsTheLargestComponentsOfTheModelsPoint) {
   auto search = LayerSetSearch::create(small_swift()).value();
-  for (int i = 0; i < 4; ++i) {
-    const auto candidate = search.propose();
-    ASSERT_TRUE(search.observe(candidate, worth(candidate.mask)));
-  }
+  scored_candidates(search, 4);
   const auto candidate = search.propose();
   ASSERT_EQ(candidate.origin, CandidateOrigin::model);
   double min_skipped = 1.0;
@@ -112,9 +115,10 @@ TEST(DraftVerifySearch, CutsThePointAtOneHalfOverAllLayers) {
   options.random_points = 200;
   auto search = LayerSetSearch::create(options).value();
   bool skipped_an_end = false;
-  for (int i = 0; i < 12; ++i) {
-    const auto candidate = search.propose();
-    EXPECT_EQ(candidate.origin, i == 0 ? CandidateOrigin::random : CandidateOrigin::model);
+  const auto candidates = scored_candidates(search, 12);
+  for (const Candidate& candidate : candidates) {
+    const bool is_first = &candidate == &candidates.front();
+    EXPECT_EQ(candidate.origin, is_first ? CandidateOrigin::random : CandidateOrigin::model);
     ASSERT_EQ(candidate.point.size(), 12U);
     for (std::int32_t layer = 0; layer < 6; ++layer) {
       EXPECT_EQ(candidate.mask.runs_attention(layer),
@@ -122,7 +126,6 @@ TEST(DraftVerifySearch, CutsThePointAtOneHalfOverAllLayers) {
       EXPECT_EQ(candidate.mask.runs_mlp(layer), candidate.point[static_cast<std::size_t>(layer + 6)] <= 0.5);
     }
     skipped_an_end = skipped_an_end || !candidate.mask.runs_attention(0) || !candidate.mask.runs_mlp(5);
-    ASSERT_TRUE(search.observe(candidate, worth(candidate.mask)));
   }
   EXPECT_TRUE(skipped_an_end);
 }
@@ -184,11 +187,7 @@ TEST(LayerSetSearch, RepeatsUnderOneSeedAndDiffersUnderAnother) {
     options.seed = seed;
     auto search = LayerSetSearch::create(options).value();
     std::vector<std::vector<double>> points;
-    for (int i = 0; i < 15; ++i) {
-      const auto candidate = search.propose();
-      points.push_back(candidate.point);
-      EXPECT_TRUE(search.observe(candidate, worth(candidate.mask)));
-    }
+    for (const Candidate& candidate : scored_candidates(search, 15)) points.push_back(candidate.point);
     return points;
   };
   EXPECT_EQ(run(3), run(3));
@@ -268,10 +267,7 @@ LayerSetSearch before_the_models_candidate() {
   auto options = small_swift();
   options.random_points = 100'000;
   auto search = LayerSetSearch::create(options).value();
-  for (int i = 0; i < 3; ++i) {
-    const auto candidate = search.propose();
-    EXPECT_TRUE(search.observe(candidate, worth(candidate.mask)));
-  }
+  scored_candidates(search, 3);
   return search;
 }
 
@@ -411,10 +407,7 @@ TEST(LayerSetSearch, BeatsRandomSearchOnMostSeeds) {
       options.seed = seed;
       options.gp_interval = gp_interval;
       auto search = LayerSetSearch::create(options).value();
-      for (int i = 0; i < 100; ++i) {
-        const auto candidate = search.propose();
-        EXPECT_TRUE(search.observe(candidate, worth(candidate.mask)));
-      }
+      scored_candidates(search, 100);
       return search.best_score();
     };
     const double with_model = best_after(5);
@@ -430,10 +423,7 @@ TEST(LayerSetSearch, FindsTheBestSetWhereEveryCandidateIsTheModels) {
   options.gp_interval = 1;
   options.max_score.reset();
   auto search = LayerSetSearch::create(options).value();
-  for (int i = 0; i < 80; ++i) {
-    const auto candidate = search.propose();
-    ASSERT_TRUE(search.observe(candidate, worth(candidate.mask)));
-  }
+  scored_candidates(search, 80);
   EXPECT_GE(search.best_score(), 0.98 * worth(best_of_twelve()));
 }
 

@@ -24,11 +24,19 @@ std::string refusal(const std::string& specification, const speculation::ModelSh
   return made.error().message;
 }
 
+/// A file with a policy, in a folder of its own.
+struct PolicyFile {
+  draftscope::test::TemporaryFolder folder;
+  std::filesystem::path path = folder / "policy.json";
+  std::string parameter = "policy=" + path.string();
+
+  explicit PolicyFile(const Policy& policy = example_policy()) { write(policy); }
+  void write(const Policy& policy) const { EXPECT_TRUE(write_policy(path, policy)); }
+};
+
 TEST(Tuned, ConfiguresWhatThePolicySays) {
-  const draftscope::test::TemporaryFolder folder;
-  const auto file = folder / "policy.json";
-  ASSERT_TRUE(write_policy(file, example_policy()));
-  const auto made = make_strategy("tuned:policy=" + file.string(), small_shape(), {{}, "0123abcd"});
+  const PolicyFile file;
+  const auto made = make_strategy("tuned:" + file.parameter, small_shape(), {{}, "0123abcd"});
   ASSERT_TRUE(made) << made.error().message;
   EXPECT_EQ(made->name, "tuned");
   const auto parameters = nlohmann::json::parse(made->parameters);
@@ -43,10 +51,8 @@ TEST(Tuned, ConfiguresWhatThePolicySays) {
 }
 
 TEST(Tuned, WarnsInItsParametersOfAnotherCheckpoint) {
-  const draftscope::test::TemporaryFolder folder;
-  const auto file = folder / "policy.json";
-  ASSERT_TRUE(write_policy(file, example_policy()));
-  const auto made = make_strategy("tuned:policy=" + file.string(), small_shape(), {{}, "9999"});
+  const PolicyFile file;
+  const auto made = make_strategy("tuned:" + file.parameter, small_shape(), {{}, "9999"});
   ASSERT_TRUE(made) << made.error().message;
   EXPECT_THAT(nlohmann::json::parse(made->parameters)["warning"].get<std::string>(),
               HasSubstr("another checkpoint"));
@@ -55,31 +61,28 @@ TEST(Tuned, WarnsInItsParametersOfAnotherCheckpoint) {
 TEST(Tuned, RefusesInOneLine) {
   EXPECT_THAT(refusal("tuned"), HasSubstr("policy is missing"));
   EXPECT_THAT(refusal("tuned:policy=/absent/policy.json"), HasSubstr("/absent/policy.json"));
-  const draftscope::test::TemporaryFolder folder;
-  const auto file = folder / "policy.json";
-  const std::string specification = "tuned:policy=" + file.string();
-  const auto write = [&](auto change) {
-    Policy policy = example_policy();
-    change(policy);
-    ASSERT_TRUE(write_policy(file, policy));
-  };
-  write([](Policy& policy) { policy.finished = false; });
+  const PolicyFile file;
+  const std::string specification = "tuned:" + file.parameter;
+  Policy policy = example_policy();
+  policy.finished = false;
+  file.write(policy);
   EXPECT_THAT(refusal(specification), HasSubstr("not finished"));
-  write([](Policy& policy) { policy.strategy = "turbo:speed=9"; });
+  policy = example_policy();
+  policy.strategy = "turbo:speed=9";
+  file.write(policy);
   EXPECT_THAT(refusal(specification), HasSubstr("field strategy: strategy: unknown name 'turbo'"));
-  write([&](Policy& policy) { policy.strategy = specification; });
+  policy.strategy = specification;
+  file.write(policy);
   EXPECT_THAT(refusal(specification), HasSubstr("expected another strategy's"));
-  write([](Policy&) {});
+  file.write(example_policy());
   speculation::ModelShape wider = small_shape();
   wider.d_ff = 32;
   EXPECT_THAT(refusal(specification, wider), HasSubstr("a model of d_ff '16', expected 32"));
 }
 
 TEST(AutoByPolicy, HoldsInItsParametersWhatThePolicyTaughtIt) {
-  const draftscope::test::TemporaryFolder folder;
-  const auto file = folder / "policy.json";
-  ASSERT_TRUE(write_policy(file, example_policy()));
-  const auto made = make_strategy("auto:policy=" + file.string(), small_shape());
+  const PolicyFile file;
+  const auto made = make_strategy("auto:" + file.parameter, small_shape());
   ASSERT_TRUE(made) << made.error().message;
   EXPECT_THAT(made->specification, HasSubstr("policy="));
   const auto parameters = nlohmann::json::parse(made->parameters);
@@ -92,34 +95,32 @@ TEST(AutoByPolicy, HoldsInItsParametersWhatThePolicyTaughtIt) {
 
 TEST(AutoByPolicy, RefusesInOneLine) {
   EXPECT_THAT(refusal("auto:policy=/absent/policy.json"), HasSubstr("/absent/policy.json"));
-  const draftscope::test::TemporaryFolder folder;
-  const auto file = folder / "policy.json";
-  const std::string specification = "auto:policy=" + file.string();
+  const PolicyFile file;
+  const std::string specification = "auto:" + file.parameter;
   Policy policy = example_policy();
   policy.finished = false;
-  ASSERT_TRUE(write_policy(file, policy));
+  file.write(policy);
   EXPECT_THAT(refusal(specification), HasSubstr("not finished"));
   policy = example_policy();
   policy.finalists.front().setting = "turbo:speed=9";
-  ASSERT_TRUE(write_policy(file, policy));
+  file.write(policy);
   EXPECT_THAT(refusal(specification), HasSubstr("unknown name 'turbo'"));
-  ASSERT_TRUE(write_policy(file, example_policy()));
+  file.write(example_policy());
   speculation::ModelShape wider = small_shape();
   wider.d_ff = 32;
   EXPECT_THAT(refusal(specification, wider), HasSubstr("a model of d_ff '16', expected 32"));
 }
 
 TEST(SkipSetOfAPolicy, IsReadByName) {
-  const draftscope::test::TemporaryFolder folder;
-  const auto file = folder / "policy.json";
-  ASSERT_TRUE(write_policy(file, example_policy()));
-  EXPECT_EQ(read_skip_set(file, policy_skip_set, 4).value(), *example_policy().skip_set);
-  EXPECT_EQ(read_skip_sets(file, 4).value().size(), 1U);
-  EXPECT_TRUE(make_strategy("draft-verify:skip-set=" + file.string(), small_shape()));
+  const PolicyFile file;
+  EXPECT_EQ(read_skip_set(file.path, policy_skip_set, 4).value(), *example_policy().skip_set);
+  EXPECT_EQ(read_skip_sets(file.path, 4).value().size(), 1U);
+  EXPECT_TRUE(make_strategy("draft-verify:skip-set=" + file.path.string(), small_shape()));
   Policy grid = example_policy();
   grid.skip_set.reset();
-  ASSERT_TRUE(write_policy(file, grid));
-  EXPECT_THAT(read_skip_set(file, policy_skip_set, 4).error().message, HasSubstr("policy without skip_sets"));
+  file.write(grid);
+  EXPECT_THAT(read_skip_set(file.path, policy_skip_set, 4).error().message,
+              HasSubstr("policy without skip_sets"));
 }
 
 TEST(SkipSetText, IsReadAsItWasWritten) {

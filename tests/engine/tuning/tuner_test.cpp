@@ -27,25 +27,16 @@ Policy empty_policy() {
   return {.model = model_facts(shape, "hash")};
 }
 
+/// Scored by decoding, or teacher-forced after a ranking of the sublayers.
+template <bool Ranked>
 std::unique_ptr<CandidateSource> skip_set_source() {
   auto made = SkipSetSource::create({.base = "draft-verify",
                                      .probes = draft_verify_probes(n_layers),
                                      .trials = 12,
                                      .prompts = prompts,
-                                     .seed = 7},
-                                    n_layers);
-  EXPECT_TRUE(made) << made.error().message;
-  return std::make_unique<SkipSetSource>(*std::move(made));
-}
-
-std::unique_ptr<CandidateSource> ranked_skip_set_source() {
-  auto made = SkipSetSource::create({.base = "draft-verify",
-                                     .probes = draft_verify_probes(n_layers),
-                                     .trials = 12,
-                                     .prompts = prompts,
                                      .seed = 7,
-                                     .scored_by = ScoredBy::teacher_forced,
-                                     .ranks_sublayers = true},
+                                     .scored_by = Ranked ? ScoredBy::teacher_forced : ScoredBy::decoded,
+                                     .ranks_sublayers = Ranked},
                                     n_layers);
   EXPECT_TRUE(made) << made.error().message;
   return std::make_unique<SkipSetSource>(*std::move(made));
@@ -265,12 +256,12 @@ TEST_P(Tuner, SaysVanillaWhereNoFinalistIsFaster) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Sources, Tuner,
-                         ::testing::Values(std::pair<const char*, MakeSource>{"SkipSet", skip_set_source},
-                                           std::pair<const char*, MakeSource>{"RankedSkipSet",
-                                                                              ranked_skip_set_source},
-                                           std::pair<const char*, MakeSource>{"Grid", grid_source}),
-                         [](const auto& test) { return std::string(test.param.first); });
+INSTANTIATE_TEST_SUITE_P(
+    Sources, Tuner,
+    ::testing::Values(std::pair<const char*, MakeSource>{"SkipSet", skip_set_source<false>},
+                      std::pair<const char*, MakeSource>{"RankedSkipSet", skip_set_source<true>},
+                      std::pair<const char*, MakeSource>{"Grid", grid_source}),
+    [](const auto& test) { return std::string(test.param.first); });
 
 TEST(GridSettings, VaryWhatABaseHasAndLeavesOpen) {
   speculation::ModelShape shape;
