@@ -253,13 +253,12 @@ TEST(Clasp, SearchesAnewWhenItsIntervalIsOver) {
   std::mt19937 random(7);
   for (const std::int32_t interval : {1, 3, 4}) {
     const Net net({.n_layers = 8, .redundancy = 0.5, .seed = random()}, random);
-    auto strategy = make_strategy(
+    const auto strategy = expect_strategy(
         fmt::format("clasp:skip=4,interval={},unit=verifications,gamma=3,threshold=0", interval),
         net.checkpoint.shape);
-    ASSERT_TRUE(strategy) << strategy.error().message;
     const auto backend = cpu_backend(net.checkpoint, 1, 96);
     KeptDecode kept(net.text);
-    (void)decode_kept(*backend, *strategy->strategy, {.prompt = net.text, .max_new_tokens = 40}, kept);
+    expect_decoded(*backend, *strategy, {.prompt = net.text, .max_new_tokens = 40}, kept);
     ASSERT_GT(kept.rounds.size(), 9U);
     // There is no search after the text has ended.
     ASSERT_EQ(kept.taken.size(), 1 + (kept.rounds.size() - 1) / static_cast<std::size_t>(interval));
@@ -289,7 +288,7 @@ TEST(Clasp, SearchesAnewWhenItsIntervalIsOver) {
 std::vector<std::int32_t> searches(Strategy& strategy, const Net& net, std::int32_t tokens,
                                    KeptDecode& kept) {
   const auto backend = cpu_backend(net.checkpoint, 1, 96);
-  (void)decode_kept(*backend, strategy, {.prompt = net.text, .max_new_tokens = tokens}, kept);
+  expect_decoded(*backend, strategy, {.prompt = net.text, .max_new_tokens = tokens}, kept);
   std::vector<std::int32_t> found;
   for (const KeptDecision& decision : kept.taken) {
     const std::int32_t after = decision.detail["anchor_position"].get<std::int32_t>() -
@@ -305,11 +304,10 @@ TEST(Clasp, CountsItsIntervalInTokens) {
   std::mt19937 random(9);
   for (const std::int32_t interval : {1, 5, 12}) {
     const Net net({.n_layers = 8, .redundancy = 0.9, .seed = random()}, random);
-    auto strategy = make_strategy(fmt::format("clasp:skip=4,interval={},gamma=3,threshold=0", interval),
-                                  net.checkpoint.shape);
-    ASSERT_TRUE(strategy) << strategy.error().message;
+    const auto strategy = expect_strategy(
+        fmt::format("clasp:skip=4,interval={},gamma=3,threshold=0", interval), net.checkpoint.shape);
     KeptDecode kept(net.text);
-    const std::vector<std::int32_t> found = searches(*strategy->strategy, net, 40, kept);
+    const std::vector<std::int32_t> found = searches(*strategy, net, 40, kept);
     std::vector<std::int32_t> expected{-1};
     std::int32_t since = 0;
     bool has_long_rounds = false;
@@ -330,15 +328,14 @@ TEST(Clasp, CarriesItsIntervalOverRequestsIfAsked) {
   std::mt19937 random(10);
   const Net net({.n_layers = 8, .redundancy = 0.9, .seed = 3}, random);
   for (const bool carries : {false, true}) {
-    auto strategy = make_strategy(
+    const auto strategy = expect_strategy(
         fmt::format("clasp:skip=4,interval=50,gamma=3,threshold=0,carry-set={}", carries ? "yes" : "no"),
         net.checkpoint.shape);
-    ASSERT_TRUE(strategy) << strategy.error().message;
     std::vector<std::size_t> of_prefills;
     std::vector<std::size_t> of_rounds;
     for (int request = 0; request < 4; ++request) {
       KeptDecode kept(net.text);
-      const auto found = searches(*strategy->strategy, net, 30, kept);
+      const auto found = searches(*strategy, net, 30, kept);
       of_prefills.push_back(static_cast<std::size_t>(std::count(found.begin(), found.end(), -1)));
       of_rounds.push_back(found.size() - of_prefills.back());
     }

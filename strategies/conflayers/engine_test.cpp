@@ -156,12 +156,8 @@ TEST(ConfLayers, SearchesWhenItsScheduleSaysSo) {
   speculation::ConfidenceSearches schedule({.n_layers = 8, .ratio = 0.0, .window = window, .interval = 4});
   schedule.begin_request();
   listener.schedule = &schedule;
-  auto made = make_strategy("conflayers:ratio=0,window=6,interval=4,gamma=4", backend->shape());
-  ASSERT_TRUE(made) << made.error().message;
-  SeededChooser chooser(1, 1);
-  const auto result =
-      decode(*backend, *made->strategy, {.prompt = prompt, .max_new_tokens = 150}, chooser, listener);
-  ASSERT_TRUE(result) << result.error().message;
+  expect_decoded(*backend, "conflayers:ratio=0,window=6,interval=4,gamma=4",
+                 {.prompt = prompt, .max_new_tokens = 150}, listener);
   EXPECT_GT(listener.searched, 2);
   EXPECT_EQ(listener.found, listener.searched);
   EXPECT_NEAR(listener.due, listener.searched, 1) << "after the last round there is nothing to search for";

@@ -284,8 +284,8 @@ void decode_and_follow(const SmallModel& model, const speculation::DelRule::Opti
   const auto backend = cpu_backend(checkpoint, 1, 160);
   WatchedDel del(checkpoint.shape, options, std::move(mask));
   KeptDecode kept(prompt);
-  (void)decode_kept(*backend, del, {.prompt = prompt, .max_new_tokens = 40, .sampling = sampling}, kept,
-                    random());
+  expect_decoded(*backend, del, {.prompt = prompt, .max_new_tokens = 40, .sampling = sampling}, kept,
+                 random());
   const auto fresh = cpu_backend(checkpoint, 1, 160);
   const double head = options.mode != Mode::repaired
                           ? 0.0
@@ -350,6 +350,14 @@ TEST(Del, LearnsUpToTheFirstRejectedTokenWhereAnotherMaskDrafts) {
   }
 }
 
+KeptDecode decoded_by(std::string_view specification, const Checkpoint& checkpoint,
+                      std::span<const std::int32_t> prompt) {
+  const auto backend = cpu_backend(checkpoint, 1, 160);
+  KeptDecode kept(prompt);
+  expect_decoded(*backend, specification, {.prompt = prompt, .max_new_tokens = 60}, kept);
+  return kept;
+}
+
 // The layers below the exit run only once, for drafts, and DEL learns the same from them.
 TEST(Del, KnowsTheSameWhereTheLayersAboveTheExitVerify) {
   std::mt19937 random(5);
@@ -361,15 +369,8 @@ TEST(Del, KnowsTheSameWhereTheLayersAboveTheExitVerify) {
     const Checkpoint checkpoint = small_model({.n_layers = 6, .redundancy = 0.8, .seed = random()});
     const auto prompt = random_tokens(random, 20, checkpoint.shape.vocab);
     std::vector<KeptDecode> both;
-    for (const char* verify : {"all-layers", "above-exit"}) {
-      auto strategy = make_strategy(fmt::format("{}{}verify={}", specification,
-                                                std::string_view(specification) == "del" ? ":" : ",", verify),
-                                    checkpoint.shape);
-      ASSERT_TRUE(strategy) << strategy.error().message;
-      const auto backend = cpu_backend(checkpoint, 1, 160);
-      both.emplace_back(prompt);
-      (void)decode_kept(*backend, *strategy->strategy, {.prompt = prompt, .max_new_tokens = 60}, both.back());
-    }
+    for (const char* verify : {"all-layers", "above-exit"})
+      both.push_back(decoded_by(fmt::format("{},verify={}", specification, verify), checkpoint, prompt));
     EXPECT_EQ(both[0].text, both[1].text);
     ASSERT_EQ(both[0].taken.size(), both[1].taken.size());
     for (std::size_t i = 0; i < both[0].taken.size(); ++i)
@@ -384,11 +385,7 @@ TEST(Del, RecordsWhatItsChoiceFollowsFrom) {
   std::mt19937 random(7);
   const Checkpoint checkpoint = small_model({.n_layers = 6, .redundancy = 0.8, .seed = 4});
   const auto prompt = random_tokens(random, 20, checkpoint.shape.vocab);
-  auto strategy = make_strategy("del:omega=0.75", checkpoint.shape);
-  ASSERT_TRUE(strategy) << strategy.error().message;
-  const auto backend = cpu_backend(checkpoint, 1, 160);
-  KeptDecode kept(prompt);
-  (void)decode_kept(*backend, *strategy->strategy, {.prompt = prompt, .max_new_tokens = 60}, kept);
+  const KeptDecode kept = decoded_by("del:omega=0.75", checkpoint, prompt);
   ASSERT_GT(kept.taken.size(), 10U);
   double positions = 0.0;
   std::vector<double> matches(5, 0.0);
@@ -420,11 +417,7 @@ TEST(Del, TakesTheThresholdOfTheExitThatDrafts) {
   std::mt19937 random(6);
   const Checkpoint checkpoint = small_model({.n_layers = 6, .redundancy = 0.8, .seed = 4});
   const auto prompt = random_tokens(random, 20, checkpoint.shape.vocab);
-  auto strategy = make_strategy("mix:mask=exit,exit=4,stop=del,gamma=6", checkpoint.shape);
-  ASSERT_TRUE(strategy) << strategy.error().message;
-  const auto backend = cpu_backend(checkpoint, 1, 160);
-  KeptDecode kept(prompt);
-  (void)decode_kept(*backend, *strategy->strategy, {.prompt = prompt, .max_new_tokens = 60}, kept);
+  const KeptDecode kept = decoded_by("mix:mask=exit,exit=4,stop=del,gamma=6", checkpoint, prompt);
   ASSERT_GT(kept.taken.size(), 10U);
   for (std::size_t i = 0; i < kept.taken.size(); ++i) {
     const KeptDecision& decision = kept.taken[i];

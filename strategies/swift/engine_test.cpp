@@ -157,12 +157,11 @@ TEST_P(SwiftSearch, ScoresAdoptsAndEndsAsPublishedOverRequests) {
   constexpr std::int32_t n_layers = 8;
   constexpr std::int32_t window = 6;
   const Checkpoint checkpoint = small_model({.n_layers = n_layers, .redundancy = 0.3, .seed = 5});
-  auto strategy = make_strategy(
+  const auto strategy = expect_strategy(
       fmt::format("swift:window={},max-score={},max-tolerance={},max-iterations={},gp-interval=5,gamma=4,"
                   "scored-on={}",
                   window, chosen.max_score, chosen.max_tolerance, chosen.max_iterations, chosen.scored_on),
       checkpoint.shape);
-  ASSERT_TRUE(strategy) << strategy.error().message;
   const auto backend = cpu_backend(checkpoint, 1, 200);
   Ending ending{chosen.max_score, chosen.max_tolerance, chosen.max_iterations};
   speculation::SublayerMask best = swift_initial_set(n_layers);
@@ -171,7 +170,7 @@ TEST_P(SwiftSearch, ScoresAdoptsAndEndsAsPublishedOverRequests) {
   for (; requests < 5; ++requests) {
     const auto prompt = random_tokens(random, 10, 40);
     KeptDecode kept(prompt);
-    (void)decode_kept(*backend, *strategy->strategy, {.prompt = prompt, .max_new_tokens = 60}, kept);
+    expect_decoded(*backend, *strategy, {.prompt = prompt, .max_new_tokens = 60}, kept);
     std::size_t next = 0;
     std::int32_t emitted = 1;
     for (std::size_t round = 0; round < kept.rounds.size(); ++round) {

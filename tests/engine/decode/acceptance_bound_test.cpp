@@ -3,7 +3,6 @@
 
 #include "decode/acceptance.h"
 
-#include <draftscope/engine/decode.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -11,6 +10,7 @@
 #include <limits>
 #include <vector>
 
+#include "expect_decoded.h"
 #include "toy_backend.h"
 
 namespace draftscope::engine {
@@ -42,16 +42,13 @@ TEST(AcceptanceBound, EndsDraftsTheSoonerTheLargerItsFactor) {
   std::vector<std::int64_t> drafted;
   for (const char* weight : {"0.01", "0.2", "0.9"}) {
     ToyBackend backend({.vocab = 8, .n_layers = 3, .cache_rows = 200, .seed = 3, .agreement = 0.9});
-    auto strategy = make_strategy(
+    const std::vector<std::int32_t> prompt{1, 2, 3};
+    Drafted heard;
+    expect_decoded(
+        backend,
         fmt::format("mix:mask=exit,exit=2,gamma=6,stop=entropy,epsilon=0,threshold=0.5,entropy-weight={}",
                     weight),
-        backend.shape());
-    ASSERT_TRUE(strategy) << strategy.error().message;
-    const std::vector<std::int32_t> prompt{1, 2, 3};
-    SeededChooser chooser(1, 1);
-    Drafted heard;
-    ASSERT_TRUE(
-        decode(backend, *strategy->strategy, {.prompt = prompt, .max_new_tokens = 120}, chooser, heard));
+        {.prompt = prompt, .max_new_tokens = 120}, heard);
     drafted.push_back(heard.drafted);
     EXPECT_EQ(heard.stopped > 0, std::string_view(weight) != "0.01") << weight;
   }

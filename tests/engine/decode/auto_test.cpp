@@ -66,23 +66,15 @@ constexpr Case cases[] = {{"auto:exits=1+2,max-gamma=3", 50'000, 2},
                           {"layerskip:exit=1,gamma=2,guard=0.9", 900'000, 0},
                           {"layerskip:exit=1,gamma=2,guard=0.9", 900'000, 4}};
 
-std::unique_ptr<Strategy> make_inner(const std::string& specification, const speculation::ModelShape& shape) {
-  auto made = make_strategy(specification, shape);
-  EXPECT_TRUE(made) << made.error().message;
-  return std::move(made->strategy);
-}
-
 std::unique_ptr<ClockedStrategy> taught(const ToyBackend::Options& options, const Case& taught_case) {
   ToyBackend backend(options);
-  auto strategy = std::make_unique<ClockedStrategy>(make_inner(taught_case.specification, backend.shape()));
+  auto strategy =
+      std::make_unique<ClockedStrategy>(expect_strategy(taught_case.specification, backend.shape()));
   strategy->step_ns = taught_case.step_ns;
   for (int i = 0; i < taught_case.requests; ++i) {
     const std::vector<std::int32_t> prompt{i % 3, 1, 1};
-    SeededChooser chooser(static_cast<std::uint64_t>(i), 1);
-    DecodeListener listener;
-    const auto result =
-        decode(backend, *strategy, {.prompt = prompt, .max_new_tokens = 40}, chooser, listener);
-    EXPECT_TRUE(result) << result.error().message;
+    expect_decoded(backend, *strategy, {.prompt = prompt, .max_new_tokens = 40},
+                   static_cast<std::uint64_t>(i));
   }
   strategy->drafted = strategy->guessed = strategy->plain = 0;
   return strategy;
@@ -110,11 +102,8 @@ TEST(AutoDecoding, MeetsEveryKindOfRoundInTheCasesOfItsLaw) {
     ToyBackend backend(options);
     const auto strategy = taught(options, one);
     const std::vector<std::int32_t> prompt{0, 1, 1};
-    SeededChooser chooser(7, 1);
-    DecodeListener listener;
-    ASSERT_TRUE(decode(backend, *strategy,
-                       {.prompt = prompt, .max_new_tokens = 6, .sampling = {.temperature = 1.0}}, chooser,
-                       listener));
+    expect_decoded(backend, *strategy,
+                   {.prompt = prompt, .max_new_tokens = 6, .sampling = {.temperature = 1.0}}, 7);
     drafted += strategy->drafted;
     guessed += strategy->guessed;
     plain += strategy->plain;
@@ -137,11 +126,10 @@ struct Decisions final : DecodeListener, DecisionLog {
 TEST(AutoDecoding, RecordsEveryDecisionWithWhatWasExpectedAndWhatCame) {
   const ToyBackend::Options options{.vocab = 4, .n_layers = 4, .seed = 5, .agreement = 0.9};
   ToyBackend backend(options);
-  ClockedStrategy strategy(make_inner(cases[0].specification, backend.shape()));
+  ClockedStrategy strategy(expect_strategy(cases[0].specification, backend.shape()));
   const std::vector<std::int32_t> prompt{0, 1, 2, 3};
-  SeededChooser chooser(1, 1);
   Decisions heard;
-  ASSERT_TRUE(decode(backend, strategy, {.prompt = prompt, .max_new_tokens = 40}, chooser, heard));
+  expect_decoded(backend, strategy, {.prompt = prompt, .max_new_tokens = 40}, heard);
   ASSERT_EQ(heard.details.size(), heard.emitted.size());
   for (std::size_t i = 0; i < heard.details.size(); ++i) {
     const auto detail = nlohmann::json::parse(heard.details[i]);
@@ -161,12 +149,11 @@ TEST(AutoDecoding, GuessesFromBothSourcesInTheCasesOfItsLaw) {
       ToyBackend backend(options);
       const auto strategy = taught(options, one);
       for (std::uint64_t draw = 0; draw < 8; ++draw) {
-        SeededChooser chooser(draw, 1);
         Decisions heard;
         const std::vector<std::int32_t> prompt{0, 1, 1};
-        ASSERT_TRUE(decode(backend, *strategy,
-                           {.prompt = prompt, .max_new_tokens = 6, .sampling = {.temperature = 1.0}}, chooser,
-                           heard));
+        expect_decoded(backend, *strategy,
+                       {.prompt = prompt, .max_new_tokens = 6, .sampling = {.temperature = 1.0}}, heard,
+                       draw);
         for (const std::string& detail : heard.details)
           sources.insert(nlohmann::json::parse(detail).value("source", ""));
       }

@@ -1,51 +1,25 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Tests a cascade's drafts: each token is what its drafter says after its path, however the tree was grown.
 
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <random>
 #include <set>
 
-#include "exact_law.h"
+#include "../strategies/kept_decode.h"
+#include "toy_backend.h"
 
 namespace draftscope::engine {
 namespace {
 
 using Tokens = std::vector<std::int32_t>;
 
-struct SeenRound {
-  std::int32_t root_position = 0;
-  std::vector<traces::DraftToken> tokens;
-};
-
-class KeepRounds final : public DecodeListener {
- public:
-  void on_round(const RoundReport& report) override {
-    rounds.push_back({report.round.root_position, {report.draft_tokens.begin(), report.draft_tokens.end()}});
-  }
-  std::vector<SeenRound> rounds;
-};
-
-struct Decoded {
-  Tokens text;  ///< prompt and output
-  std::vector<SeenRound> rounds;
-};
-
-Decoded decode_greedily(const ToyBackend::Options& options, const std::string& specification) {
+KeptDecode decode_greedily(const ToyBackend::Options& options, const std::string& specification) {
   ToyBackend backend(options);
-  const auto made = make_strategy(specification, backend.shape());
-  EXPECT_TRUE(made) << made.error().message;
   const Tokens prompt{0, 1, 1, 0, 1};
-  SeededChooser chooser(1, 1);
-  KeepRounds listener;
-  const auto result =
-      decode(backend, *made->strategy, {.prompt = prompt, .max_new_tokens = 40}, chooser, listener);
-  EXPECT_TRUE(result) << result.error().message;
-  Decoded decoded{prompt, listener.rounds};
-  decoded.text.insert(decoded.text.end(), result->tokens.begin(), result->tokens.end());
-  return decoded;
+  KeptDecode kept(prompt);
+  expect_decoded(backend, specification, {.prompt = prompt, .max_new_tokens = 40}, kept);
+  return kept;
 }
 
 /// Tokens of an exit after root and path, best first. The exit reads root and path one token per pass, after
@@ -78,10 +52,10 @@ Tokens best_of_exit(const ToyBackend::Options& options, std::int32_t exit, const
   return best;
 }
 
-Tokens path_to(const SeenRound& round, std::int32_t node) {
+Tokens path_to(const KeptRound& round, std::int32_t node) {
   Tokens path;
-  for (std::int32_t at = node; at >= 0; at = round.tokens[static_cast<std::size_t>(at)].parent)
-    path.insert(path.begin(), round.tokens[static_cast<std::size_t>(at)].token);
+  for (std::int32_t at = node; at >= 0; at = round.draft_tokens[static_cast<std::size_t>(at)].parent)
+    path.insert(path.begin(), round.draft_tokens[static_cast<std::size_t>(at)].token);
   return path;
 }
 
@@ -89,28 +63,29 @@ Tokens path_to(const SeenRound& round, std::int32_t node) {
 /// path. Returns the number of siblings that were extended.
 int expect_drafts_of(const ToyBackend::Options& options, const std::string& specification,
                      const std::vector<std::int32_t>& exits, std::size_t width) {
-  const Decoded decoded = decode_greedily(options, specification);
+  const KeptDecode decoded = decode_greedily(options, specification);
   int nodes = 0;
   int off_spine = 0;
-  for (const SeenRound& round : decoded.rounds) {
+  for (const KeptRound& round : decoded.rounds) {
+    const std::int32_t root = round.round.root_position;
+    const auto& tokens = round.draft_tokens;
     std::set<std::int32_t> parents;
-    for (const traces::DraftToken& token : round.tokens) {
+    for (const traces::DraftToken& token : tokens) {
       ++nodes;
-      if (token.parent >= 0 &&
-          !parents.contains(round.tokens[static_cast<std::size_t>(token.parent)].index) &&
-          std::any_of(round.tokens.begin(), round.tokens.begin() + token.parent, [&](const auto& other) {
-            return other.parent == round.tokens[static_cast<std::size_t>(token.parent)].parent;
+      if (token.parent >= 0 && !parents.contains(tokens[static_cast<std::size_t>(token.parent)].index) &&
+          std::any_of(tokens.begin(), tokens.begin() + token.parent, [&](const auto& other) {
+            return other.parent == tokens[static_cast<std::size_t>(token.parent)].parent;
           }))
         ++off_spine;
       if (token.parent >= 0) parents.insert(token.parent);
       const Tokens path = path_to(round, token.parent);
       bool is_found = token.confidence == 1.0;  // confidence 1 marks a guess
       for (const std::int32_t exit : exits) {
-        const Tokens best = best_of_exit(options, exit, decoded.text, round.root_position, path);
+        const Tokens best = best_of_exit(options, exit, decoded.text, root, path);
         is_found = is_found || std::find(best.begin(), best.begin() + static_cast<std::ptrdiff_t>(width),
                                          token.token) != best.begin() + static_cast<std::ptrdiff_t>(width);
       }
-      EXPECT_TRUE(is_found) << specification << ": node " << token.index << " at " << round.root_position;
+      EXPECT_TRUE(is_found) << specification << ": node " << token.index << " at " << root;
     }
   }
   EXPECT_GT(nodes, 20) << specification;
@@ -130,28 +105,6 @@ TEST(Cascade, DraftsWhatItsLevelsSayAfterEachPath) {
     off_spine += expect_drafts_of(options, "cascade:levels=exit-1+exit-4,match=2" + wide, {1, 4}, 3);
   }
   EXPECT_GT(off_spine, 20);
-}
-
-TEST(Cascade, HasVanillasTextInEveryForm) {
-  std::mt19937 random(17);
-  const auto pick = [&](int low, int high) {
-    return low + static_cast<int>(random() % static_cast<unsigned>(high - low + 1));
-  };
-  const char* levels[] = {"exit-1", "exit-2+exit-5", "0.5+exit-3", "0.3+0.6", "none"};
-  for (std::uint32_t seed = 1; seed <= 40; ++seed) {
-    const ToyBackend::Options options{.vocab = 4,
-                                      .n_layers = 7,
-                                      .cache_rows = pick(45, 90),
-                                      .max_rows = pick(8, 24),
-                                      .seed = seed,
-                                      .agreement = 0.6};
-    const Decoded vanilla = decode_greedily(options, "vanilla");
-    const std::string specification = fmt::format(
-        "cascade:levels={},gamma={},nodes={},step-length={},siblings={},mass=0.{},match={},costs={}",
-        levels[pick(0, 4)], pick(1, 12), pick(1, 7), pick(1, 4), pick(0, 3), pick(1, 9), pick(0, 4),
-        pick(0, 1) == 0 ? "measured" : "by-weights");
-    EXPECT_EQ(decode_greedily(options, specification).text, vanilla.text) << specification;
-  }
 }
 
 }  // namespace

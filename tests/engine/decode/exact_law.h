@@ -4,7 +4,6 @@
 // Computes the law of the first tokens of a decoding: it walks every random choice that decode() can meet and
 // adds up the probabilities.
 
-#include <draftscope/engine/decode.h>
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -13,6 +12,7 @@
 #include <map>
 #include <memory>
 
+#include "expect_decoded.h"
 #include "toy_backend.h"
 
 namespace draftscope::engine {
@@ -113,12 +113,7 @@ inline Law law_of(const ToyBackend::Options& options, const std::string& specifi
                   const SamplingOptions& sampling, std::span<const std::int32_t> eos,
                   std::size_t length = law_length) {
   return law_of(
-      options,
-      [&](const speculation::ModelShape& shape) {
-        auto made = make_strategy(specification, shape);
-        EXPECT_TRUE(made) << made.error().message;
-        return std::move(made->strategy);
-      },
+      options, [&](const speculation::ModelShape& shape) { return expect_strategy(specification, shape); },
       sampling, eos, length);
 }
 

@@ -5,16 +5,11 @@
 
 #include <random>
 
+#include "../strategies/followed.h"
 #include "exact_law.h"
 
 namespace draftscope::engine {
 namespace {
-
-using Random = std::mt19937;
-
-std::int32_t pick(Random& random, std::int32_t low, std::int32_t high) {
-  return std::uniform_int_distribution<std::int32_t>(low, high)(random);
-}
 
 /// Plans something else in every round: a mask with or without siblings, or a tree of guesses, some with
 /// extra rows.
@@ -86,44 +81,38 @@ class AnyPlan final : public Strategy {
 std::vector<std::int32_t> text_of(const ToyBackend::Options& options, Strategy& strategy,
                                   const DecodeRequest& request, std::uint64_t seed) {
   ToyBackend backend(options);
-  SeededChooser chooser(seed, 1);
-  DecodeListener nobody;
-  auto result = decode(backend, strategy, request, chooser, nobody);
-  EXPECT_TRUE(result) << result.error().message;
-  return result->tokens;
+  return expect_decoded(backend, strategy, request, seed).tokens;
 }
 
-/// Expects that `any` decodes the text of vanilla.
-void expect_vanillas_text(const ToyBackend::Options& options, AnyPlan& any, const DecodeRequest& request,
-                          std::uint64_t seed) {
-  const auto vanilla = make_strategy("vanilla", ToyBackend(options).shape());
-  ASSERT_EQ(text_of(options, any, request, seed), text_of(options, *vanilla->strategy, request, seed));
-}
-
-TEST(Trees, GreedyTextEqualsVanilla) {
+// With shared noise the text is a function of the seed, whatever drafts. It is equal token by token, as
+// greedy text is.
+TEST(Trees, GreedyAndCoupledTextEqualsVanilla) {
   Random random(11);
   std::int32_t siblings = 0;
-  std::int32_t beside = 0;
-  for (int trial = 0; trial < 300; ++trial) {
+  std::int32_t greedy_beside = 0;
+  std::int32_t coupled_beside = 0;
+  for (int trial = 0; trial < 450; ++trial) {
     const ToyBackend::Options options{.vocab = pick(random, 2, 12),
                                       .n_layers = pick(random, 1, 6),
                                       .cache_rows = pick(random, 12, 90),
                                       .max_rows = pick(random, 2, 16),
                                       .seed = static_cast<std::uint32_t>(random()),
                                       .agreement = 0.6};
-    std::vector<std::int32_t> prompt(static_cast<std::size_t>(pick(random, 1, 10)));
-    for (std::int32_t& token : prompt) token = pick(random, 0, options.vocab - 1);
+    const Tokens prompt = random_text(random, pick(random, 1, 10), options.vocab);
     const std::vector<std::int32_t> eos{pick(random, 0, 40)};
-    const DecodeRequest request{.prompt = prompt, .max_new_tokens = pick(random, 1, 60), .eos_tokens = eos};
+    DecodeRequest request{.prompt = prompt, .max_new_tokens = pick(random, 1, 60), .eos_tokens = eos};
+    if (trial % 3 == 0) request.sampling = {.temperature = 0.8, .top_p = 0.95, .coupled = true};
     const ToyBackend shaped(options);
     AnyPlan any(shaped.shape(), static_cast<std::uint32_t>(random()));
-    SCOPED_TRACE(trial);
-    ASSERT_NO_FATAL_FAILURE(expect_vanillas_text(options, any, request, 1));
+    const auto vanilla = expect_strategy("vanilla", shaped.shape());
+    const std::uint64_t seed = random();
+    ASSERT_EQ(text_of(options, any, request, seed), text_of(options, *vanilla, request, seed)) << trial;
     siblings += any.siblings;
-    beside += any.beside;
+    (request.sampling.coupled ? coupled_beside : greedy_beside) += any.beside;
   }
   EXPECT_GT(siblings, 500);
-  EXPECT_GT(beside, 100);
+  EXPECT_GT(greedy_beside, 100);
+  EXPECT_GT(coupled_beside, 20);
 }
 
 /// Plans a tree of sampled tokens whose widths depend on the confidence, or a tree of guesses.
@@ -176,31 +165,6 @@ TEST(Trees, SampledTextHasExactlyTheTargetsLaw) {
       }
     }
   }
-}
-
-// With shared noise the text is a function of the seed, whatever drafts. It is equal token by token, as
-// greedy text is.
-TEST(CoupledSampling, TextDoesNotDependOnTheStrategy) {
-  Random random(12);
-  std::int32_t beside = 0;
-  for (int trial = 0; trial < 150; ++trial) {
-    const ToyBackend::Options options{.vocab = pick(random, 2, 12),
-                                      .n_layers = pick(random, 1, 6),
-                                      .cache_rows = pick(random, 12, 90),
-                                      .seed = static_cast<std::uint32_t>(random()),
-                                      .agreement = 0.6};
-    const std::vector<std::int32_t> prompt{0, 1};
-    const DecodeRequest request{.prompt = prompt,
-                                .max_new_tokens = 40,
-                                .sampling = {.temperature = 0.8, .top_p = 0.95, .coupled = true}};
-    const std::uint64_t seed = random();
-    const ToyBackend shaped(options);
-    AnyPlan any(shaped.shape(), static_cast<std::uint32_t>(random()));
-    SCOPED_TRACE(trial);
-    ASSERT_NO_FATAL_FAILURE(expect_vanillas_text(options, any, request, seed));
-    beside += any.beside;
-  }
-  EXPECT_GT(beside, 20);
 }
 
 TEST(CoupledSampling, ChoosesEachTokenWithItsProbability) {

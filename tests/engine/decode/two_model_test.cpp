@@ -5,6 +5,7 @@
 
 #include <random>
 
+#include "../backend/counted_drafts.h"
 #include "exact_law.h"
 
 namespace draftscope::engine {
@@ -24,8 +25,8 @@ TEST(TwoModels, GreedyTextEqualsVanilla) {
   const auto pick = [&](int low, int high) { return std::uniform_int_distribution<int>(low, high)(random); };
   std::int64_t accepted = 0;
   std::int64_t rejected = 0;
-  struct Count : DecodeListener {
-    std::int64_t accepted = 0, drafted = 0;
+  struct Count final : DecodeListener {
+    test::CountedDrafts counts;
     std::vector<bool> shared;
     void on_round(const RoundReport& report) override {
       for (const traces::DraftToken& node : report.draft_tokens)
@@ -33,8 +34,7 @@ TEST(TwoModels, GreedyTextEqualsVanilla) {
           ASSERT_LT(static_cast<std::size_t>(node.token), shared.size());
           ASSERT_TRUE(shared[static_cast<std::size_t>(node.token)]);
         }
-      accepted += report.round.accepted;
-      drafted += report.round.drafted;
+      counts.on_round(report);
     }
   };
   for (int trial = 0; trial < 200; ++trial) {
@@ -64,15 +64,12 @@ TEST(TwoModels, GreedyTextEqualsVanilla) {
     const auto text = [&](const std::string& which, Count& count) {
       std::vector<std::int32_t> all;
       ToyBackend backend(target);
-      auto strategy = make_strategy(which, backend.shape(), toys(draft, shared));
-      EXPECT_TRUE(strategy) << strategy.error().message;
+      const auto strategy = expect_strategy(which, backend.shape(), toys(draft, shared));
       // Decode twice: a request begins with an empty draft cache.
       for (int request = 0; request < 2; ++request) {
-        SeededChooser chooser(1, 1);
-        auto result =
-            decode(backend, *strategy->strategy, {.prompt = prompt, .max_new_tokens = 50}, chooser, count);
-        EXPECT_TRUE(result) << result.error().message;
-        all.insert(all.end(), result->tokens.begin(), result->tokens.end());
+        const auto result =
+            expect_decoded(backend, *strategy, {.prompt = prompt, .max_new_tokens = 50}, count);
+        all.insert(all.end(), result.tokens.begin(), result.tokens.end());
       }
       return all;
     };
@@ -80,8 +77,8 @@ TEST(TwoModels, GreedyTextEqualsVanilla) {
     speculative.shared = shared;
     Count plain;
     ASSERT_EQ(text(specification, speculative), text("vanilla", plain)) << trial << ' ' << specification;
-    accepted += speculative.accepted;
-    rejected += speculative.drafted - speculative.accepted;
+    accepted += speculative.counts.accepted;
+    rejected += speculative.counts.drafted - speculative.counts.accepted;
   }
   EXPECT_GT(accepted, 1000);
   EXPECT_GT(rejected, 500);
@@ -109,7 +106,7 @@ TEST(TwoModels, SampledTextHasTheTargetsLawWhateverTokensTheyShare) {
       const Law found = law_of(
           target,
           [&](const speculation::ModelShape& shape) {
-            return std::move(make_strategy("two-model:model=toy,gamma=2", shape, resources)->strategy);
+            return expect_strategy("two-model:model=toy,gamma=2", shape, resources);
           },
           sampling, eos);
       EXPECT_LT(total_variation(found, expected), 1e-9) << rows;

@@ -1,21 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "decoded.h"
+
 #include <gtest/gtest.h>
 
-#include "decoded.h"
+#include "../backend/counted_drafts.h"
 
 namespace draftscope::engine {
 
 namespace {
-
-class CountDrafts final : public DecodeListener {
- public:
-  void on_round(const RoundReport& report) override {
-    drafted += report.round.drafted;
-    accepted += report.round.accepted;
-  }
-  std::int64_t drafted = 0;
-  std::int64_t accepted = 0;
-};
 
 std::int32_t up_to(std::mt19937& random, std::uint32_t n) {
   return static_cast<std::int32_t>(1 + random() % n);
@@ -95,13 +87,9 @@ std::vector<std::int32_t> random_tokens(std::mt19937& random, std::size_t count,
 
 Decoded decode_with(Backend& backend, const std::string& specification, const DecodeRequest& request,
                     std::uint64_t seed) {
-  auto strategy = make_strategy(specification, backend.shape());
-  EXPECT_TRUE(strategy) << strategy.error().message;
-  SeededChooser chooser(seed, 1);
-  CountDrafts counts;
-  auto result = decode(backend, *strategy->strategy, request, chooser, counts);
-  EXPECT_TRUE(result) << result.error().message;
-  return {result->tokens, counts.drafted, counts.accepted};
+  test::CountedDrafts counts;
+  return {expect_decoded(backend, specification, request, counts, seed).tokens, counts.drafted,
+          counts.accepted};
 }
 
 }  // namespace draftscope::engine

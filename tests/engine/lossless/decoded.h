@@ -5,13 +5,14 @@
 
 #include <draftscope/engine/checkpoint.h>
 #include <draftscope/engine/cpu_backend.h>
-#include <draftscope/engine/decode.h>
 #include <draftscope/speculation/model_families.h>
 
 #include <memory>
 #include <random>
 #include <string>
 #include <vector>
+
+#include "../decode/expect_decoded.h"
 
 namespace draftscope::engine {
 

@@ -10,7 +10,7 @@
 
 #include "decoded.h"
 #include "lossless_backend.h"
-#include "random_mix.h"
+#include "random_strategy.h"
 
 namespace draftscope::engine {
 namespace {
@@ -55,7 +55,7 @@ TEST_P(DemoModel, GreedyTextEqualsVanillaOnEveryPrompt) {
       ASSERT_EQ(decode_with(*backend, specification, request).tokens, vanilla.tokens) << specification << '\n'
                                                                                       << text;
     }
-    const std::string mix = random_mix(random, checkpoint->shape.n_layers);
+    const std::string mix = random_mix(checkpoint->shape.n_layers, random, {});
     ASSERT_EQ(decode_with(*backend, mix, request).tokens, vanilla.tokens) << mix << '\n' << text;
   }
 }

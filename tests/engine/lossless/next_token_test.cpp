@@ -8,6 +8,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "../backend/counted_drafts.h"
 #include "../backend/next_token_layer.h"
 #include "decoded.h"
 
@@ -21,32 +22,19 @@ StrategyResources resources_of(const Checkpoint& model) {
       model, [](const Checkpoint& layer) { return cpu_backend(layer, 1, cache_rows); });
 }
 
-struct Counts final : DecodeListener {
-  std::int64_t drafted = 0, accepted = 0;
-  void on_round(const RoundReport& report) override {
-    drafted += report.round.drafted;
-    accepted += report.round.accepted;
-  }
-};
-
 /// The strategy of a specification on a model, ready to decode several requests.
 struct Decoding {
   Checkpoint model;
   std::unique_ptr<Backend> backend;
-  ConfiguredStrategy strategy;
-  Counts counts;
+  std::unique_ptr<Strategy> strategy;
+  test::CountedDrafts counts;
 
   Decoding(const Checkpoint& checkpoint, const std::string& specification)
-      : model(checkpoint), backend(cpu_backend(checkpoint, 2, cache_rows)) {
-    auto made = make_strategy(specification, model.shape, resources_of(model));
-    EXPECT_TRUE(made) << made.error().message;
-    strategy = std::move(made).value();
-  }
+      : model(checkpoint),
+        backend(cpu_backend(checkpoint, 2, cache_rows)),
+        strategy(expect_strategy(specification, model.shape, resources_of(model))) {}
   DecodeResult decode(const DecodeRequest& request, std::uint64_t seed) {
-    SeededChooser chooser(seed, 1);
-    auto result = engine::decode(*backend, *strategy.strategy, request, chooser, counts);
-    EXPECT_TRUE(result) << result.error().message;
-    return std::move(result).value();
+    return expect_decoded(*backend, *strategy, request, counts, seed);
   }
 };
 
@@ -58,7 +46,7 @@ Checkpoint model_of(std::mt19937& random) {
 
 TEST(NextTokenLayer, TextsEqualVanillaWhateverWasCachedBefore) {
   std::mt19937 random(41);
-  Counts all;
+  test::CountedDrafts all;
   for (int trial = 0; trial < 30; ++trial) {
     const Checkpoint model = model_of(random);
     const std::string specification = fmt::format("mtp:gamma={},threshold=0.{}", random() % 6, random() % 3);
@@ -153,9 +141,7 @@ TEST(NextTokenLayer, DraftsBeginWithWhatTheLayerMakesOfTheWholeText) {
     Decoding decoding(model, "mtp:gamma=3");
     const auto prompt = random_tokens(random, 1 + random() % 20, model.shape.vocab);
     CheckFirstTokens check(model, prompt);
-    SeededChooser chooser(1, 1);
-    ASSERT_TRUE(engine::decode(*decoding.backend, *decoding.strategy.strategy,
-                               {.prompt = prompt, .max_new_tokens = 20}, chooser, check));
+    expect_decoded(*decoding.backend, *decoding.strategy, {.prompt = prompt, .max_new_tokens = 20}, check);
     checked += check.checked;
   }
   EXPECT_GT(checked, 40);

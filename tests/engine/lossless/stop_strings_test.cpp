@@ -12,7 +12,7 @@
 
 #include "decoded.h"
 #include "lossless_backend.h"
-#include "random_mix.h"
+#include "random_strategy.h"
 
 namespace draftscope::engine {
 namespace {
@@ -59,14 +59,10 @@ class CountedRounds final : public DecodeListener {
 };
 
 Ended decode_until(Backend& backend, const std::string& specification, const DecodeRequest& request) {
-  auto strategy = make_strategy(specification, backend.shape());
-  EXPECT_TRUE(strategy) << strategy.error().message;
-  SeededChooser chooser(3, 3);
   CountedRounds rounds;
-  const auto result = decode(backend, *strategy->strategy, request, chooser, rounds);
-  EXPECT_TRUE(result) << result.error().message;
-  rounds.expect_the_text(*result);
-  return {result->tokens, result->stop};
+  const DecodeResult result = expect_decoded(backend, specification, request, rounds, 3);
+  rounds.expect_the_text(result);
+  return {result.tokens, result.stop};
 }
 
 /// Number of tokens up to the one that completes a string, found by decoding every prefix.
@@ -116,7 +112,7 @@ TEST(StopStrings, EndEveryStrategysTextWhereVanillaEnds) {
     for (const std::string& specification :
          {std::string("layerskip:exit=7,gamma=5"), std::string("swift:every=1"),
           std::string("jacobi:block=4"), std::string("lookahead"), std::string("prompt-lookup"),
-          std::string("del"), random_mix(random, checkpoint->shape.n_layers)})
+          std::string("del"), random_mix(checkpoint->shape.n_layers, random, {})})
       EXPECT_EQ(decode_until(*backend, specification, request), vanilla)
           << specification << " trial " << trial;
     inside_rounds += count > 1 && count < whole.tokens.size() ? 1 : 0;

@@ -4,8 +4,6 @@
 // format, threads, a context that texts may fill, a strategy of the catalogue with any parameters, samplings
 // and ends.
 
-#include <draftscope/speculation/catalogue/strategy_specification.h>
-#include <draftscope/speculation/strategy_text.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -16,66 +14,10 @@
 
 #include "../../walks.h"
 #include "decoded.h"
+#include "random_strategy.h"
 
 namespace draftscope::engine {
 namespace {
-
-using speculation::ParameterRow;
-using speculation::ParameterType;
-using speculation::StrategyRow;
-
-template <typename Values>
-auto one_of(const Values& values, std::mt19937& random) {
-  return values[random() % values.size()];
-}
-
-/// A value of any size; the catalogue refuses what is out of bounds.
-std::string random_value(const ParameterRow& parameter, std::mt19937& random) {
-  if (!parameter.choices.empty()) return one_of(parameter.choices, random);
-  static const std::vector<std::string> numbers{"0", "1e-9", "0.05", "0.2", "0.5", "0.9", "1", "4"};
-  static const std::vector<std::string> sets{"every-2", "uniform", "random-1-3", "1", "0+1"};
-  if (parameter.type == ParameterType::number) return one_of(numbers, random);
-  if (parameter.type != ParameterType::integer) return one_of(sets, random);
-  const auto pick = random() % 8;
-  if (pick < 2) return pick == 0 ? parameter.min : parameter.max;
-  return std::to_string(random() % (pick < 6 ? 8 : 200));
-}
-
-/// Adds random values of some parameters, as far as the catalogue takes them.
-std::string with_random_values(std::string specification, std::int32_t n_layers,
-                               std::span<const ParameterRow> parameters, std::mt19937& random) {
-  for (const ParameterRow& parameter : parameters) {
-    if (random() % 2 == 0 || speculation::has_parameter(specification, parameter.name)) continue;
-    const std::string more =
-        speculation::with_parameter(specification, parameter.name, random_value(parameter, random));
-    if (speculation::parse_strategy(more, n_layers)) specification = more;
-  }
-  return specification;
-}
-
-std::string random_strategy(std::int32_t n_layers, std::mt19937& random) {
-  const speculation::StrategyCatalogue& catalogue = speculation::strategy_catalogue();
-  const StrategyRow& row = catalogue.strategies()[random() % catalogue.strategies().size()];
-  std::string text = row.name;
-  if (row.chooses_parts)
-    for (std::size_t kind = 0; kind < speculation::part_kind_count; ++kind) {
-      const auto of_kind = static_cast<speculation::PartKind>(kind);
-      const auto names = catalogue.part_names(of_kind);
-      const std::string more =
-          speculation::with_parameter(text, speculation::part_kind_name(of_kind), one_of(names, random));
-      if (speculation::parse_strategy(more, n_layers)) text = more;
-    }
-  for (const ParameterRow& parameter : row.parameters) {
-    if (parameter.name == "policy") return "vanilla";  // It names another strategy, which has its own walks.
-    if (parameter.name == "model") text = speculation::with_parameter(text, "model", "draft");
-  }
-  const auto complete = speculation::parse_strategy(text, n_layers);
-  if (!complete) text = speculation::with_parameter(text, "skip-attention", "every-2");
-  text = with_random_values(std::move(text), n_layers, row.parameters, random);
-  return row.chooses_parts
-             ? with_random_values(std::move(text), n_layers, catalogue.parameters_of(row.parts), random)
-             : text;
-}
 
 SamplingOptions random_sampling(std::int32_t vocab, std::mt19937& random) {
   SamplingOptions sampling;
@@ -93,14 +35,12 @@ SamplingOptions random_sampling(std::int32_t vocab, std::mt19937& random) {
   return sampling;
 }
 
-class Silent final : public DecodeListener {};
-
 /// The tokens of a request, or the error.
 Result<std::vector<std::int32_t>> decoded(Backend& backend, Strategy& strategy, const DecodeRequest& request,
                                           std::uint64_t seed) {
   SeededChooser chooser(seed, 1);
-  Silent silent;
-  DRAFTSCOPE_TRY_ASSIGN(DecodeResult result, decode(backend, strategy, request, chooser, silent));
+  DecodeListener unheard;
+  DRAFTSCOPE_TRY_ASSIGN(DecodeResult result, decode(backend, strategy, request, chooser, unheard));
   return std::move(result.tokens);
 }
 

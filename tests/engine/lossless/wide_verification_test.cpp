@@ -14,25 +14,8 @@ namespace {
 
 struct Widest : DecodeListener {
   std::int32_t rows = 0;
-  std::int32_t drafted = 0;
-  std::int64_t accepted = 0;
-  void on_round(const RoundReport& report) override {
-    rows = std::max(rows, report.round.verify_rows);
-    drafted = std::max(drafted, report.round.drafted);
-    accepted += report.round.accepted;
-  }
+  void on_round(const RoundReport& report) override { rows = std::max(rows, report.round.verify_rows); }
 };
-
-std::vector<std::int32_t> text_of(Backend& backend, const std::string& specification,
-                                  const DecodeRequest& request, Widest& widest) {
-  auto strategy = make_strategy(specification, backend.shape());
-  EXPECT_TRUE(strategy) << specification << ": " << strategy.error().message;
-  if (!strategy) return {};
-  SeededChooser chooser(5, 1);
-  auto decoded = decode(backend, *strategy->strategy, request, chooser, widest);
-  EXPECT_TRUE(decoded) << decoded.error().message;
-  return decoded ? decoded->tokens : std::vector<std::int32_t>();
-}
 
 struct Wide {
   std::string specification;
@@ -60,10 +43,9 @@ TEST(WideVerifications, HaveTheTextOfVanilla) {
           Wide{"lookahead:window=60,ngram=8,guesses=60", 420}}) {
       SCOPED_TRACE(wide.specification);
       request.max_new_tokens = wide.tokens;
-      Widest unused;
       Widest widest;
-      EXPECT_EQ(text_of(*backend, wide.specification, request, widest),
-                text_of(*backend, "vanilla", request, unused));
+      EXPECT_EQ(expect_decoded(*backend, wide.specification, request, widest).tokens,
+                decode_with(*backend, "vanilla", request).tokens);
       EXPECT_GE(widest.rows, wide.rows);
     }
   }
@@ -76,10 +58,9 @@ TEST(WideVerifications, AreCutWhereTheCacheEnds) {
   const auto backend = cpu_backend(checkpoint, 1, 120);
   const auto prompt = random_tokens(random, 40, checkpoint.shape.vocab);
   const DecodeRequest request{.prompt = prompt, .max_new_tokens = 100};
-  Widest unused;
   Widest widest;
-  EXPECT_EQ(text_of(*backend, "layerskip:exit=2,gamma=255", request, widest),
-            text_of(*backend, "vanilla", request, unused));
+  EXPECT_EQ(expect_decoded(*backend, "layerskip:exit=2,gamma=255", request, widest).tokens,
+            decode_with(*backend, "vanilla", request).tokens);
   EXPECT_LE(widest.rows, 80);
   EXPECT_GT(widest.rows, 64);
 }

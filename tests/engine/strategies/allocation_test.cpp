@@ -76,12 +76,9 @@ CountAllocations counted_allocations(const Case& one) {
   if (!strategy) return {};
   CountAllocations counts;
   for (int request = 0; request < 2; ++request) {
-    SeededChooser chooser(1, 1);
     counts = {};
-    const auto done =
-        decode(*backend, *strategy->strategy,
-               {.prompt = prompt, .max_new_tokens = 300, .sampling = one.sampling}, chooser, counts);
-    EXPECT_TRUE(done) << done.error().message;
+    expect_decoded(*backend, *strategy->strategy,
+                   {.prompt = prompt, .max_new_tokens = 300, .sampling = one.sampling}, counts);
   }
   EXPECT_EQ(counts.drafted > 0, !strategy->is_vanilla);
   return counts;

@@ -31,7 +31,7 @@ std::int32_t decode_and_look(const Checkpoint& checkpoint, Strategy& strategy, c
     EXPECT_EQ(found.hidden, expected.hidden) << "round " << kept.rounds.size();
     EXPECT_EQ(found.logits, expected.logits) << "round " << kept.rounds.size();
   };
-  (void)decode_kept(*used, strategy, request, kept, seed);
+  expect_decoded(*used, strategy, request, kept, seed);
   std::int32_t accepted = 0;
   for (const KeptRound& one : kept.rounds) accepted += one.round.accepted;
   return accepted;
@@ -158,10 +158,9 @@ TEST(CacheAfterEveryRound, IsTheTextsUnderStrategiesThatProbeOrGuess) {
     for (int trial = 0; trial < 3; ++trial) {
       const Checkpoint checkpoint = small_model({.vocab = 30, .redundancy = 0.7, .seed = random()});
       const auto prompt = random_tokens(random, 1 + random() % 40, 30);
-      auto strategy = make_strategy(specification, checkpoint.shape);
-      ASSERT_TRUE(strategy) << strategy.error().message;
+      const auto strategy = expect_strategy(specification, checkpoint.shape);
       accepted +=
-          decode_and_look(checkpoint, *strategy->strategy,
+          decode_and_look(checkpoint, *strategy,
                           {.prompt = prompt, .max_new_tokens = 80, .sampling = samplings[trial]}, random());
       if (testing::Test::HasFailure()) FAIL() << specification;
     }

@@ -26,11 +26,9 @@ KeptDecode decoded(const std::string& specification) {
         return Answer{position * 5 % 16 + (draft && position % 7 == 0 ? 1 : 0), confidence_at(position)};
       },
       600);
-  auto strategy = make_strategy(specification, backend.shape());
-  EXPECT_TRUE(strategy) << strategy.error().message;
   const std::vector<std::int32_t> prompt{1, 2, 3};
   KeptDecode kept(prompt);
-  (void)decode_kept(backend, *strategy->strategy, {.prompt = prompt, .max_new_tokens = 500}, kept);
+  expect_decoded(backend, specification, {.prompt = prompt, .max_new_tokens = 500}, kept);
   return kept;
 }
 

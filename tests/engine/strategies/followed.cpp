@@ -47,14 +47,9 @@ Tokens random_text(Random& random, std::int32_t count, std::int32_t vocab) {
 Tokens follow(const ToyBackend::Options& options, const std::string& specification,
               const DecodeRequest& request, const std::function<void(const SeenRound& round)>& look) {
   ToyBackend backend(options);
-  auto made = make_strategy(specification, backend.shape());
-  EXPECT_TRUE(made) << made.error().message;
-  Followed followed(*made->strategy, look);
-  SeededChooser chooser(1, 1);
-  DecodeListener nobody;
-  auto result = decode(backend, followed, request, chooser, nobody);
-  EXPECT_TRUE(result) << result.error().message;
-  return result->tokens;
+  const auto strategy = expect_strategy(specification, backend.shape());
+  Followed followed(*strategy, look);
+  return expect_decoded(backend, followed, request).tokens;
 }
 
 std::int32_t best_behind(const ToyBackend::Options& options, std::span<const std::int32_t> text) {

@@ -3,7 +3,6 @@
 
 // Decodes greedily with the toy model and lets a test inspect every round of the strategy.
 
-#include <draftscope/engine/decode.h>
 #include <cstdint>
 #include <functional>
 #include <random>
@@ -11,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "../decode/expect_decoded.h"
 #include "toy_backend.h"
 
 namespace draftscope::engine {

@@ -46,12 +46,9 @@ TEST(Guessing, AllocatesNothingOnceUnderWay) {
         "suffix-decoding", "suffix-decoding:shape=tree,alpha=3", "token-recycling", "jacobi:block=7",
         "jacobi:block=7,rule=published", "lookahead", "lookahead:pool-from-prompt=yes"}) {
     ToyBackend backend(options);
-    const auto made = make_strategy(specification, backend.shape());
-    ASSERT_TRUE(made) << made.error().message;
-    Counting counting(*made->strategy, 30);
-    SeededChooser chooser(1, 1);
-    DecodeListener nobody;
-    ASSERT_TRUE(decode(backend, counting, {.prompt = prompt, .max_new_tokens = 400}, chooser, nobody));
+    const auto strategy = expect_strategy(specification, backend.shape());
+    Counting counting(*strategy, 30);
+    expect_decoded(backend, counting, {.prompt = prompt, .max_new_tokens = 400});
     EXPECT_GT(counting.rounds, 50) << specification;
     EXPECT_EQ(counting.allocated, 0) << specification;
   }

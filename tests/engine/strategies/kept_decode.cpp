@@ -19,12 +19,4 @@ void KeptDecode::add(const Decision& decision) {
                    decision.adopted, nlohmann::json::parse(decision.detail())});
 }
 
-DecodeResult decode_kept(Backend& backend, Strategy& strategy, const DecodeRequest& request, KeptDecode& kept,
-                         std::uint64_t seed) {
-  SeededChooser chooser(seed, 1);
-  auto result = decode(backend, strategy, request, chooser, kept);
-  EXPECT_TRUE(result) << result.error().message;
-  return result ? std::move(result).value() : DecodeResult{};
-}
-
 }  // namespace draftscope::engine

@@ -3,13 +3,13 @@
 
 // Records what a decoding reports, and lets a test look in after every round.
 
-#include <draftscope/engine/decode.h>
-
 #include <cstdint>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
+
+#include "../decode/expect_decoded.h"
 
 namespace draftscope::engine {
 
@@ -32,6 +32,9 @@ class KeptDecode final : public DecodeListener, private DecisionLog {
  public:
   explicit KeptDecode(std::span<const std::int32_t> prompt) : text(prompt.begin(), prompt.end()) {}
 
+  traces::RoundId next_round_id() override {
+    return traces::RoundId::from(static_cast<std::int64_t>(rounds.size()) + 1);
+  }
   void on_first_token(std::int32_t token) override { text.push_back(token); }
   void on_round(const RoundReport& report) override;
   DecisionLog* decisions() override { return this; }
@@ -44,9 +47,5 @@ class KeptDecode final : public DecodeListener, private DecisionLog {
  private:
   void add(const Decision& decision) override;
 };
-
-/// Decodes with `strategy` and expects success.
-DecodeResult decode_kept(Backend& backend, Strategy& strategy, const DecodeRequest& request, KeptDecode& kept,
-                         std::uint64_t seed = 1);
 
 }  // namespace draftscope::engine

@@ -75,14 +75,13 @@ TEST_P(AdaptiveThresholdTrace, FollowsTheEquationsOverRequests) {
   int rested = 0;
   for (const double agreement : {0.3, 0.9, 1.0}) {
     ToyBackend backend({.vocab = 6, .n_layers = 4, .cache_rows = 300, .seed = 3, .agreement = agreement});
-    auto strategy =
-        make_strategy("dv:exit=2,gamma=4,threshold=0.35,target=0.8,rule=" + rule, backend.shape());
-    ASSERT_TRUE(strategy) << strategy.error().message;
+    const auto strategy =
+        expect_strategy("dv:exit=2,gamma=4,threshold=0.35,target=0.8,rule=" + rule, backend.shape());
     Written written(rule, 0.35, 0.8);
     for (std::int32_t request = 0; request < 3; ++request) {
       const std::vector<std::int32_t> prompt{request, 1, 4};
       KeptDecode kept(prompt);
-      (void)decode_kept(backend, *strategy->strategy, {.prompt = prompt, .max_new_tokens = 120}, kept);
+      expect_decoded(backend, *strategy, {.prompt = prompt, .max_new_tokens = 120}, kept);
       written.begin_request();
       for (const KeptRound& one : kept.rounds) {
         // The threshold carries over from request to request under each of the rules.
