@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <stdexcept>
 #include <string_view>
 
 #include "decoded_text.h"
@@ -33,10 +32,7 @@ class HeldModel : public testing::TestWithParam<TestedBackend> {
 };
 
 std::vector<float> logits(Backend& backend, const OwnedBatch& rows) {
-  Outputs outputs;
-  const auto done = backend.forward(rows.view(), outputs);
-  if (!done) throw std::runtime_error(done.error().message);
-  return std::move(outputs.logits);
+  return outputs_of(backend, rows.view()).logits;
 }
 
 TEST_P(HeldModel, OutlivesTheCheckpointThatItCameFrom) {

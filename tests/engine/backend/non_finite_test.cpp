@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <span>
 #include <vector>
 
@@ -109,27 +108,6 @@ TEST_P(NonFiniteTest, AWeightThatIsNotFiniteReachesTheLogits) {
     const auto weight = tested->non_finite_weight(layer);
     EXPECT_TRUE(!weight || weight->starts_with("model.layers.")) << *weight;
   }
-}
-
-TEST_P(NonFiniteTest, RowsThatWereRolledBackSpoilNothing) {
-  Random random(37);
-  const Checkpoint checkpoint = model(random);
-  const auto clean = backend(checkpoint);
-  const auto dirty = backend(checkpoint);
-  OwnedBatch spoilt = chain(checkpoint.shape, random, 40, 0);
-  spoilt.hidden.assign(static_cast<std::size_t>(checkpoint.shape.d_model), std::nanf(""));
-  for (Row& row : spoilt.rows) row = {-1, 0, row.position};
-  Outputs found;
-  Outputs expected;
-  ASSERT_TRUE(dirty->forward(spoilt.view(), found));
-  const OwnedBatch prompt = chain(checkpoint.shape, random, 9, 0);
-  ASSERT_TRUE(dirty->forward(prompt.view(), found));
-  ASSERT_TRUE(clean->forward(prompt.view(), expected));
-  const OwnedBatch verify = tree(checkpoint.shape, random, 17, 9);
-  ASSERT_TRUE(dirty->forward(verify.view(), found));
-  ASSERT_TRUE(clean->forward(verify.view(), expected));
-  ASSERT_EQ(found.logits.size(), expected.logits.size());
-  EXPECT_EQ(std::memcmp(found.logits.data(), expected.logits.data(), found.logits.size() * sizeof(float)), 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(EveryBackend, NonFiniteTest, testing::ValuesIn(tested_backends()),
