@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/figures/stated_figures.h"
+#include "analysis/run_specification.h"
 #include "rounds/drafts/recorded_statistics.h"
 #include "rounds/redraft.h"
 #include "rounds/replay/acceptance_models.h"
@@ -42,7 +43,7 @@ std::optional<PlannedRound> stated_plan(std::string_view specification, std::int
 /// A number that the file states of a whole run, such as "acceptance_rate"; absent if it states none.
 std::optional<double> stated_number(const traces::Meta& meta, const std::string& specification,
                                     const std::string& name) {
-  const nlohmann::json figures = stated_figures(meta, specification);
+  const nlohmann::json figures = stated_figures(meta_object(meta, "stated_figures"), specification);
   const auto number = figures.find(name);
   return number != figures.end() && number->is_number() ? std::optional(number->get<double>()) : std::nullopt;
 }
@@ -55,7 +56,7 @@ std::string lacks_note(const traces::Meta& meta) {
 }
 
 constexpr std::string_view empty_prompts_note =
-    "contexts begin behind an empty prompt (--longer-context adds to them)";
+    "contexts begin after an empty prompt (--longer-context adds to them)";
 
 bool has_rounds(const RunRows& run) {
   return std::ranges::any_of(run.requests, [](const RequestRows& rows) { return !rows.rounds.empty(); });
@@ -174,7 +175,7 @@ void add_notes(const AcceptanceSource& source, std::int32_t exit, double drawn, 
   if (!has_rounds(*source.run)) {
     rounds.notes.push_back(fmt::format(
         "acceptance is independent from token to token at the rate that run {} states, of one text of {} "
-        "tokens behind as many",
+        "tokens after as many",
         name, typical_tokens));
   } else {
     rounds.notes.push_back(

@@ -126,16 +126,16 @@ void put_speedup(Figures& figures, const Figures& baseline) {
 
 }  // namespace
 
-nlohmann::json stated_figures(const traces::Meta& meta, const std::string& specification) {
-  const nlohmann::json all = meta_object(meta, "stated_figures");
+nlohmann::json stated_figures(const nlohmann::json& all, const std::string& specification) {
   const auto found = all.find(specification);
   return found != all.end() && found->is_object() ? *found : nlohmann::json::object();
 }
 
 void put_stated(RecordingFigures& figures, const traces::Meta& meta) {
   if (!meta.contains("stated_figures")) return;
+  const nlohmann::json all = meta_object(meta, "stated_figures");
   for (RunFigures& run : figures.runs) {
-    const nlohmann::json stated = stated_figures(meta, run.all.run->specification);
+    const nlohmann::json stated = stated_figures(all, run.all.run->specification);
     StatedRun(run.all, stated).put();
   }
   const auto baseline = std::ranges::find_if(figures.runs, [&](const RunFigures& run) {
@@ -150,8 +150,9 @@ void put_stated(RecordingFigures& figures, const traces::Meta& meta) {
 
 std::vector<OtherStated> other_stated(const RecordingFigures& figures, const traces::Meta& meta) {
   std::vector<OtherStated> others;
+  const nlohmann::json all = meta_object(meta, "stated_figures");
   for (const RunFigures& run : figures.runs) {
-    const nlohmann::json stated = stated_figures(meta, run.all.run->specification);
+    const nlohmann::json stated = stated_figures(all, run.all.run->specification);
     for (const auto& [name, value] : stated.items()) {
       const auto* const row = std::ranges::find(stated_names, std::string_view(name), &StatedName::name);
       if (row == std::end(stated_names) || !run.all.stated.contains(row->key))

@@ -10,8 +10,8 @@
 namespace draftscope::simulator {
 
 /// Object of the figures that are stated of the runs with this specification, as the file has them; empty if
-/// there are none.
-[[nodiscard]] nlohmann::json stated_figures(const traces::Meta& meta, const std::string& specification);
+/// there are none. `all` is the object `stated_figures` of meta.
+[[nodiscard]] nlohmann::json stated_figures(const nlohmann::json& all, const std::string& specification);
 
 /// Fills in figures that the rows of a run do not give and its source states, and names them in
 /// Figures::stated. A stated speed of vanilla decoding gives the other runs' speedups.
