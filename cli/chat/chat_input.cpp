@@ -60,10 +60,10 @@ Result<ChatLine> parse(std::string_view line) {
     return fail("chat: {} is no command, expected /system, /strategy, /reset, /save, /help or /quit",
                 quote(name));
   if (command->needs == Needs::text && text.empty())
-    return fail("chat: {} has nothing behind it, expected {}", name,
+    return fail("chat: {} has nothing after it, expected {}", name,
                 command->verb == ChatVerb::save ? "a file" : "a strategy");
   if (command->needs == Needs::nothing && !text.empty())
-    return fail("chat: found {} behind {}, expected nothing", quote(text), name);
+    return fail("chat: found {} after {}, expected nothing", quote(text), name);
   return ChatLine{command->verb, std::string(text)};
 }
 

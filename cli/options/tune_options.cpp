@@ -24,7 +24,7 @@ void add_search_options(CLI::App& command, TuneOptions& options) {
       .add_option(
           "--score", options.score,
           "How candidates are scored. teacher-forced (skip-set, default): the draft runs over vanilla's "
-          "texts, behind a ranking of single sublayers; decoded (grid, default): each decodes the "
+          "texts, after a ranking of single sublayers; decoded (grid, default): each decodes the "
           "prompts, as Draft & Verify's search does. Finalists decode in any case")
       ->check(one_of({"teacher-forced", "decoded"}));
   command.add_option("-s,--strategy", options.strategies,

@@ -82,7 +82,7 @@ Result<StrategyRounds> replayed_rounds(const TrainedRecording& trained, std::str
     rounds.setting.max_drafted.clear();
   else
     rounds.notes.push_back(fmt::format(
-        "{} of {} rounds went on behind a confident wrong draft token: how far is not in the recording",
+        "{} of {} rounds went on after a confident wrong draft token: how far is not in the recording",
         bounded, all));
   return rounds;
 }

@@ -19,7 +19,7 @@ StrategyRows row_of_lookahead() {
                     "N: a guess is N - 1 tokens; when all are accepted the round adds the target's own token "
                     "too, which the public code does not"),
                 integer("guesses", "7", "1", longest_draft, "n-grams",
-                        "G: kept for each token and guessed behind it, the latest first"),
+                        "G: kept for each token and guessed after it, the latest first"),
                 choice("pool-from-prompt", "no", {"no", "yes"},
                        "yes: the n-grams of prompt and output are guessed too")},
            .replay_needs = ReplayNeeds::impossible,

@@ -29,7 +29,7 @@ constexpr std::array<SeriesRow, 28> series_rows{{
     {"layer set", "cosine", "cosine",
      "Cosine of the kept layers' hidden state with the whole model's (CLaSp)", "cosine"},
     {"layer set", "agreement", "agreement",
-     "Share of the last tokens behind which the chosen layers predict what the model does (KnapSpec)",
+     "Share of the last tokens after which the chosen layers predict what the model does (KnapSpec)",
      "agreement"},
     {"layer set", "lambda", "λ",
      "Standard deviations by which a skipped layer is less sure than those around (ConfLayers)", "lambda"},

@@ -19,7 +19,7 @@
 namespace draftscope::engine {
 namespace {
 
-/// What a walk met.
+/// Drafts, stops and cached tokens of the walks.
 struct Met {
   std::map<std::string, test::CountedDrafts, std::less<>> drafts;  ///< by strategy
   std::map<traces::RequestStop, int> stops;

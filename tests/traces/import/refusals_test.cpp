@@ -112,7 +112,7 @@ const Refusal of_input[] = {
     {acceptance, R"({"accepted":[3],"drafted":[2]})",
      "a round accepts 3 draft tokens, expected at most its draft length (2)"},
     {acceptance, R"({"accepted":[1],"drafted":[2,2]})", "draft lengths of 2 rounds"},
-    {acceptance, R"({"acceptance":[[0,1]]})", "acceptance[0][1] is 1 behind a 0"},
+    {acceptance, R"({"acceptance":[[0,1]]})", "acceptance[0][1] is 1 after a 0"},
     {acceptance, R"({"id":1})", "has none of per_step_accepted"},
     {chrome, R"([{"ph":"X","ts":1,"dur":1,"name":"a")", "is not JSON at byte"},
     {chrome, R"({"traceEvents":[{"ph":"X","ts":1,"dur":1,"name":"a"},)", "--partial takes the rest"},

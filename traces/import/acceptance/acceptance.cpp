@@ -36,7 +36,7 @@ Result<std::vector<ForeignRound>> rounds_of_positions(const nlohmann::json& rows
       DRAFTSCOPE_TRY_ASSIGN(const std::int64_t accepted,
                             json_integer(rows[i][k], 0, 1, where, fmt::format("{}[{}]", field, k)));
       if (accepted == 1 && round.accepted < static_cast<std::int64_t>(k))
-        return fail("{}: {}[{}] is 1 behind a 0, expected nothing accepted after a rejection", where, field,
+        return fail("{}: {}[{}] is 1 after a 0, expected nothing accepted after a rejection", where, field,
                     k);
       round.accepted += accepted;
     }

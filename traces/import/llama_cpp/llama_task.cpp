@@ -191,7 +191,7 @@ Result<void> take_line(const LlamaLine& line, LlamaTask& task, const std::string
       return add_round(line, task, where);
     case LlamaEvent::program_restored:
       return fail(
-          "{}: a checkpoint is restored, behind which the program drafts what it had accepted, expected the "
+          "{}: a checkpoint is restored, after which the program drafts what it had accepted, expected the "
           "log "
           "of a model whose context can be cut",
           where);

@@ -155,7 +155,7 @@ TEST(RecordingWaterfall, StopsWhereverItIsToldTo) {
     const auto stopped = found();
     ASSERT_FALSE(stopped) << last;
     EXPECT_THAT(stopped.error().message, testing::HasSubstr("stopped"));
-    EXPECT_EQ(calls, last) << "nothing is done behind it";
+    EXPECT_EQ(calls, last) << "nothing is done after it";
   }
 }
 
