@@ -2,11 +2,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Joins sources, so that clang-tidy reads the headers that they share once: reads paths of sources, one a line, writes
 build/lint/joined/N.cpp, which include up to MAX_JOINED of one folder with the same flags, and a compile_commands.json
-beside them. Prints a line for each: its path, and the sources that it joins."""
+beside them. Those of tests are in joined/tests, with the settings of tests/. Prints a line for each: its path, and the
+sources that it joins."""
 
 import json
 import pathlib
 import shlex
+import shutil
 import sys
 
 MAX_JOINED = 8
@@ -31,12 +33,13 @@ for line in sys.stdin:
     groups.setdefault((source.parent, tuple(flags)), []).append(source)
 
 joined = LINT / "joined"
-joined.mkdir(exist_ok=True)
+(joined / "tests").mkdir(parents=True, exist_ok=True)
+shutil.copy(ROOT / "tests/.clang-tidy", joined / "tests")
 commands = []
 for (folder, flags), sources in groups.items():
     for first in range(0, len(sources), MAX_JOINED):
         part = sources[first : first + MAX_JOINED]
-        file = joined / f"{len(commands)}.cpp"
+        file = joined / ("tests" if folder.is_relative_to(ROOT / "tests") else ".") / f"{len(commands)}.cpp"
         file.write_text("".join(f'#include "{source}"\n' for source in part))
         words = [*flags, "-iquote", str(folder), "-c", str(file)]
         commands.append({"directory": str(LINT), "file": str(file), "command": shlex.join(words)})

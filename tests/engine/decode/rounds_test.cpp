@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 
 #include "../strategies/kept_decode.h"
 #include "toy_backend.h"
@@ -12,7 +13,7 @@
 namespace draftscope::engine {
 namespace {
 
-const std::vector<std::int32_t> prompt{3, 1, 4, 1, 5};
+constexpr std::array<std::int32_t, 5> prompt{3, 1, 4, 1, 5};
 
 struct Decoded {
   DecodeResult result;
