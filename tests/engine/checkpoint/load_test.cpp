@@ -142,7 +142,7 @@ TEST(LoadCheckpoint, TheMappingOutlivesTheCheckpointItWasMovedFrom) {
 
 TEST(LoadCheckpoint, HashFollowsContentAndNotPlace) {
   // Each call loads from another folder.
-  const std::string hash = "d6404c3dab1e3ae9679b6026a1d6b480";  // the same on every machine
+  const std::string hash = "d6404c3dab1e3ae9679b6026a1d6b480";  // This is the same on every machine.
   for (int i = 0; i < 2; ++i) EXPECT_EQ(loaded_tiny(tiny_tensors()).hash, hash);
   auto tensors = tiny_tensors();
   tensor_named(tensors, "model.layers.1.mlp.up_proj.weight").bytes[40] ^= 1;
