@@ -10,26 +10,8 @@ import subprocess
 import sys
 from collections import deque
 
-from includes import INCLUDE, LIBRARY_OF
+from includes import INCLUDE, resolved
 from tree import CODE, ROOT, expect, lines_of, tracked
-
-
-def resolved(path, quote, header, files):
-    """The file below the root that `path` includes, or nothing for a header of others. Folders of include paths are not
-    known here: a header without a place beside its includer is looked for on the way up to the root."""
-    if header.startswith("draftscope/"):
-        library = LIBRARY_OF.get(header, header.split("/")[1])
-        return {f"{library}/include/{header}"} & files
-    if quote == "<":
-        return set()
-    folder = posixpath.dirname(path)
-    while True:
-        candidate = posixpath.normpath(posixpath.join(folder, header))
-        if candidate in files:
-            return {candidate}
-        if not folder:
-            return {file for file in files if file.endswith("/" + header)}
-        folder = posixpath.dirname(folder)
 
 
 def includers_of(sources):

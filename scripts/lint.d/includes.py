@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Refuses includes against the direction of dependencies (docs/architecture.md), between libraries and between the layers
-inside one, folders of a library that include each other, includes of headers that do not exist, and of private headers by
-public ones."""
+inside one, folders of a library that include each other, includes of headers that do not exist, of private headers by
+public ones, and names of the standard library whose header is not included: a build that joins sources does not miss it."""
 
 import posixpath
 import re
@@ -42,6 +42,15 @@ LIBRARY_OF = {"draftscope/record.h": "traces"}
 # it. Its headers of one word know nothing of their library's other folders: whoever may know the library may include them.
 WORDS = {"row": ("speculation", "catalogue"), "rule": ("speculation", "rules"), "engine": ("engine", "strategies"),
          "predict": ("simulator", "rounds")}
+# Names of a standard header, of those that its neighbours do not bring along everywhere.
+STANDARD = {header: re.compile(r"\bstd::" + names) for header, names in {
+    "algorithm": r"(ranges::(sort|stable_sort|find(_if\w*)?|(any|all|none)_of|copy(_\w+)?|fill|max|min|(min|max|minmax)_element|transform"
+                 r"|count(_if)?|equal|(lower|upper)_bound|reverse|unique|for_each|replace|binary_search|partition\w*|nth_element"
+                 r"|remove(_if)?|includes|is_sorted|set_\w+|adjacent_find|search|mismatch|clamp)|nth_element|clamp|shuffle)\b",
+    "cmath": r"(sqrt|pow|exp|log|log2|log1p|floor|ceil|round|l?lround|isnan|isfinite|isinf|hypot|fabs)\(",
+    "chrono": r"chrono::", "fstream": r"[io]?fstream\b", "map": r"(multi)?map<", "numeric": r"(accumulate|iota|reduce|gcd|lcm)\(",
+    "optional": r"(optional|nullopt)\b", "set": r"(multi)?set<", "sstream": r"[io]?stringstream\b"}.items()}
+COMMENT = re.compile(r"//[^\"]*$")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
 
@@ -90,6 +99,44 @@ def check(path, lines, exists):
                 yield f'{where}: includes "{header}" of another folder, expected its public header'
             elif header.split("/")[0] in LIBRARIES and not exists(beside) and not exists(f"{library}/{header}"):
                 yield f'{where}: includes "{header}" of another library, expected its public header'
+
+
+def resolved(path, quote, header, files):
+    """The file below the root that `path` includes, or nothing for a header of others. Folders of include paths are not
+    known here: a header without a place beside its includer is looked for on the way up to the root."""
+    if header.startswith("draftscope/"):
+        library = LIBRARY_OF.get(header, header.split("/")[1])
+        return {f"{library}/include/{header}"} & files
+    if quote == "<":
+        return set()
+    folder = posixpath.dirname(path)
+    while True:
+        candidate = posixpath.normpath(posixpath.join(folder, header))
+        if candidate in files:
+            return {candidate}
+        if not folder:
+            return {file for file in files if file.endswith("/" + header)}
+        folder = posixpath.dirname(folder)
+
+
+def check_standard(path, sources, headers_of):
+    """Findings in one file: names of the standard library that neither it nor a header of the project that it includes has the
+    header of. `headers_of`: what is known already, by file."""
+    def headers(file):
+        if file not in headers_of:
+            headers_of[file] = found = set()
+            for match in filter(None, map(INCLUDE.match, sources[file])):
+                inner = resolved(file, *match.groups(), sources.keys())
+                found.update(*map(headers, inner), () if inner else (match[2],))
+        return headers_of[file]
+
+    for header, names in STANDARD.items():
+        if header in headers(path):
+            continue
+        for number, line in enumerate(sources[path], 1):
+            if match := names.search(COMMENT.sub("", line)):
+                yield f"{path}:{number}: found {match[0].rstrip('(<')}, expected that the file includes <{header}>"
+                break
 
 
 def listed_folder(library, folder):
@@ -233,15 +280,18 @@ def self_check():
     expect("a test knows all", count("strategies/x/rule_test.cpp", '#include "strategies/x/engine.h"'), 0)
     expect("a file of no library", count("strategies/x/other.cpp", ""), 1)
     expect("within the folder", count("gui/data/a.cpp", '#include "data/timeline.h"'), 0)
+    used = {"base/a.cpp": ['#include "b.h"', "std::ranges::sort(x);  // std::map<", "std::map<int, int> y;"],
+            "base/b.h": ["#include <map>"]}
+    expect("a name without its header", len(list(check_standard("base/a.cpp", used, {}))), 1)
 
 
 if __name__ == "__main__":
     self_check()
     self_check_layers()
-    findings, edges = [], {}
-    for path in tracked():
-        if path.endswith(CODE):
-            lines = lines_of(path)
-            findings += check(path, lines, lambda file: (ROOT / file).is_file())
-            findings += check_layers(path, lines, edges)
+    findings, edges, headers_of = [], {}, {}
+    sources = {path: lines_of(path) for path in tracked() if path.endswith(CODE)}
+    for path, lines in sources.items():
+        findings += check(path, lines, lambda file: (ROOT / file).is_file())
+        findings += check_layers(path, lines, edges)
+        findings += check_standard(path, sources, headers_of)
     report(findings + list(check_mutual(edges)), "includes")

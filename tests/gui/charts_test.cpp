@@ -7,6 +7,7 @@
 #include <QPushButton>
 #include <QRegularExpression>
 #include <QSignalSpy>
+#include <algorithm>
 #include <random>
 
 #include "charts/chart_places.h"

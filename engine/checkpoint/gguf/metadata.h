@@ -8,6 +8,7 @@
 #include <draftscope/base/result.h>
 #include <concepts>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>

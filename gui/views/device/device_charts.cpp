@@ -2,6 +2,7 @@
 #include "device_charts.h"
 
 #include <QCoreApplication>
+#include <cmath>
 
 #include "widgets/time_text.h"
 

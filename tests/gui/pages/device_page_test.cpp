@@ -8,6 +8,7 @@
 #include <QLineEdit>
 #include <QPushButton>
 #include <QTableView>
+#include <cmath>
 
 #include "../../value_of.h"
 #include "charts/chart_pane.h"

@@ -4,6 +4,7 @@
 #include <draftscope/traces/writer.h>
 #include <gmock/gmock.h>
 
+#include <chrono>
 #include <thread>
 
 #include "record/live_reader.h"

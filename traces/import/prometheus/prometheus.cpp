@@ -3,6 +3,7 @@
 // server began. Names are those of vLLM, SGLang, llama.cpp's server and TensorRT-LLM.
 #include <draftscope/base/quote.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
