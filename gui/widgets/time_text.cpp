@@ -82,18 +82,16 @@ QString counted(std::int64_t count, const QString& one, const QString& many) {
 }
 
 QString visible_text(const std::string& text) {
-  QString shown;
-  for (const QChar character : QString::fromStdString(text)) {
+  QString shown = QString::fromStdString(text);
+  for (QChar& character : shown) {
     if (character == u'\n')
-      shown += QStringLiteral("⏎");
+      character = u'⏎';
     else if (character == u'\t')
-      shown += QStringLiteral("⇥");
+      character = u'⇥';
     else if (character.category() == QChar::Other_Control)
-      shown += QStringLiteral("�");
+      character = QChar::ReplacementCharacter;
     else if (character.isSpace())
-      shown += QStringLiteral("·");
-    else
-      shown += character;
+      character = u'·';
   }
   return shown;
 }

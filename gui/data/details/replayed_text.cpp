@@ -2,6 +2,7 @@
 #include "replayed_text.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace draftscope::gui {
 
@@ -18,12 +19,12 @@ void share_text(const OpenedRecording& opened, std::string_view text, std::vecto
     // Some models drop the space of a text's first word.
     if (i == 0 && own.starts_with(' ') && !text.starts_with(' ')) own.erase(0, 1);
     if (!own.empty() && own.find(replacement_character) == std::string::npos) {
-      const std::size_t found = text.substr(at).starts_with(own) ? at : text.find(own, at);
       // Up to four tokens make a character; a match further ahead is another word.
-      if (found != std::string_view::npos && found - at <= 4 * replacement_character.size()) {
-        if (found > at && i > 0) tokens[i - 1].text += text.substr(at, found - at);
-        tokens[i].text = own;
-        at = found + own.size();
+      const std::string_view near = text.substr(at, 4 * replacement_character.size() + own.size());
+      if (const std::size_t found = near.find(own); found != std::string_view::npos) {
+        if (found > 0 && i > 0) tokens[i - 1].text += near.substr(0, found);
+        at += found + own.size();
+        tokens[i].text = std::move(own);
       }
     }
   }
