@@ -37,7 +37,7 @@ std::string acceptance_cell(const Figures& figures, const Glyphs& glyphs) {
   return figure_cell(simulator::measured_figure("step_acceptance"), figures, glyphs);
 }
 
-/// Title of the finding that costs the run most, or a text that nothing is wrong.
+/// Title of the finding that costs the run most, or a text that nothing was found.
 std::string reason_of(const std::vector<simulator::Diagnosis>& diagnoses, const traces::Run& run,
                       const Glyphs& glyphs) {
   const auto diagnosis = std::find_if(diagnoses.begin(), diagnoses.end(),

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/explain/thresholds.h"
 #include "answers/uncertainty/confidence_draws.h"
 #include "prices/passes/cost_prices.h"
 #include "prices/passes/normal_draws.h"
@@ -213,6 +214,7 @@ Result<Answer> answer_at(const PriceMap& map, const PricedMachine& priced, const
   if (with_budget && has_requests && answer.speedup.min_drafted.interval_95) {
     DRAFTSCOPE_TRY_ASSIGN(answer.budget, variance_budget(rounds.vanilla, rounds.setting, priced, spread));
   }
+  if (std::string reason = above_yield(answer); !reason.empty()) answer.notes.push_back(std::move(reason));
   answer.cost_notes = machine.cost_notes;
   if (device.note) answer.cost_notes.push_back(*device.note);
   answer.cost_notes.insert(answer.cost_notes.end(), map.notes().begin(), map.notes().end());
@@ -226,6 +228,15 @@ void slow_down(RatioEstimate& estimate, double ratio) {
   estimate.cluster_mean /= ratio;
   for (std::optional<Interval>* const interval : {&estimate.interval_80, &estimate.interval_95})
     if (*interval) **interval = {(*interval)->low / ratio, (*interval)->high / ratio};
+}
+
+std::string above_yield(const Answer& answer) {
+  const double speedup = answer.speedup.lower();
+  if (!(speedup * (1.0 - thresholds::min_cost_share) > answer.mean_accepted_length)) return {};
+  return fmt::format(
+      "vanilla steps are slow here: {:.2f}x is more than the {:.2f} tokens that a round of {} yields, so "
+      "that a round takes less than a step",
+      speedup, answer.mean_accepted_length, answer.strategy);
 }
 
 Result<Answer> ask(const CostModel& trained, const StrategyRounds& rounds, const Machine& machine,

@@ -194,6 +194,18 @@ TEST_F(Shadowed, IsRefusedWithWhatToRecordInstead) {
 }
 
 // The engine decodes with the file's strategy, to the same text as vanilla decoding.
+// A verification over 7 rows takes 0.93 vanilla steps of this recording.
+TEST(AdviceOnAnH200, BlamesTheBaselineForAGainAboveTheTokensOfARound) {
+  const std::string path = DRAFTSCOPE_SOURCE_DIR "/traces/samples/h200-llama-1b-operations.dstrace";
+  const json advice = printed_json("advise {} --json --quiet", path)["advice"][0];
+  const json& fastest = advice["fastest"];
+  ASSERT_GT(fastest["speedup"], fastest["tokens_per_round"]);
+  EXPECT_EQ(advice["verdict"], "measure first");
+  EXPECT_THAT(advice["reason"], HasSubstr("vanilla steps are slow here"));
+  EXPECT_THAT(printed_text("simulate {} --quiet -s {}", path, fastest["strategy"].get<std::string>()),
+              HasSubstr("vanilla steps are slow here"));
+}
+
 TEST(AdvisedPolicy, IsRunByTheEngineToVanillasText) {
   const TemporaryFolder folder;
   const std::string source = DRAFTSCOPE_SOURCE_DIR;

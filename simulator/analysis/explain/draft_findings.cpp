@@ -224,7 +224,7 @@ Judgement judge_text_does_not_repeat(const Evidence& of) {
           .wants_alternatives = true};
 }
 
-Judgement judge_nothing_wrong(const Evidence& of) {
+Judgement judge_nothing_found(const Evidence& of) {
   (void)of;
   return {};
 }

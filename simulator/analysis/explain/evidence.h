@@ -72,7 +72,7 @@ struct Judgement {
 [[nodiscard]] Judgement judge_repeats_differ(const Evidence& of);
 [[nodiscard]] Judgement judge_batch_too_large(const Evidence& of);
 /// Never judges a finding; explain() adds this row.
-[[nodiscard]] Judgement judge_nothing_wrong(const Evidence& of);
+[[nodiscard]] Judgement judge_nothing_found(const Evidence& of);
 
 // Settings close to a run's, as specifications; none where the strategy has no parameter for the change. The
 // functions of Evidence are conditions of remedies (RemedyRow::can_take).

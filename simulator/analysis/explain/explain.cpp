@@ -169,7 +169,7 @@ bool is_covered(const Finding& finding, const std::vector<Finding>& others) {
   });
 }
 
-Finding nothing_wrong(std::size_t unjudged, const Evidence& of) {
+Finding nothing_found(std::size_t unjudged, const Evidence& of) {
   const std::size_t checks = finding_table().size() - 1;
   Finding finding{.row = &finding_table().back(), .remedy = remedies_for(finding_table().back(), of)};
   finding.sentence = filled_in(finding.row->sentence, {{"made", fmt::format("{}", checks - unjudged)},
@@ -236,7 +236,7 @@ class Diagnostician {
     }
     std::stable_sort(diagnosis.findings.begin(), diagnosis.findings.end(), is_said_before);
     if (diagnosis.findings.empty())
-      diagnosis.findings.push_back(nothing_wrong(diagnosis.unjudged.size(), evidence));
+      diagnosis.findings.push_back(nothing_found(diagnosis.unjudged.size(), evidence));
     return diagnosis;
   }
 

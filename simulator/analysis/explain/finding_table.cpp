@@ -311,8 +311,8 @@ std::vector<FindingRow> rows_of_times() {
        .needs = {MissingData::runs, MissingData::rounds, MissingData::round_times, MissingData::wall_times},
        .covered_by = {},
        .judge = judge_batch_too_large},
-      {.key = "nothing_wrong",
-       .title = "nothing wrong",
+      {.key = "nothing_found",
+       .title = "nothing found",
        .figure = "the checks above",
        .threshold = "none found anything",
        .because = "each has a threshold below which what it finds is not worth a change",
@@ -320,10 +320,10 @@ std::vector<FindingRow> rows_of_times() {
                    "found anything beyond its threshold.",
        .look = "draftscope simulate --waterfall, for what another setting could bring",
        .remedies = {{.words = "nothing; draftscope advise says whether another setting is faster"}},
-       .no_simulation = "nothing is wrong",
+       .no_simulation = "nothing was found",
        .needs = {},
        .covered_by = {},
-       .judge = judge_nothing_wrong},
+       .judge = judge_nothing_found},
   };
 }
 

@@ -132,6 +132,7 @@ class Adviser {
     const CostModel& learnt = what_if_.costs().model;
     if (machine_.costs == nullptr && learnt.from_trace && (!machine_.scenario.gpu || learnt.gpu))
       grounds.slow_baseline = slow_baseline_reason(recording_, advice_.speedup);
+    if (grounds.slow_baseline.empty()) grounds.slow_baseline = above_yield(advice_.answer);
     if (is_recorded_machine(machine_, what_if_.recorded_scenario()) && options_.longer_context == 0 &&
         !options_.other_texts) {
       const std::vector<MeasuredSetting> runs = measured_settings(recording_);

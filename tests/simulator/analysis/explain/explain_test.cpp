@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A recording for each finding's sentence, and one for which nothing is wrong.
+// A recording for each finding's sentence, and one for which nothing is found.
 #include <draftscope/simulator/analysis/explain.h>
 #include <draftscope/simulator/answers/answer.h>
 #include <draftscope/simulator/answers/simulated_remedies.h>
@@ -178,7 +178,7 @@ std::vector<Case> time_cases() {
   all.push_back({"batch_too_large", alike(losing, {.at_a_time = 4}),
                  "4.00 requests run at a time, and speculation does not pay there: 0.80x.", 4.0, 0.5,
                  alike(losing)});
-  all.push_back({"nothing_wrong",
+  all.push_back({"nothing_found",
                  {},
                  "Nothing stands out: 15 of 16 checks could be made on this recording, and none found "
                  "anything beyond its threshold.",
@@ -444,7 +444,7 @@ TEST(Explain, FindsNothingWhereNothingIsWrong) {
   const MeasuredRecording measured = made_recording({.repeats = 2});
   const Diagnosis diagnosis = only_diagnosis(measured);
   ASSERT_EQ(diagnosis.findings.size(), 1U);
-  EXPECT_EQ(diagnosis.findings.front().row->key, "nothing_wrong");
+  EXPECT_EQ(diagnosis.findings.front().row->key, "nothing_found");
   EXPECT_EQ(diagnosis.findings.front().sentence,
             "Nothing stands out: 16 of 16 checks could be made on this recording, and none found anything "
             "beyond its threshold.");
@@ -530,7 +530,7 @@ TEST(Explain, RanksByCostAndStaysFiniteOnAnyRecording) {
         EXPECT_LE(cost, previous) << finding.row->key;
         previous = cost;
       }
-      EXPECT_EQ(find(diagnosis, "nothing_wrong") != nullptr,
+      EXPECT_EQ(find(diagnosis, "nothing_found") != nullptr,
                 diagnosis.findings.size() == 1 && diagnosis.findings.front().row == &finding_table().back());
     }
   }

@@ -54,7 +54,7 @@ struct FindingRow {
   bool is_about_unit = false;  ///< Comes before all others, which are counted in vanilla steps.
 };
 
-/// All rows. The last row says that nothing is wrong; it is found if no other is.
+/// All rows. The last row says that nothing was found; it is found if no other is.
 [[nodiscard]] std::span<const FindingRow> finding_table();
 
 /// Table in Markdown, as in docs/explain.md.
@@ -139,7 +139,7 @@ struct Diagnosis {
   std::optional<FasterRun> faster;
   std::string summary;
   /// Findings about the unit first, then by falling cost, then those without a cost. There is at least one,
-  /// which may be that nothing is wrong; a run without rounds has none.
+  /// which may be that nothing was found; a run without rounds has none.
   std::vector<Finding> findings;
   std::vector<Unjudged> unjudged;
 };

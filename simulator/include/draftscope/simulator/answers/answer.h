@@ -59,6 +59,11 @@ struct Answer {
   [[nodiscard]] double verify_ns() const { return v * target_step_ns; }
 };
 
+/// Says that vanilla steps are slow where the speedup is above the tokens that a round yields, by more than
+/// repeats differ. A round over at least one row takes at least a step, whatever was drafted. Empty
+/// elsewhere.
+[[nodiscard]] std::string above_yield(const Answer& answer);
+
 /// Answers for these rounds on this machine. With a budget it takes five times as long. Errors: a scenario
 /// that contradicts itself, a GPU that lacks the number type or the memory (check_memory()), those of
 /// predict_speedup(). Memory is not checked where the recording itself shows that it fits.
