@@ -197,8 +197,13 @@ QString LabelFont::fitting(const SliceLabel& label, int width) const {
   }
   for (const qsizetype length : label.lengths)
     if (length <= fits) return length == label.words.size() ? label.words : label.words.left(length);
-  // Letters are taken from both ends in turn.
+  constexpr qsizetype min_letters = 5;
   const QString shortest = label.words.left(label.lengths.back());
+  // Whole words say more than parts of them.
+  for (qsizetype end = shortest.lastIndexOf(u' '); end >= min_letters;
+       end = shortest.lastIndexOf(u' ', end - 1))
+    if (const QString words = shortest.left(end) + dots; this->width(words) <= width) return words;
+  // Letters are taken from both ends in turn.
   qsizetype left = 0;
   qsizetype right = 0;
   for (double taken = dots_.width; left + right < shortest.size();) {
@@ -207,7 +212,6 @@ QString LabelFont::fitting(const SliceLabel& label, int width) const {
     if (std::ceil(taken) > width) break;
     ++(from_left ? left : right);
   }
-  constexpr qsizetype min_letters = 5;
   if (left + right < min_letters) return {};
   return shortest.left(left) + dots + shortest.right(right);
 }

@@ -47,8 +47,9 @@ class LabelFont {
   [[nodiscard]] const QRawFont& raw() const { return raw_; }
   /// Width of a text, rounded up to pixels.
   [[nodiscard]] int width(const QString& text) const;
-  /// The longest of the label's beginnings that fits into a width, or the shortest one without its middle
-  /// ("att…ion"). Empty where fewer than five letters of it fit, since they could mean anything.
+  /// The longest of the label's beginnings that fits into a width; else the shortest one without its last
+  /// words ("draft…") or its middle ("att…ion"). Empty where fewer than five letters of it fit, since they
+  /// could mean anything.
   [[nodiscard]] QString fitting(const SliceLabel& label, int width) const;
 
   struct Letter {

@@ -296,6 +296,17 @@ TEST(LabelFonts, ChooseTheLongestBeginningThatFitsAndCutTheShortest) {
   }
 }
 
+TEST(LabelFonts, KeepWholeWordsBeforePartsOfOne) {
+  const LabelFont font{QFont()};
+  const QString name = QStringLiteral("output projection norm");
+  const SliceLabel label{name, {name.size()}};
+  const auto at = [&](const QString& shown) { return font.fitting(label, font.width(shown)); };
+  for (const QString& shown : {name, QStringLiteral("output projection…"), QStringLiteral("output…")})
+    EXPECT_EQ(at(shown), shown);
+  EXPECT_EQ(at(QStringLiteral("output…pr")), QStringLiteral("output…"));
+  EXPECT_FALSE(at(QStringLiteral("outpu…")).endsWith(u'…')) << "no word fits";
+}
+
 TEST(LabelFonts, DrawWhatALayoutDrawsInTheInkOfEachPlace) {
   const QFont font;
   const LabelFont letters(font);
