@@ -234,9 +234,9 @@ std::string above_yield(const Answer& answer) {
   const double speedup = answer.speedup.lower();
   if (!(speedup * (1.0 - thresholds::min_cost_share) > answer.mean_accepted_length)) return {};
   return fmt::format(
-      "vanilla steps are slow here: {:.2f}x is more than the {:.2f} tokens that a round of {} yields, so "
-      "that a round takes less than a step",
-      speedup, answer.mean_accepted_length, answer.strategy);
+      "vanilla steps are slow here: {:.2f}x is more than the {:.2f} tokens that a round yields, so that a "
+      "round takes less than a step",
+      speedup, answer.mean_accepted_length);
 }
 
 Result<Answer> ask(const CostModel& trained, const StrategyRounds& rounds, const Machine& machine,

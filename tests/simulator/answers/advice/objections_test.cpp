@@ -144,11 +144,11 @@ TEST(Objections, SayOfARecordingWhetherItsStepsAreSlow) {
 }
 
 TEST(Objections, SayThatNoDraftExplainsASpeedupAboveARoundsTokens) {
-  Answer answer{.strategy = "prompt-lookup", .mean_accepted_length = 1.22};
+  Answer answer{.mean_accepted_length = 1.22};
   answer.speedup.min_drafted.value = 1.31;
   EXPECT_EQ(above_yield(answer),
-            "vanilla steps are slow here: 1.31x is more than the 1.22 tokens that a round of prompt-lookup "
-            "yields, so that a round takes less than a step");
+            "vanilla steps are slow here: 1.31x is more than the 1.22 tokens that a round yields, so that a "
+            "round takes less than a step");
   answer.speedup.min_drafted.value = 1.25;
   EXPECT_EQ(above_yield(answer), "") << "repeats differ by as much";
 }
