@@ -23,6 +23,7 @@ Result<void> AnswerWriter::add(Answer answer, const std::string& where) {
   DRAFTSCOPE_TRY(rows_.begin(key,
                              {.run = answer.run,
                               .start_ns = now_ns_,
+                              .n_prompt_tokens = answer.prompt_tokens,
                               .question_id = answer.question_id,
                               .category = answer.category,
                               .turn = answer.turn,

@@ -22,7 +22,8 @@ struct Answer {
   std::int32_t repeat = 0;
   std::string category;
   std::string text;
-  std::int64_t new_tokens = -1;  ///< Number of new tokens; -1 = unknown.
+  std::int64_t prompt_tokens = -1;  ///< Number of prompt tokens; -1 = unknown.
+  std::int64_t new_tokens = -1;     ///< Number of new tokens; -1 = unknown.
   std::int64_t wall_ns = -1;
   std::int64_t first_token_ns = -1;  ///< Time after the start.
   std::vector<ForeignRound> rounds;

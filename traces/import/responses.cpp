@@ -29,20 +29,16 @@ void place_rounds(Response& response) {
   }
 }
 
-/// Reduces the last round to the response's tokens, since it may have been cut at the budget or at the end of
-/// the sequence.
-void cut_to_tokens(Response& response) {
-  if (response.tokens < 0) return;
-  std::int64_t emitted = 0;
-  for (const ForeignRound& round : response.rounds)
-    emitted += round.emitted >= 0 ? round.emitted : round.accepted + 1;
-  ForeignRound& last = response.rounds.back();
-  const std::int64_t yield = last.emitted >= 0 ? last.emitted : last.accepted + 1;
-  if (emitted > response.tokens)
-    last.emitted = std::max<std::int64_t>(yield - (emitted - response.tokens), 0);
-}
-
 }  // namespace
+
+void cut_to_tokens(std::vector<ForeignRound>& rounds, std::int64_t tokens) {
+  if (rounds.empty() || tokens < 0) return;
+  std::int64_t surplus = 1 - std::max<std::int64_t>(tokens, 1);
+  for (const ForeignRound& round : rounds) surplus += round.emitted >= 0 ? round.emitted : round.accepted + 1;
+  ForeignRound& last = rounds.back();
+  const std::int64_t yield = last.emitted >= 0 ? last.emitted : last.accepted + 1;
+  if (surplus > 0) last.emitted = std::max<std::int64_t>(yield - surplus, 0);
+}
 
 Responses::Responses(RunName run, ImportContext& context)
     : context_(context), rows_(context.foreign), run_(std::move(run)) {
@@ -61,7 +57,7 @@ Result<void> Responses::add(Response& response, std::int64_t number, const std::
   start.question_id = number;
   const std::string key = fmt::format("{}/{}/{}", run_.specification, run_.repeat, number);
   DRAFTSCOPE_TRY(rows_.begin(key, start, where));
-  if (!response.rounds.empty()) cut_to_tokens(response);
+  cut_to_tokens(response.rounds, response.tokens);
   for (const ForeignRound& round : response.rounds) DRAFTSCOPE_TRY(rows_.round(key, round, where));
   ForeignEnd end;
   end.n_tokens = response.tokens;

@@ -51,6 +51,10 @@ inline constexpr std::array verify_step_names{"spec_verify_ct", "num_spec_steps"
     const std::vector<std::int64_t>& lengths, bool have_bonus,
     const std::optional<std::vector<std::int64_t>>& drafted, const std::string& where);
 
+/// Reduces the last round to a response of `tokens`, the first of which is the prefill's: it may have been
+/// cut at the budget or at the end of the sequence. -1 = unknown.
+void cut_to_tokens(std::vector<ForeignRound>& rounds, std::int64_t tokens);
+
 /// Reads the rounds of one request from its ordered lists; no rounds where it has no lists.
 [[nodiscard]] Result<std::vector<ForeignRound>> ordered_rounds(const JsonFields& fields,
                                                                const std::string& where);

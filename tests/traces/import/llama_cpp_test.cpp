@@ -356,6 +356,18 @@ TEST(LlamaCppImport, NoticesLinesThatAreCutOffDoubledOrOutOfOrder) {
   }
 }
 
+TEST(LlamaCppImport, GoesOnAfterAServerThatDiedWithinATask) {
+  const Lines whole = lines_of(fixture("llama_cpp/server_trace.log"));
+  Lines both = begin_of(whole, 25);
+  both.insert(both.end(), whole.begin(), whole.end());
+  const auto refused = import_lines(both);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("--partial takes what is there"));
+  const auto taken = import_lines(both, true);
+  ASSERT_TRUE(taken) << taken.error().message;
+  EXPECT_GT(taken->requests, 3) << "those that were cut come first";
+}
+
 TEST(LlamaCppImport, SetsABaselinesLogBesideIt) {
   const ImportFolder folder;
   ImportOptions options;

@@ -4,6 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
+#include <vector>
+
 #include "imported.h"
 
 namespace draftscope::traces {
@@ -43,6 +46,22 @@ TEST(TrtllmImport, HasRoundsWithDraftTimesWhereOneRequestRuns) {
   EXPECT_EQ(log.recording.rounds[2].drafted, 0);
   EXPECT_EQ(stated_figures(log)["iterations_of_several_requests"], 1);
   EXPECT_THAT(log.summary.missing, Not(Contains(MissingData::phase_times)));
+}
+
+TEST(TrtllmImport, HasRequestsOfOneTokenAndNoTimesOfDraftsWithinTheModel) {
+  const Imported log = import_text(
+      "log.jsonl",
+      R"({"iter":10,"iterLatencyMS":20.0,"numCompletedRequests":1,"inflightBatchingStats":{"numContextRequests":1,"numGenRequests":0}}
+{"iter":11,"iterLatencyMS":30.0,"numCompletedRequests":0,"inflightBatchingStats":{"numContextRequests":1,"numGenRequests":0}}
+{"iter":12,"iterLatencyMS":9.0,"numCompletedRequests":1,"inflightBatchingStats":{"numContextRequests":0,"numGenRequests":1},"specDecodingStats":{"numDraftTokens":3,"numAcceptedTokens":2,"iterLatencyMS":0.0}}
+{"iter":13,"iterLatencyMS":9.0,"numCompletedRequests":0,"inflightBatchingStats":{"numContextRequests":0,"numGenRequests":1},"specDecodingStats":{"numDraftTokens":3,"numAcceptedTokens":1,"iterLatencyMS":0.0}}
+)");
+  const std::vector<Request>& requests = log.recording.requests;
+  ASSERT_THAT(requests, SizeIs(3));
+  EXPECT_EQ(requests[0].tokens.size(), 1U);
+  EXPECT_EQ(requests[0].end_ns, 20'000'000);
+  EXPECT_EQ(requests[1].first_token_ns - requests[1].start_ns, 30'000'000);
+  EXPECT_THAT(log.summary.missing, Contains(MissingData::phase_times));
 }
 
 TEST(AiperfImport, TakesGapsForRoundTimesWhereThereAreAsMany) {
@@ -85,6 +104,33 @@ TEST(LlamaAnswersImport, AgreeWithTheLogOfTheSameRun) {
   ASSERT_THAT(answers.recording.requests, SizeIs(3));
   EXPECT_EQ(answers.recording.requests[0].tokens.size(), log.recording.requests[0].tokens.size());
   EXPECT_THAT(answers.recording.requests[0].text, HasSubstr("os.path.isfile"));
+  const auto lengths = [](const Imported& imported) {
+    std::multiset<std::size_t> found;
+    for (const Prompt& prompt : imported.recording.prompts) found.insert(prompt.tokens.size());
+    return found;
+  };
+  EXPECT_EQ(lengths(answers), lengths(log)) << "whatever of them the cache had";
+}
+
+// Three rounds of four tokens after the prefill's are more than an answer of ten has.
+TEST(LastRounds, AreCutToTheAnswerInEveryFormat) {
+  for (
+      const char* const line :
+      {R"({"choices":[{"text":"x"}],"usage":{"prompt_tokens":4000,"completion_tokens":10},"metrics":{"speculative_decoding":{"num_spec_steps":3,"num_accepted_draft_tokens":9,"num_draft_tokens":9,"per_step_accepted":[3,3,3],"per_step_drafted":[3,3,3]}}})",
+       R"({"metadata":{"request_start_ns":1,"request_end_ns":130000001,"was_cancelled":false},"metrics":{"output_sequence_length":{"value":10,"unit":"tokens"}},"spec_decode_acceptance":{"completion_tokens":10,"num_spec_steps":3,"num_accepted_draft_tokens":9,"num_draft_tokens":9,"per_step_accepted":[3,3,3],"per_step_drafted":[3,3,3]},"error":null})"}) {
+    const Imported log = import_text("answers.jsonl", line);
+    ASSERT_THAT(log.recording.rounds, SizeIs(3)) << line;
+    EXPECT_EQ(log.recording.rounds[0].emitted, 4);
+    EXPECT_EQ(log.recording.rounds[2].emitted, 1);
+  }
+}
+
+TEST(AcceptanceImport, BeginsContextsAfterThePrompt) {
+  const Imported log = import_text(
+      "answers.jsonl",
+      R"({"usage":{"prompt_tokens":4000,"completion_tokens":3},"metrics":{"speculative_decoding":{"num_spec_steps":1,"per_step_accepted":[1],"per_step_drafted":[3]}}})");
+  ASSERT_THAT(log.recording.prompts, SizeIs(1));
+  EXPECT_EQ(log.recording.prompts[0].tokens.size(), 4000U);
 }
 
 TEST(AcceptanceImport, ReadsVllmsOfflineOutputs) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Sources that operators have: logs, scrapes, results of benchmarks. The expected figures were computed by
 // hand.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <zlib.h>
@@ -228,6 +229,16 @@ TEST(PrometheusImport, IsTheDifferenceOfTwoScrapes) {
 
   EXPECT_THAT(refusal_of({fixture("prometheus/vllm.txt"), before}, folder),
               HasSubstr("the server began anew"));
+  const auto started = [&](const char* name, const char* start, int drafts) {
+    return folder.write(name, fmt::format("process_start_time_seconds {}\n"
+                                          "vllm:spec_decode_num_drafts_total{{engine=\"0\"}} {}\n",
+                                          start, drafts));
+  };
+  EXPECT_THAT(refusal_of({started("first.txt", "1.76460000012e+09", 100),
+                          started("then.txt", "1.76460360034e+09", 150)},
+                         folder),
+              HasSubstr("the server began anew"))
+      << "though no counter went back";
   const Imported sglang = import_fixture("prometheus/sglang.txt");
   EXPECT_EQ(stated_figures(sglang)["mean_accepted_length"], 2.5) << "without each request's first token";
 }
@@ -255,7 +266,7 @@ TEST(GuidellmImport, MakesARunOfEachBenchmark) {
 TEST(LmStudioImport, TakesServersAndLibrariesNames) {
   const Imported log = import_fixture("lm_studio/answers.jsonl");
   ASSERT_THAT(log.recording.requests, SizeIs(2));
-  EXPECT_EQ(log.recording.requests[0].end_ns, 600'000'000);
+  EXPECT_EQ(log.recording.requests[0].end_ns, 700'000'000) << "0.6 s after the first token";
   EXPECT_EQ(log.recording.requests[0].tokens.size(), 30U);
   EXPECT_EQ(log.recording.requests[1].stop, RequestStop::length);
   expect_stated(log, {{"drafted_tokens", 50}, {"accepted_tokens", 25}});

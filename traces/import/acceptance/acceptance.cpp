@@ -105,13 +105,17 @@ Result<Answer> read_request(const nlohmann::json& object, const std::string& whe
   DRAFTSCOPE_TRY_ASSIGN(const auto text, fields.text("text"));
   answer.text = text.value_or("");
   DRAFTSCOPE_TRY_ASSIGN(auto tokens, fields.integer("new_tokens", 0, max_answer_tokens));
-  if (const nlohmann::json* const usage = object_in(&object, "usage"); usage != nullptr && !tokens) {
-    DRAFTSCOPE_TRY_ASSIGN(tokens,
-                          JsonFields(*usage, where).integer("completion_tokens", 0, max_answer_tokens));
+  if (const nlohmann::json* const usage = object_in(&object, "usage")) {
+    const JsonFields counts(*usage, where);
+    DRAFTSCOPE_TRY_ASSIGN(answer.prompt_tokens, tokens_in(counts, "prompt_tokens"));
+    if (!tokens) {
+      DRAFTSCOPE_TRY_ASSIGN(tokens, counts.integer("completion_tokens", 0, max_answer_tokens));
+    }
   }
   answer.new_tokens = tokens.value_or(-1);
   const JsonFields of_rounds = inner != nullptr ? JsonFields(*inner, where) : fields;
   DRAFTSCOPE_TRY_ASSIGN(answer.rounds, read_rounds(of_rounds));
+  if (inner != nullptr) cut_to_tokens(answer.rounds, answer.new_tokens);
   if (answer.rounds.empty()) DRAFTSCOPE_TRY(sums.add(of_rounds, where));
   DRAFTSCOPE_TRY(read_times(fields, metrics, answer));
   return answer;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Imports answers of llama.cpp's server, one JSON object per line, with timings.
+#include <algorithm>
+
 #include "import/responses.h"
 
 namespace draftscope::traces {
@@ -15,6 +17,9 @@ Result<Response> read_llama(const json& object, const std::string& where, Respon
   DRAFTSCOPE_TRY(sums.add(fields, where));
   DRAFTSCOPE_TRY_ASSIGN(response.tokens, tokens_in(fields, "predicted_n"));
   DRAFTSCOPE_TRY_ASSIGN(response.prompt_tokens, tokens_in(fields, "prompt_n"));
+  DRAFTSCOPE_TRY_ASSIGN(const std::int64_t cached, tokens_in(fields, "cache_n"));
+  if (response.prompt_tokens >= 0 && cached > 0)
+    response.prompt_tokens = std::min(response.prompt_tokens + cached, max_answer_tokens);
   DRAFTSCOPE_TRY_ASSIGN(response.first_token_ns, duration_in(timings, "prompt_ms", response_ms_ns, where));
   DRAFTSCOPE_TRY_ASSIGN(const std::int64_t decode_ns,
                         duration_in(timings, "predicted_ms", response_ms_ns, where));

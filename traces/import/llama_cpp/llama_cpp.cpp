@@ -43,14 +43,18 @@ class LlamaLog {
     if (has_times_ && line.time_us < 0) return {};
     if (line.time_us >= 0) {
       line.time_us += restarted_us_;
-      if (line.time_us < now_us_ && line.event == LlamaEvent::began && tasks_.empty()) {
-        // The server began anew, and its clock with it.
+      const bool may_begin_anew =
+          line.event == LlamaEvent::began && (tasks_.empty() || context_.options.partial);
+      if (line.time_us < now_us_ && may_begin_anew) {
+        // The server began anew, and its clock with it; what was under way was cut.
+        for (auto& [slot, task] : tasks_) DRAFTSCOPE_TRY(write(task, true, where));
+        tasks_.clear();
         restarted_us_ += now_us_ - line.time_us;
         line.time_us = now_us_;
       }
       if (line.time_us < now_us_)
-        return fail("{}: its time is {} us, expected at least that of the line before ({} us)", where,
-                    line.time_us, now_us_);
+        return fail("{}: its time is {} us, expected at least that of the line before ({} us){}", where,
+                    line.time_us, now_us_, line.event == LlamaEvent::began ? cut_hint : "");
       now_us_ = line.time_us;
     }
     if (line.event == LlamaEvent::unknown) {

@@ -235,6 +235,11 @@ Result<void> take_line(const LlamaLine& line, LlamaTask& task, const std::string
 Result<void> take_end(const LlamaLine& line, LlamaTask& task, const std::string& where) {
   DRAFTSCOPE_TRY(add_unsaid(task, where));
   if (task.end_us < 0) task.end_us = line.time_us;
+  // The prompt's time counts what the cache did not have. The last token is not in the slot.
+  if (const auto [tokens, truncated] = std::pair{line.values[0], line.values[1]};
+      tokens > 0 && truncated == 0 && task.generated > 0)
+    task.prompt_tokens = std::clamp(tokens - task.generated + 1,
+                                    std::max<std::int64_t>(task.prompt_tokens, 0), max_answer_tokens);
   return {};
 }
 

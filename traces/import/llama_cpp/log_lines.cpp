@@ -36,6 +36,7 @@ constexpr std::array patterns{
     Pattern{LlamaEvent::acceptance, "draft acceptance = %f (%d accepted / %d generated)"},
     Pattern{LlamaEvent::prompt_time, "prompt eval time = %f ms / %d tokens"},
     Pattern{LlamaEvent::decode_time, "eval time = %f ms / %d tokens"},
+    Pattern{LlamaEvent::ended, "stop processing: n_tokens = %d, truncated = %d"},
     Pattern{LlamaEvent::ended, "stop processing:"},
     Pattern{LlamaEvent::drafted, "called impl %s, hist size = %d, call_count = %d, gen = %d", true},
     Pattern{LlamaEvent::program_round, "accepted %d/%d draft tokens, the last target token is: (%d)", true},

@@ -28,8 +28,9 @@ enum class LlamaEvent : std::uint8_t {
   prompt_time,  ///< Values: prompt tokens; number: ms.
   decode_time,  ///< Values: generated tokens; number: ms.
   acceptance,   ///< Values: accepted, generated draft tokens of the whole task; rest: positions' shares.
-  ended,        ///< The slot is free, or the program has ended.
-  timings,      ///< The task's times follow, on lines that name no task, as builds before 2026 wrote them.
+  ended,    ///< The slot is free, or the program has ended. Values: tokens in the slot, if stated; whether
+            ///< some were discarded.
+  timings,  ///< The task's times follow, on lines that name no task, as builds before 2026 wrote them.
   // Events of a command-line program, which names neither slot nor task.
   program_round,        ///< Values: accepted, drafted, the target's own token.
   program_restored,     ///< The program's context can't be cut.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Imports LM Studio's answers, one per line: those of its servers (/v1, /api/v0, /api/v1) with `stats` and
 // `usage`, and the results of its libraries, with names like "acceptedDraftTokensCount".
+#include <algorithm>
 #include <utility>
 
 #include "import/responses.h"
@@ -45,8 +46,9 @@ Result<Response> read_lm_studio(const json& object, const std::string& where, Re
     if (of_stats.find(name) == nullptr) continue;
     DRAFTSCOPE_TRY_ASSIGN(response.first_token_ns, duration_in(stats, name, response_second_ns, where));
   }
-  // The whole answer: tokens a second are (tokens - 1) over it without the first token's time.
+  // It begins after the first token: the documented one is shorter than the time to that token.
   DRAFTSCOPE_TRY_ASSIGN(response.wall_ns, duration_in(stats, "generation_time", response_second_ns, where));
+  if (response.wall_ns >= 0) response.wall_ns += std::max<std::int64_t>(response.first_token_ns, 0);
   for (const char* const name : {"stop_reason", "stopReason"}) {
     DRAFTSCOPE_TRY_ASSIGN(const auto reason, of_stats.text(name));
     for (const auto& [known, stop] : stop_reasons)

@@ -65,7 +65,7 @@ constexpr std::array scraped_metrics{
     ScrapedMetric{"trtllm_spec_decode_num_accepted_tokens", Scraped::accepted},
     ScrapedMetric{"trtllm_spec_decode_acceptance_length", Scraped::last_length, true},
 };
-constexpr std::string_view server_start = "process_server_start_seconds";
+constexpr std::string_view server_start = "process_start_time_seconds";
 
 struct ScrapedSeries {
   const ScrapedMetric* metric = nullptr;

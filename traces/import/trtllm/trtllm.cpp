@@ -26,12 +26,20 @@ class Iterations {
     DRAFTSCOPE_TRY_ASSIGN(const auto generations, counts.integer("numGenRequests", 0, max_response_count));
     if (is_gap || contexts.value_or(0) > 0) DRAFTSCOPE_TRY(end_request(where));
     if (is_gap) request_ = {};
-    if (generations.value_or(0) == 0) return take_context(object, contexts.value_or(0) == 1, where);
+    DRAFTSCOPE_TRY_ASSIGN(const auto completed,
+                          JsonFields(object, where).integer("numCompletedRequests", 0, max_response_count));
+    if (generations.value_or(0) == 0) {
+      DRAFTSCOPE_TRY(take_context(object, contexts.value_or(0) == 1, where));
+      if (contexts != 1 || completed != 1) return {};
+      request_.tokens = 1;  // The context's token was all of it.
+      return end_request(where);
+    }
     if (*generations > 1 || contexts.value_or(0) > 0) {
       ++responses_.sums().counts["iterations_of_several_requests"];
       return {};
     }
-    return take_round(object, where);
+    DRAFTSCOPE_TRY(take_round(object, where));
+    return completed.value_or(0) > 0 ? end_request(where) : Result<void>();
   }
 
   Result<void> finish(const std::string& where) {
@@ -79,6 +87,8 @@ class Iterations {
         return fail("{}: specDecodingStats.iterLatencyMS is {} ns, expected at most the iteration's ({} ns)",
                     where, round.draft_ns, round.end_ns);
     }
+    // Only a drafter of its own is timed; other models' iterations have both parts in one time.
+    if (round.drafted > 0 && round.draft_ns == 0) round.draft_ns = -1;
     if (round.drafted == 0) round.draft_ns = 0;
     if (round.draft_ns >= 0) round.verify_ns = round.end_ns - round.draft_ns;
     request_.rounds.push_back(round);
@@ -86,7 +96,7 @@ class Iterations {
   }
 
   Result<void> end_request(const std::string& where) {
-    if (request_.rounds.empty()) return {};
+    if (request_.rounds.empty() && request_.tokens != 1) return {};
     Response whole = std::exchange(request_, {});
     whole.wall_ns = 0;
     for (const ForeignRound& round : whole.rounds) {
