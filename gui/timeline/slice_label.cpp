@@ -202,7 +202,7 @@ QString LabelFont::fitting(const SliceLabel& label, int width) const {
   // Whole words say more than parts of them.
   for (qsizetype end = shortest.lastIndexOf(u' '); end >= min_letters;
        end = shortest.lastIndexOf(u' ', end - 1))
-    if (const QString words = shortest.left(end) + dots; this->width(words) <= width) return words;
+    if (QString words = shortest.left(end) + dots; this->width(words) <= width) return words;
   // Letters are taken from both ends in turn.
   qsizetype left = 0;
   qsizetype right = 0;
