@@ -85,6 +85,7 @@ Result<int> advise(const AdviseOptions& options) {
                           ? print_out(advise_json(*advices))
                           : print_out(advise_text(*advices, options.asked.quiet, glyphs_for_stdout()));
   if (printed != 0) return printed;
+  if (options.asked.quiet && !options.asked.json) print_refusals(advices->refusals);
   if (options.output) DRAFTSCOPE_TRY(write_advice(options, *options.output, *advices));
   return advices->refusals.empty() ? 0 : exit_failure;
 }

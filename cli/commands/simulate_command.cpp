@@ -227,6 +227,7 @@ Result<int> simulate_waterfalls(const SimulateOptions& options, const simulator:
   if (!found) return fail("{}: {}", options.file, found.error().message);
   const int printed = print_out(options.json ? waterfall_json(*found)
                                              : waterfall_text(*found, options.quiet, glyphs_for_stdout()));
+  if (options.quiet && !options.json) print_refusals(found->refusals);
   const int exit_code = found->refusals.empty() ? 0 : exit_failure;
   return printed != 0 ? printed : exit_code;
 }
@@ -300,6 +301,7 @@ Result<int> answer(const SimulateOptions& options) {
   const int exit_code = answers_all(options, simulation) ? 0 : exit_failure;
   const int printed = print_answers(options, simulation, questions.ladders);
   if (printed != 0) return printed;
+  if (exit_code != 0 && !options.json && (options.quiet || options.csv)) print_refusals(simulation.refusals);
   DRAFTSCOPE_TRY(write_files(options, what_if, questions));
   return exit_code;
 }

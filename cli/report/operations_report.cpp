@@ -131,14 +131,18 @@ std::string operation_times_text(const simulator::MeasuredRecording& measured,
   table.add_column("other");
   for (const OperationTimes& time : times) {
     const simulator::Figures& figures = figures_of(measured, time.run);
-    const auto tokens = static_cast<double>(std::max<std::int64_t>(figures.throughput.output_tokens, 1));
+    // The first token of each request belongs to the prefill.
+    const simulator::Throughput& all = figures.throughput;
+    const double tokens =
+        std::max(all.decode_tokens_per_second.value_or(0.0) * static_cast<double>(all.decode_ns) * 1e-9, 1.0);
     table.add_row({printable(figures.run->specification), std::string(traces::phase_name(time.phase))});
     for (const std::int64_t ns : time.ns) table.add_cell(duration(static_cast<double>(ns) / tokens, glyphs));
     const auto other = other_ns(figures, time);
     table.add_cell(other ? duration(static_cast<double>(*other) / tokens, glyphs)
                          : std::string(glyphs.absent()));
   }
-  return "\ntime per output token by kind of operation, prefill left out\n" + table.text(2, glyphs.columns);
+  return "\ntime per output token by kind of operation, prefill and its token left out\n" +
+         table.text(2, glyphs.columns);
 }
 
 std::string operations_json(const simulator::MeasuredRecording& measured,

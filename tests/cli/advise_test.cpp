@@ -165,6 +165,18 @@ TEST_F(Shadowed, AdvisesVanillaWhereNothingPays) {
   EXPECT_EQ(engine::read_policy(file).value().strategy, "vanilla");
 }
 
+TEST_F(Shadowed, NamesOnStderrWhatHasNoAnswerWhereNothingElseDoes) {
+  const std::string path = write({});
+  for (const char* line : {"simulate {} --quiet -s layerskip:exit=3,gamma=4 -s nonsense",
+                           "simulate {} --csv -s layerskip:exit=3,gamma=4 -s nonsense",
+                           "simulate {} --waterfall --quiet -s layerskip:exit=3,gamma=4 -s nonsense"}) {
+    const CommandResult result = run_line(line, path);
+    EXPECT_EQ(result.exit_code, 1) << line;
+    EXPECT_THAT(result.out, HasSubstr("layerskip:exit=3,gamma=4")) << line;
+    EXPECT_THAT(result.err, HasSubstr("nonsense")) << line;
+  }
+}
+
 TEST_F(Shadowed, IsAdvisedOnWithoutShadowTokensToo) {
   const std::string path = write({.with_shadow = false});
   const json advice = advice_on(path);

@@ -15,6 +15,7 @@
 
 #include "report/figure_text.h"
 #include "report/report_json.h"
+#include "terminal/messages.h"
 #include "terminal/numbers.h"
 #include "terminal/table.h"
 
@@ -220,6 +221,11 @@ Json costs_json(const simulator::CostFitReport& fit) {
 }
 
 }  // namespace
+
+void print_refusals(const std::vector<Refusal>& refusals) {
+  for (const Refusal& refusal : refusals)
+    print_error(refusal.machine.empty() ? refusal.reason : refusal.machine + ": " + refusal.reason);
+}
 
 Json refusals_json(const std::vector<Refusal>& refusals) {
   return json_list(refusals, [](const Refusal& refusal) -> Json {

@@ -44,6 +44,9 @@ struct Simulation {
 /// Questions without an answer, as every document lists them.
 [[nodiscard]] nlohmann::ordered_json refusals_json(const std::vector<Refusal>& refusals);
 
+/// Prints them as errors, where they stand in no other output.
+void print_refusals(const std::vector<Refusal>& refusals);
+
 [[nodiscard]] std::string simulate_text(const Simulation& simulation, bool quiet, const Glyphs& glyphs);
 [[nodiscard]] nlohmann::ordered_json simulate_document(const Simulation& simulation);
 /// Text of simulate_document().

@@ -134,10 +134,7 @@ Result<ShadowTables> shadow_tables(traces::Reader& reader, const traces::Recordi
   }));
   if (is_stopped) return fail("reading shadow tokens was stopped");
   if (broken) return none(std::move(broken->message));
-  if (layers == 0)
-    return none(
-        fmt::format("{}: found no shadow tokens of a finished request, expected some (record with --shadow)",
-                    recording.path.string()));
+  if (layers == 0) return none("found no shadow tokens of a finished request (record with --shadow)");
 
   ShadowTables found_tables;
   std::vector<ShadowTable>& tables = found_tables.tables;
