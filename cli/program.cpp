@@ -52,8 +52,10 @@ std::string usage_error(const CLI::App& app, const CLI::ParseError& error) {
       return fmt::format("{}: found {} and {}, expected one of them (draftscope {} --help)", name,
                          what.substr(0, middle), what.substr(middle + excludes.size()), name);
     if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ArgumentMismatch))
-      return fmt::format("{}: {}: found no value, expected one (draftscope {} --help)", name,
-                         what.substr(0, what.find(':')), name);
+      return fmt::format("{}: {}: {} (draftscope {} --help)", name, what.substr(0, what.find(':')),
+                         what.find("At Most") == std::string_view::npos ? "found no value, expected one"
+                                                                        : "found it twice, expected it once",
+                         name);
     return fmt::format("{}: {} (draftscope {} --help)", name, what.substr(0, what.find('\n')), name);
   }
   if (!unknown.front().starts_with('-'))

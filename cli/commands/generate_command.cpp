@@ -52,9 +52,12 @@ Result<std::vector<std::int32_t>> encode_prompt(const GenerateOptions& options,
   DRAFTSCOPE_TRY_ASSIGN(const std::string text, read_prompt(options));
   if (text.empty()) return fail("prompt: found an empty text, expected at least one character");
   if (!options.chat.chat) {
-    DRAFTSCOPE_TRY_ASSIGN(engine::PromptTokens prompt, engine::prompt_tokens(tokenizer, text));
-    if (!prompt.doubled_start.empty()) print_note(engine::doubled_start_note(prompt.doubled_start));
-    return std::move(prompt.tokens);
+    auto prompt = engine::prompt_tokens(tokenizer, text);
+    if (!prompt)
+      return fail("{}: {}", options.prompt_file.empty() ? "prompt" : options.prompt_file,
+                  prompt.error().message);
+    if (!prompt->doubled_start.empty()) print_note(engine::doubled_start_note(prompt->doubled_start));
+    return std::move(prompt->tokens);
   }
   const engine::Message message{.role = "user", .content = text};
   DRAFTSCOPE_TRY_ASSIGN(const std::string conversation,

@@ -158,7 +158,10 @@ void add_decoding_options(CLI::App& command, engine::DecodingOptions& options) {
       .add_option("--stop", options.stop_strings,
                   "A text that ends the output, which is cut before it; may be given several times")
       ->allow_extra_args(false);
-  add_number(command, "--seed", options.seed, "Same seed, same text");
+  add_number(
+      command, "--seed", options.seed,
+      "Same seed, same text; at a temperature --coupled makes sure of it for strategies whose drafts depend "
+      "on the clock or on earlier requests");
   command.add_flag(
       "--coupled", options.sampling.coupled,
       "With a temperature: target and draft choose with the same noise, so that the text depends on "
@@ -196,6 +199,9 @@ Result<LoadedModel> load_model(const ModelOptions& options) {
                 tokenizer.model_vocab_size() - 1, held->shape.vocab);
   for (const std::string& note : tokenizer.notes()) print_note(fmt::format("{}: {}", path, note));
   if (!options.template_arguments.empty()) {
+    if (!tokenizer.has_chat_template())
+      return fail("template-arg: found {}, expected none: {} has no chat template",
+                  quote(options.template_arguments.front()), path);
     DRAFTSCOPE_TRY_ASSIGN(const std::string arguments,
                           traces::template_arguments_json(options.template_arguments));
     DRAFTSCOPE_TRY(tokenizer.set_template_arguments(arguments));

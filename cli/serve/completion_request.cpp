@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <unordered_set>
 #include <utility>
 
 namespace draftscope::cli {
@@ -57,11 +58,14 @@ Result<void> read_logit_bias(const JsonField& field, CompletionRequest& request)
   all.clear();
   DRAFTSCOPE_TRY_ASSIGN(const auto members, field.members());
   all.reserve(members.size());
+  std::unordered_set<std::int32_t> named;
   for (const auto& [name, member] : members) {
     const auto token = parse_number<std::int32_t>(name);
     if (!token || *token < 0)
       return fail("{}: logit_bias names {}, expected the id of a token", whole_body, quote(name));
     DRAFTSCOPE_TRY_ASSIGN(const double bias, member.number(biases));
+    if (!named.insert(*token).second)
+      return fail("{}: logit_bias names token {} twice, expected each token once", whole_body, *token);
     all.push_back({*token, bias});
   }
   return {};
@@ -301,6 +305,10 @@ Result<CompletionRequest> parse_completion_request(std::string_view body, Comple
     if (std::find(known.begin(), known.end(), name) == known.end())
       return fail("{}: {} is no field of it, expected {}", whole_body, quote(name),
                   closest_names(name, known));
+  if (const auto old = json.find("max_tokens"), now = json.find("max_completion_tokens");
+      old != json.end() && now != json.end() && *old != *now)
+    return fail("{}: max_completion_tokens is {} and max_tokens {}, expected one of them", whole_body,
+                now->dump(), old->dump());
   CompletionRequest request{.kind = kind, .decoding = defaults};
   const JsonField root(json, whole_body);
   for (const RequestField& row : request_fields)

@@ -62,7 +62,7 @@ class ClientStream final : public httplib::Stream {
   /// Takes bytes up to the end of the head, in the time that a head has.
   Head read_head(const Listener& listener) {
     const auto deadline = SteadyClock::now() + max_silence;
-    while (listener.is_running() && SteadyClock::now() < deadline) {
+    while (!listener.is_ending() && SteadyClock::now() < deadline) {
       if (events_of(socket_, POLLIN, end_poll) == 0) continue;
       std::array<char, 4096> bytes;
       const ssize_t size = ::recv(socket_, bytes.data(), bytes.size(), 0);
@@ -152,7 +152,7 @@ bool Listener::process_and_close_socket(socket_t socket) {
     bool is_closed = false;
     is_answered = process_request(stream, true, is_closed, nullptr);
     answered_socket = -1;
-  } else if (head != Head::none && is_running()) {
+  } else if (head != Head::none && !is_ending()) {
     refuse_head(stream, head);
   }
   close_gently(socket);

@@ -20,6 +20,8 @@ inline constexpr std::chrono::seconds max_silence{10};
 /// A connection carries one request.
 class Listener final : public httplib::Server {
  public:
+  /// Whether stop() was called; is_running() holds until every thread has ended.
+  [[nodiscard]] bool is_ending() const { return svr_sock_ == INVALID_SOCKET; }
   /// Whether the client whose request the calling thread answers has closed the connection or its side of it.
   [[nodiscard]] static bool client_has_left();
 

@@ -71,7 +71,8 @@ void TokenPrinter::on_round(const engine::RoundReport& report) {
   const auto accepted = static_cast<std::size_t>(report.round.accepted);
   for (std::size_t i = 0; i < report.emitted.size(); ++i) {
     if (i == accepted && colour_) {
-      for (const traces::DraftToken& token : report.draft_tokens.subspan(accepted)) {
+      for (const traces::DraftToken& token : report.draft_tokens) {
+        if (token.accepted) continue;
         const std::int32_t id = token.token;
         add(tokenizer_.decode(std::span(&id, 1)), rejected_style, false);
       }

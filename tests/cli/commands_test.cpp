@@ -376,6 +376,9 @@ TEST(Usage, ErrorsEndWithTwo) {
   EXPECT_EQ(run_line("report x --by colour").exit_code, 2);
   EXPECT_EQ(run_line("export x --to nonsense").exit_code, 2);
   EXPECT_EQ(run_line("export x").exit_code, 2);
+  EXPECT_THAT(run_line("generate --seed 1 --seed 2").err,
+              HasSubstr("--seed: found it twice, expected it once"));
+  EXPECT_THAT(run_line("generate --seed").err, HasSubstr("--seed: found no value, expected one"));
 }
 
 }  // namespace

@@ -6,12 +6,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <span>
 
 #include "../value_of.h"
 #include "printed.h"
+#include "terminal/token_printer.h"
 #include "trace_files.h"
 
 namespace draftscope::cli {
@@ -265,6 +267,35 @@ TEST(SamplingOptions, AreRecordedAndKeepTheStrategysTextVanillas) {
     EXPECT_NE(result.exit_code, 0) << odd;
     EXPECT_THAT(result.err, HasSubstr(says));
   }
+}
+
+TEST(Prompts, ThatAreNoTextAreNamed) {
+  const TemporaryFolder folder;
+  std::ofstream(folder / "bad.txt") << "ab\xff";
+  expect_one_line(run_line("generate --model {} --prompt-file {}", shipped, folder / "bad.txt"),
+                  "bad.txt: text");
+  expect_one_line(run_line("generate --model {} --prompt {}", shipped, "\xff"), "prompt: text");
+}
+
+TEST(ChatTemplate, ThatIsAbsentTakesNoArguments) {
+  expect_one_line(run_line("chat --model {} --max-tokens 1 --template-arg deep=1", shipped),
+                  "template-arg: found 'deep=1', expected none");
+}
+
+// In a tree the accepted tokens need not come first.
+TEST(Colours, StrikeWhatWasNotAcceptedWhereverItStands) {
+  const engine::Tokenizer tokenizer = engine::Tokenizer::bytes(256);
+  const std::array<traces::DraftToken, 2> draft{
+      {{.token = 'a'}, {.index = 1, .token = 'b', .accepted = true}}};
+  const std::array<std::int32_t, 2> emitted{'b', 'c'};
+  TokenPrinter printer(tokenizer, {}, true, [] {});
+  testing::internal::CaptureStdout();
+  printer.on_round(
+      {.round = {.drafted = 2, .accepted = 1, .emitted = 2}, .draft_tokens = draft, .emitted = emitted});
+  EXPECT_TRUE(printer.finish());
+  const std::string text = testing::internal::GetCapturedStdout();
+  EXPECT_EQ(text.find('b'), text.rfind('b')) << text;
+  EXPECT_NE(text.find('a'), std::string::npos) << text;
 }
 
 TEST(RepetitionPenalty, IsRefusedWhereItIsNoFactor) {

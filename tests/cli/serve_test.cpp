@@ -402,6 +402,15 @@ TEST_F(EndpointAlone, EndsEveryAnswerWhenTheServerEnds) {
   EXPECT_EQ(client().Post(text_path, streaming, json_type)->status, 503);
 }
 
+TEST_F(EndpointAlone, LeavesAClientThatSaysNothingWithoutAnAnswerWhenItEnds) {
+  const int silent = client_with("");
+  EXPECT_EQ(client().Get("/health")->status, 200) << "the silent one came first";
+  endpoint_.stop();
+  char answer = 0;
+  EXPECT_EQ(::recv(silent, &answer, 1, 0), 0) << "not that its request was late";
+  ::close(silent);
+}
+
 TEST_F(EndpointAlone, AnswersEveryBrokenRequestInOpenAisShape) {
   struct Case {
     const char* path;
@@ -421,6 +430,13 @@ TEST_F(EndpointAlone, AnswersEveryBrokenRequestInOpenAisShape) {
         {text_path, R"({"prompt":"a","logprobs":1})", 400, "logprobs is not supported"},
         {text_path, R"({"prompt":"a","logit_bias":{"999999":1}})", 400, "expected ids below"},
         {text_path, R"({"prompt":7})", 400, "expected a text or a list"},
+        {text_path, R"({"prompt":"a","logit_bias":{"050":1,"50":2}})", 400,
+         "logit_bias names token 50 twice"},
+        {text_path, R"({"prompt":"a","max_tokens":3,"max_completion_tokens":6})", 400,
+         "max_completion_tokens is 6 and max_tokens 3"},
+        {chat_path,
+         R"({"messages":[{"role":"user","content":"a"}],"chat_template_kwargs":{"enable_thinking":false}})",
+         400, "has no chat template"},
         {text_path, R"({"prompt":"a","n":2})", 400, "n is not supported"},
         {text_path, R"({"prompt":["a","b"]})", 400, "one prompt per request"},
         {text_path, R"({"prompt":[999999]})", 400, "expected ids below"},
