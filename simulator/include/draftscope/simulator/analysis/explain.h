@@ -138,8 +138,8 @@ struct Diagnosis {
   RoundAccount round;
   std::optional<FasterRun> faster;
   std::string summary;
-  /// Findings about the unit first, then by falling cost, then those without a cost. There is at least one,
-  /// which may be that nothing was found; a run without rounds has none.
+  /// Findings about the unit first, then by falling cost, then those without a cost. A run with rounds has
+  /// at least one; it says that nothing was found where no check found anything.
   std::vector<Finding> findings;
   std::vector<Unjudged> unjudged;
 };
