@@ -199,12 +199,10 @@ Result<LoadedModel> load_model(const ModelOptions& options) {
                 tokenizer.model_vocab_size() - 1, held->shape.vocab);
   for (const std::string& note : tokenizer.notes()) print_note(fmt::format("{}: {}", path, note));
   if (!options.template_arguments.empty()) {
-    if (!tokenizer.has_chat_template())
-      return fail("template-arg: found {}, expected none: {} has no chat template",
-                  quote(options.template_arguments.front()), path);
     DRAFTSCOPE_TRY_ASSIGN(const std::string arguments,
                           traces::template_arguments_json(options.template_arguments));
-    DRAFTSCOPE_TRY(tokenizer.set_template_arguments(arguments));
+    if (const auto set = tokenizer.set_template_arguments(arguments); !set)
+      return fail("template-arg: {}", set.error().message);
   }
   if (tokenizer.vocab_size() > held->shape.vocab)
     print_note(

@@ -96,8 +96,6 @@ class Client {
 
 Result<std::shared_ptr<Completion>> prepare_completion(const ServedModel& served, CompletionRequest request) {
   engine::Tokenizer tokenizer = served.model->tokenizer;
-  if (!request.template_arguments.empty() && !tokenizer.has_chat_template())
-    return fail("request: chat_template_kwargs is given, expected none: the model has no chat template");
   if (!request.template_arguments.empty())
     if (const auto set = tokenizer.set_template_arguments(request.template_arguments); !set)
       return fail("request: chat_template_kwargs: {}", set.error().message);

@@ -243,6 +243,8 @@ std::optional<std::string> Tokenizer::chat_template_problem() const {
 }
 
 Result<void> Tokenizer::set_template_arguments(std::string_view json) {
+  if (!has_chat_template())
+    return fail("found template arguments, expected none: the model has no chat template");
   DRAFTSCOPE_TRY(tokenizer::read_template_arguments(json));
   template_arguments_ = json;
   return {};

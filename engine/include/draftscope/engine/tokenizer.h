@@ -69,8 +69,8 @@ class Tokenizer {
   [[nodiscard]] bool has_chat_template() const;
   /// Why the chat template cannot be rendered for a user's message; nothing if it can, or if there is none.
   [[nodiscard]] std::optional<std::string> chat_template_problem() const;
-  /// Sets variables of the chat template: a JSON object of their values. Fails for another text and for the
-  /// name "messages".
+  /// Sets variables of the chat template: a JSON object of their values. Fails without a template, for
+  /// another text and for the name "messages".
   [[nodiscard]] Result<void> set_template_arguments(std::string_view json);
   /// The prompt text for a conversation, ending where the assistant answers; encode it with
   /// add_special_tokens = false. It runs the template itself, as jinja2 does in Hugging Face's setting. Fails
