@@ -212,7 +212,8 @@ Result<const Kernels*> choose_kernels(std::string_view name) {
     if (kernels->name == name) return kernels;
     names += (names.empty() ? "" : ", ") + std::string(kernels->name);
   }
-  return fail("cpu backend: kernels {} are not available, this processor has {}", quote(name), names);
+  return fail("cpu backend: kernels {} are not available, expected those of this processor ({})", quote(name),
+              names);
 }
 
 }  // namespace

@@ -19,7 +19,8 @@ Result<void> visit_nested(const JsonField& field, std::string_view member, const
   if (++visited > max_steps)
     return fail("{}: found more than {} steps, expected at most {}", field.name(), max_steps, max_steps);
   if (type != "Sequence") return visit(type, field);
-  if (depth == deepest_nesting) return fail("{} is nested deeper than {}", field.name(), deepest_nesting);
+  if (depth == deepest_nesting)
+    return fail("{} is nested deeper than {}, expected at most that", field.name(), deepest_nesting);
   DRAFTSCOPE_TRY_ASSIGN(const auto steps, field[member].list());
   for (const JsonField& step : steps) DRAFTSCOPE_TRY(visit_nested(step, member, visit, depth + 1, visited));
   return {};

@@ -60,7 +60,8 @@ Result<std::vector<std::int32_t>> encode_bytes(std::string_view text, std::size_
   for (std::size_t i = 0; i < text.size(); ++i) {
     const auto byte = static_cast<unsigned char>(text[i]);
     if (byte >= vocab)
-      return fail("text: byte {} at offset {} is outside the vocabulary of {}", byte, i, vocab);
+      return fail("text: byte {} at offset {} is outside the vocabulary, expected less than {}", byte, i,
+                  vocab);
     tokens.push_back(byte);
   }
   return tokens;

@@ -47,6 +47,14 @@ Result<std::int64_t> json_duration_ns(const nlohmann::json& value, double unit_n
   return std::llround(duration_ns);
 }
 
+Result<std::int64_t> json_time_ns(const nlohmann::json& value, double unit_ns, const std::string& where,
+                                  const std::string& field) {
+  const double time_ns = value.is_number() ? value.get<double>() * unit_ns : -1.0;
+  if (!(time_ns >= 0.0 && time_ns <= 0x1p61))
+    return JsonField(value, where, field).wrong("a time from 0 to 2^61 ns");
+  return std::llround(time_ns);
+}
+
 const nlohmann::json* JsonFields::find(const char* name) const {
   const auto field = object_.find(name);
   return field == object_.end() || field->is_null() ? nullptr : &*field;

@@ -51,6 +51,11 @@ class JsonFields {
 [[nodiscard]] Result<std::int64_t> json_duration_ns(const nlohmann::json& value, double unit_ns,
                                                     const std::string& where, const std::string& field);
 
+/// Reads a time on its source's clock in units of `unit_ns`, from 0 to 2^61 ns: since the epoch, or since a
+/// host began.
+[[nodiscard]] Result<std::int64_t> json_time_ns(const nlohmann::json& value, double unit_ns,
+                                                const std::string& where, const std::string& field);
+
 /// Makes the error "where: field is X, expected Y".
 [[nodiscard]] tl::unexpected<Error> unexpected_json(const nlohmann::json& value, const std::string& where,
                                                     const std::string& field, const std::string& expected);

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "import/text_lines.h"
+
 namespace draftscope::traces {
 namespace {
 
@@ -109,9 +111,7 @@ Result<FileHead> FileHead::read(const std::filesystem::path& file) {
 }
 
 std::string_view FileHead::body() const {
-  constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
-  std::string_view text = text_;
-  if (text.starts_with(byte_order_mark)) text.remove_prefix(byte_order_mark.size());
+  std::string_view text = without_byte_order_mark(text_);
   text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
   return text;
 }

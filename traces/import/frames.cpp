@@ -213,12 +213,18 @@ void Frames::write_rounds(PacedTrace& target, const std::vector<Times>& times) {
     row.accept_ns = phase_time(by_phase, Phase::accept);
     row.optimise_ns = phase_time(by_phase, Phase::optimise);
     row.control_ns = phase_time(by_phase, Phase::control);
-    const std::int64_t sum_ns =
-        row.draft_ns + row.verify_ns + row.accept_ns + row.optimise_ns + row.control_ns;
-    if (sum_ns > row.end_ns - row.start_ns) {  // phases that overlap do not add up to the round's time
+    std::int64_t left_ns = row.end_ns - row.start_ns;
+    const std::int64_t length_ns = left_ns;
+    bool do_fit = true;
+    for (const std::int64_t part_ns :
+         {row.draft_ns, row.verify_ns, row.accept_ns, row.optimise_ns, row.control_ns}) {
+      do_fit = do_fit && part_ns <= left_ns;
+      if (do_fit) left_ns -= part_ns;
+    }
+    if (!do_fit) {  // phases that overlap do not add up to the round's time
       row.draft_ns = row.verify_ns = row.accept_ns = row.optimise_ns = row.control_ns = 0;
       target.note(MissingData::phase_times);
-    } else if (sum_ns == 0) {
+    } else if (left_ns == length_ns) {
       target.note(MissingData::phase_times);
     }
     target.add(row, draft_of(row));
@@ -231,8 +237,11 @@ void Frames::write(PacedTrace& target, Intervals& intervals) {
     const Interval& row = intervals.rows()[i];
     if (row.phase == no_phase || row.round_id.is_none() || intervals.placed()[i].depth != 0) continue;
     const auto round = static_cast<std::size_t>(row.round_id.value() - 1);
-    if (row.start_ns >= rounds_[round].start_ns && row.end_ns <= rounds_[round].end_ns)
-      times[round].by_phase[static_cast<std::uint8_t>(row.phase)] += row.end_ns - row.start_ns;
+    if (row.start_ns < rounds_[round].start_ns || row.end_ns > rounds_[round].end_ns) continue;
+    // More than the round's time is never written, so that no sum overflows.
+    std::int64_t& time_ns = times[round].by_phase[static_cast<std::uint8_t>(row.phase)];
+    const std::int64_t max_time_ns = rounds_[round].end_ns - rounds_[round].start_ns + 1;
+    time_ns += std::min(row.end_ns - row.start_ns, max_time_ns - time_ns);
   }
   if (requests_.empty()) target.note(MissingData::runs);
   if (rounds_.empty()) target.note(MissingData::rounds);

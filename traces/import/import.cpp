@@ -26,18 +26,18 @@ std::string known_names() {
 struct OtherFile {
   std::string_view ending;
   std::string_view magic;  ///< First bytes of its kind; "" = the name's ending alone tells it.
-  std::string_view step;
+  std::string_view step;   ///< Words after the file's name.
 };
 
 constexpr OtherFile other_files[] = {
-    {".nsys-rep", "", "a report of Nsight Systems, expected its export (nsys export --type sqlite)"},
-    {".qdrep", "", "a report of Nsight Systems, expected its export (nsys export --type sqlite)"},
+    {".nsys-rep", "", "is a report of Nsight Systems, expected its export (nsys export --type sqlite)"},
+    {".qdrep", "", "is a report of Nsight Systems, expected its export (nsys export --type sqlite)"},
     {".ncu-rep", "",
-     "a report of Nsight Compute, which has no times of requests, expected one of Nsight Systems"},
-    {".pftrace", "", "a trace of Perfetto, expected Chrome's events (traceconv json)"},
-    {".perfetto-trace", "", "a trace of Perfetto, expected Chrome's events (traceconv json)"},
+     "is a report of Nsight Compute, which has no times of requests, expected one of Nsight Systems"},
+    {".pftrace", "", "is a trace of Perfetto, expected Chrome's events (traceconv json)"},
+    {".perfetto-trace", "", "is a trace of Perfetto, expected Chrome's events (traceconv json)"},
     {".parquet", "PAR1",
-     "a table of Parquet, expected a JSON object a line (pandas: to_json with lines=True)"},
+     "is a table of Parquet, expected a JSON object a line (pandas: to_json with lines=True)"},
 };
 
 /// Step that helps with a file of another program; "" = it is none that is known.
@@ -61,7 +61,7 @@ Result<const FormatRow*> detect(const fs::path& file) {
     greatest = std::max(greatest, sureness);
   }
   if (const std::string_view step = step_for(file, head.text()); surest == nullptr && !step.empty())
-    return fail("{}: is {}", file.string(), step);
+    return fail("{}: {}", file.string(), step);
   if (surest == nullptr)
     return fail("{}: is none of the formats that are known ({}), expected one of {}", file.string(),
                 head.description(), known_names());
@@ -101,7 +101,8 @@ Result<void> check_options(const std::vector<fs::path>& files, const std::vector
   }
   if (!options.specification.empty() && !formats.back()->takes_pairs &&
       files.size() - (options.baseline.empty() ? 0 : 1) > 1)
-    return fail("{}: one specification can't name the runs of several files", files.back().string());
+    return fail("{}: is one of several files under one specification, expected one file",
+                files.back().string());
   if (options.draft_length < 0 || options.draft_length > 512)
     return fail("draft length is {}, expected 0 to 512", options.draft_length);
   if (options.n_layers < 0 || options.n_layers > 4096)
@@ -153,7 +154,8 @@ RunName run_name(const std::filesystem::path& file, const ImportContext& context
     const char* const last = name.specification.data() + name.specification.size();
     std::int32_t repeat = 0;
     const auto [end, error] = std::from_chars(first, last, repeat);
-    if (error == std::errc{} && end == last && repeat >= 0) {
+    constexpr std::int32_t max_repeat = 1 << 30;  // Numbers of further repeats in the file follow it.
+    if (error == std::errc{} && end == last && repeat >= 0 && repeat <= max_repeat) {
       name.repeat = repeat;
       name.specification.resize(at);
     }

@@ -45,14 +45,13 @@ Result<void> read_log_lines(const std::filesystem::path& file, const ImportProgr
                             const std::function<Result<void>(std::string_view, std::int64_t)>& take) {
   return read_text_lines(file, progress,
                          [&](std::string_view line, std::int64_t number, bool is_ended) -> Result<void> {
+                           if (!is_ended && progress.may_be_cut) return {};
                            std::vector<std::string> lines;
                            if (line.starts_with('{'))
                              if (const auto json = parse_python_json(line, "", PythonNaN::missing))
                                add_lines(*json, 0, lines);
                            if (lines.empty()) lines.push_back(without_colours(line));
-                           for (const std::string& one : lines)
-                             if (auto taken = take(one, number); !taken && (is_ended || !progress.may_be_cut))
-                               return taken;
+                           for (const std::string& one : lines) DRAFTSCOPE_TRY(take(one, number));
                            return {};
                          });
 }

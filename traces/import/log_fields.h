@@ -18,8 +18,8 @@
 namespace draftscope::traces {
 
 /// Calls `take(line, number)` for the lines of a log: without a terminal's colours, and where a collector
-/// wrapped lines in JSON objects, for each line of their texts. Errors: as read_text_lines(), but of a log
-/// that may be cut, a last line without its end is passed over if `take` refuses it.
+/// wrapped lines in JSON objects, for each line of their texts. Of a log that may be cut, a last line without
+/// its end is passed over: its last number may be cut, too. Errors: as read_text_lines().
 [[nodiscard]] Result<void> read_log_lines(
     const std::filesystem::path& file, const ImportProgress& progress,
     const std::function<Result<void>(std::string_view line, std::int64_t number)>& take);

@@ -125,8 +125,11 @@ Result<void> add_histogram(const json& list, const std::string& name, std::optio
         (key.empty() || key.size() > 3 || key.find_first_not_of("0123456789") != std::string::npos))
       return fail("{}: {} has the key {}, expected a number of accepted draft tokens", where, name,
                   key.substr(0, 40));
+    if (list.is_object() && value.is_null()) continue;
     if (list.is_object()) length = std::stoll(key);
-    if (length > max_draft_tokens) return fail("{}: {} is longer than {}", where, name, max_draft_tokens);
+    if (length > max_draft_tokens)
+      return fail("{}: {} counts {} accepted draft tokens, expected at most {}", where, name, length,
+                  max_draft_tokens);
     DRAFTSCOPE_TRY_ASSIGN(const std::int64_t count, json_integer(value, 0, max_response_count, where,
                                                                  fmt::format("{}[{}]", name, key)));
     histogram[length] += count;
@@ -140,10 +143,10 @@ Result<void> add_histogram(const json& list, const std::string& name, std::optio
 
 }  // namespace
 
-const json* object_in(const json* object, const char* name) {
-  if (object == nullptr || !object->is_object()) return nullptr;
-  const auto found = object->find(name);
-  return found != object->end() && found->is_object() ? &*found : nullptr;
+Result<const json*> object_in(const json* object, const char* name, const std::string& where) {
+  const json* const found = object == nullptr ? nullptr : JsonFields(*object, where).find(name);
+  if (found != nullptr && !found->is_object()) return unexpected_json(*found, where, name, "an object");
+  return found;
 }
 
 Result<std::optional<std::int64_t>> first_of(const JsonFields& fields, FieldNames names) {
@@ -156,8 +159,9 @@ Result<std::optional<std::int64_t>> first_of(const JsonFields& fields, FieldName
 
 Result<std::int64_t> duration_in(const json* object, const char* name, double unit_ns,
                                  const std::string& where) {
-  if (object == nullptr || !object->contains(name) || (*object)[name].is_null()) return -1;
-  return json_duration_ns((*object)[name], unit_ns, where, name);
+  const json* const value = object == nullptr ? nullptr : JsonFields(*object, where).find(name);
+  if (value == nullptr) return -1;
+  return json_duration_ns(*value, unit_ns, where, name);
 }
 
 Result<std::int64_t> tokens_in(const JsonFields& fields, const char* name) {

@@ -33,8 +33,9 @@ inline constexpr double response_second_ns = 1e9;
 using FieldNames = std::span<const char* const>;
 inline constexpr std::array verify_step_names{"spec_verify_ct", "num_spec_steps", "num_verification_steps"};
 
-/// The object of that name in an object; null where there is none.
-[[nodiscard]] const nlohmann::json* object_in(const nlohmann::json* object, const char* name);
+/// Reads an object in an object; null where `object` is, or where the field is absent or JSON's null.
+[[nodiscard]] Result<const nlohmann::json*> object_in(const nlohmann::json* object, const char* name,
+                                                      const std::string& where);
 
 [[nodiscard]] Result<std::optional<std::int64_t>> first_of(const JsonFields& fields, FieldNames names);
 

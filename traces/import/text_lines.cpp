@@ -14,6 +14,12 @@ namespace {
 constexpr std::size_t max_line_bytes = std::size_t{64} << 20U;
 }  // namespace
 
+std::string_view without_byte_order_mark(std::string_view text) {
+  constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
+  if (text.starts_with(byte_order_mark)) text.remove_prefix(byte_order_mark.size());
+  return text;
+}
+
 Result<void> ImportProgress::update(std::int64_t bytes_of_file) const {
   if (report && !report(done_bytes + bytes_of_file, all_bytes)) return fail("import cancelled");
   return {};
@@ -28,13 +34,18 @@ Result<void> read_text_lines(const std::filesystem::path& file, const ImportProg
   std::string line;
   std::string buffer(buffer_bytes, '\0');
   std::int64_t number = 0;
+  const auto take_line = [&](bool is_ended) {
+    std::string_view text = ++number == 1 ? without_byte_order_mark(line) : line;
+    if (text.ends_with('\r')) text.remove_suffix(1);
+    return take(text, number, is_ended);
+  };
   while (stream) {
     stream.read(buffer.data(), static_cast<std::streamsize>(buffer.size()));
     std::string_view rest(buffer.data(), static_cast<std::size_t>(stream.gcount()));
     for (std::size_t end = rest.find('\n'); end != std::string_view::npos; end = rest.find('\n')) {
       line.append(rest.substr(0, end));
       rest.remove_prefix(end + 1);
-      DRAFTSCOPE_TRY(take(line, ++number, true));
+      DRAFTSCOPE_TRY(take_line(true));
       line.clear();
     }
     line.append(rest);
@@ -44,7 +55,7 @@ Result<void> read_text_lines(const std::filesystem::path& file, const ImportProg
     DRAFTSCOPE_TRY(progress.update(stream.bytes_of_file()));
   }
   DRAFTSCOPE_TRY(stream.result());
-  if (!line.empty()) DRAFTSCOPE_TRY(take(line, number + 1, false));
+  if (!line.empty()) DRAFTSCOPE_TRY(take_line(false));
   return {};
 }
 
@@ -123,7 +134,6 @@ Result<void> read_json_lines(
     const std::filesystem::path& file, const ImportProgress& progress,
     const std::function<Result<void>(const nlohmann::json&, std::int64_t, const std::string&)>& take,
     bool may_be_cut) {
-  constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
   const std::string name = file.string();
   ObjectSplit split;
   std::int64_t objects = 0;
@@ -144,7 +154,6 @@ Result<void> read_json_lines(
   std::int64_t last_line = 0;
   DRAFTSCOPE_TRY(read_text_lines(
       file, progress, [&](std::string_view line, std::int64_t number, bool is_ended) -> Result<void> {
-        if (number == 1 && line.starts_with(byte_order_mark)) line.remove_prefix(byte_order_mark.size());
         is_whole = is_ended;
         last_line = number;
         if (split.rest().size() > max_line_bytes)
@@ -167,12 +176,13 @@ Result<void> take_json_objects(
   ObjectSplit split;
   std::int64_t count = 0;
   const auto next = [&] { return fmt::format("{}: object {}", name, ++count); };
-  DRAFTSCOPE_TRY(split.add(text, 1, [&](std::string_view one, std::int64_t) -> Result<void> {
-    const std::string where = next();
-    if (!one.starts_with('{')) return fail("{}: ends early, expected a whole JSON object", where);
-    DRAFTSCOPE_TRY_ASSIGN(const nlohmann::json object, parse_python_json(one, where, PythonNaN::missing));
-    return take(object, count, where);
-  }));
+  DRAFTSCOPE_TRY(
+      split.add(without_byte_order_mark(text), 1, [&](std::string_view one, std::int64_t) -> Result<void> {
+        const std::string where = next();
+        if (!one.starts_with('{')) return fail("{}: ends early, expected a whole JSON object", where);
+        DRAFTSCOPE_TRY_ASSIGN(const nlohmann::json object, parse_python_json(one, where, PythonNaN::missing));
+        return take(object, count, where);
+      }));
   if (!split.rest().empty()) return fail("{}: ends early, expected a whole JSON object", next());
   if (count == 0) return fail("{}: is empty, expected JSON objects", name);
   return {};

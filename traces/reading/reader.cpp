@@ -50,8 +50,8 @@ Result<std::vector<Record>> read_all(OpenTrace& trace,
     return fail("{}: table {}: found more rows, expected at most {}", trace.path.string(), table_name<Record>,
                 most);
   if (!rising)
-    return fail("{}: table {}: rows out of order after row {}", trace.path.string(), table_name<Record>,
-                rows.size());
+    return fail("{}: table {}: rows out of order after row {}, expected ascending ones", trace.path.string(),
+                table_name<Record>, rows.size());
   return rows;
 }
 
@@ -98,8 +98,8 @@ Result<void> scan_by_id(OpenTrace& trace, IdRange ids, const std::function<bool(
                                           return rising && visit(row);
                                         }));
   if (rising) return {};
-  return fail("{}: table {}: rows out of order after row {}", trace.path.string(), table_name<Record>,
-              before);
+  return fail("{}: table {}: rows out of order after row {}, expected ascending ones", trace.path.string(),
+              table_name<Record>, before);
 }
 
 Result<Meta> read_meta(OpenTrace& trace) {

@@ -97,7 +97,7 @@ Result<void> execute(sqlite3* database, const std::string& name, const std::stri
 Result<std::int64_t> query_integer(sqlite3* database, const std::string& name, std::string_view sql) {
   DRAFTSCOPE_TRY_ASSIGN(const Statement statement, prepare(database, name, sql));
   const int code = sqlite3_step(statement.get());
-  if (code == SQLITE_DONE) return fail("{}no row from {}", prefix(name), sql);
+  if (code == SQLITE_DONE) return fail("{}no row from {}, expected one", prefix(name), sql);
   if (code != SQLITE_ROW) return fail("{}{}", prefix(name), sqlite_error(database));
   return sqlite3_column_int64(statement.get(), 0);
 }
@@ -105,7 +105,7 @@ Result<std::int64_t> query_integer(sqlite3* database, const std::string& name, s
 Result<std::string> query_text(sqlite3* database, const std::string& name, std::string_view sql) {
   DRAFTSCOPE_TRY_ASSIGN(const Statement statement, prepare(database, name, sql));
   const int code = sqlite3_step(statement.get());
-  if (code == SQLITE_DONE) return fail("{}no row from {}", prefix(name), sql);
+  if (code == SQLITE_DONE) return fail("{}no row from {}, expected one", prefix(name), sql);
   if (code != SQLITE_ROW) return fail("{}{}", prefix(name), sqlite_error(database));
   return std::string(column_bytes(statement.get(), 0));
 }

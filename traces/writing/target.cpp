@@ -66,7 +66,7 @@ Result<bool> look_at_target(const fs::path& path, bool overwrite) {
   if (is_there && !overwrite)
     return fail("{}: exists already, expected a new file (or to replace it)", path.string());
   if (fs::exists(status) && !fs::is_regular_file(status))
-    return fail("{}: is not a regular file, so a trace can't replace it", path.string());
+    return fail("{}: is not a regular file, expected one that a trace can replace", path.string());
   DRAFTSCOPE_TRY(has_side_files(path));
   return is_there;
 }

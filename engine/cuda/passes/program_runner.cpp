@@ -563,9 +563,10 @@ Result<void> ProgramRunner::check() {
   const ProgramState failed = std::exchange(state_, {});
   DRAFTSCOPE_TRY(gpu_.clear(program_memory_.data(), state_bytes));
   const ProgramEntry entry = on_device_[to_size(failed.failed_entry - 1)];
-  return fail("cuda backend: block {} waited for more than a second for others to end {}, entry {} of {}",
-              failed.failed_block, name_of(operations_[entry & entry_place]), failed.failed_entry,
-              on_device_.size());
+  return fail(
+      "cuda backend: block {} waited for more than a second for others to end {}, entry {} of {}, expected "
+      "less",
+      failed.failed_block, name_of(operations_[entry & entry_place]), failed.failed_entry, on_device_.size());
 }
 
 }  // namespace draftscope::engine::cuda

@@ -158,7 +158,7 @@ class Lexer {
     int depth = 0;  // number of open brackets, to recognise a dictionary's closing braces
     while (true) {
       rest_.remove_prefix(std::min(rest_.find_first_not_of(space), rest_.size()));
-      if (rest_.empty()) return fail("line {}: a tag has no {}", line(), closing);
+      if (rest_.empty()) return fail("line {}: a tag has no {}, expected one", line(), closing);
       const bool has_sign = rest_[0] == '-' || (rest_[0] == '+' && !output);
       if (depth == 0 && rest_.substr(has_sign ? 1 : 0, 2) == closing) {
         const char sign = has_sign ? rest_[0] : '\0';
@@ -252,7 +252,7 @@ class Lexer {
       }
       DRAFTSCOPE_TRY_ASSIGN(i, take_escape(i + 1, text));
     }
-    return fail("line {}: a string has no closing {}", line(), mark);
+    return fail("line {}: a string has no closing {}, expected one", line(), mark);
   }
 
   // Reads what follows a backslash, as Python does, and returns the place of its last byte.

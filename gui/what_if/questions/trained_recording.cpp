@@ -81,7 +81,7 @@ std::string TrainedRecording::missing_choices(const Question& question) const {
 Result<WhatIfPointer> TrainedRecording::what_if(const Question& question) const {
   if (!is_imported()) return what_if_;
   if (const std::string missing = missing_choices(question); !missing.empty())
-    return fail("{} is imported, choose {}", opened_->name(), missing);
+    return fail("{} is imported, expected what its file lacks: choose {}", opened_->name(), missing);
   {
     const std::scoped_lock lock(mutex_);
     if (specified_.what_if != nullptr && are_specified_alike(specified_.by, question))

@@ -137,7 +137,7 @@ TEST(Programs, EndWithAnErrorWhereABlockDoesNotComeToABarrier) {
   const auto done = (*backend)->forward(batch.view(), outputs);
   ASSERT_FALSE(done);
   EXPECT_TRUE(done.error().message.ends_with(
-      "waited for more than a second for others to end embedding, entry 1 of 15"))
+      "waited for more than a second for others to end embedding, entry 1 of 15, expected less"))
       << done.error().message;
 }
 

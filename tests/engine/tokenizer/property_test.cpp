@@ -164,7 +164,8 @@ TEST(BytesTokenizer, MapsBytesToThemselvesAndNamesOtherIds) {
 TEST(BytesTokenizer, RefusesAByteOutsideASmallVocabulary) {
   const auto ids = Tokenizer::bytes(100).encode("az");
   ASSERT_FALSE(ids);
-  EXPECT_EQ(ids.error().message, "text: byte 122 at offset 1 is outside the vocabulary of 100");
+  EXPECT_EQ(ids.error().message,
+            "text: byte 122 at offset 1 is outside the vocabulary, expected less than 100");
 }
 
 TEST(Tokenizer, NamesTheFirstByteThatIsNotUtf8) {

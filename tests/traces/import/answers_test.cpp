@@ -113,6 +113,15 @@ TEST(SpecBenchImport, TellsTurnsApartByTheirTokensWhereTheStepsDoNotAddUp) {
   EXPECT_THAT(imported.summary.missing, Contains(MissingData::turns));
 }
 
+TEST(SpecBenchImport, TakesANumberForARepeatOnlyWhereItsChoicesCanFollow) {
+  const Imported imported = import_text(
+      "a.repeat-2147483647.jsonl",
+      R"({"question_id":1,"choices":[{"turns":["a"],"new_tokens":[1]},{"turns":["b"],"new_tokens":[1]}]})");
+  ASSERT_EQ(imported.recording.requests.size(), 2U);
+  EXPECT_EQ(imported.recording.runs[0].specification, "a.repeat-2147483647");
+  EXPECT_EQ(imported.recording.requests[1].repeat, 1);
+}
+
 TEST(SwiftImport, NumbersAnswersByTheirLinesAndKeepsTheSummary) {
   const Imported imported = import_fixture("swift/answers.jsonl");
   EXPECT_EQ(imported.summary.formats, std::vector<std::string_view>{"swift"});
@@ -132,6 +141,13 @@ TEST(LayerSkipImport, KeepsTheFiguresOfARunThatHasNoRounds) {
   const auto stated = nlohmann::json::parse(imported.recording.meta.at("stated_figures"));
   EXPECT_EQ(stated["layerskip:exit=8,gamma=6"]["acceptance_rate"], 0.75);
   EXPECT_EQ(imported.recording.meta.at("model"), "tiny/layerskip");
+}
+
+TEST(LayerSkipImport, KeepsAFieldThatALaterObjectHasAsNull) {
+  const Imported imported = import_text(
+      "a.json",
+      R"({"num_speculations":6,"exit_layer":8}{"exit_layer":null,"tokens_per_second":{"mean":55.0}})");
+  EXPECT_EQ(imported.recording.runs.at(0).specification, "layerskip:exit=8,gamma=6");
 }
 
 TEST(LayerSkipImport, MakesARunOfEachRowOfASweep) {

@@ -319,7 +319,7 @@ TEST(LlamaCppImport, RefusesInOneLineWhatCannotBe) {
        "0.00.201.000 I slot x: id  0 | task 7 | accepted  3/ 4 draft tokens\n"
        "0.00.202.000 I slot x: id  0 | task 7 | accepted  0/ 0 draft tokens\n"
        "0.00.203.000 I slot x: id  0 | task 7 | accepted  0/ 0 draft tokens\n",
-       "says that 8 tokens were generated, but its rounds give 10"}};
+       "says that 8 tokens were generated, expected 10, which its rounds give"}};
   for (const Broken& broken : all) {
     SCOPED_TRACE(broken.words);
     const ImportFolder folder;
@@ -354,6 +354,30 @@ TEST(LlamaCppImport, NoticesLinesThatAreCutOffDoubledOrOutOfOrder) {
     EXPECT_FALSE(import_lines(swapped(whole, i))) << "out of order";
     EXPECT_FALSE(import_lines(without_line(whole, i))) << "lost";
   }
+}
+
+TEST(LlamaCppImport, RefusesNumbersThatNoSumCanHold) {
+  const auto slot = [](int minutes, const std::string& message) {
+    return std::to_string(minutes) + ".00.000.000 I slot x: id  0 | task 7 | " + message;
+  };
+  const auto message_of = [](const Lines& lines) {
+    const auto imported = import_lines(lines, true);
+    return imported ? std::string("taken") : imported.error().message;
+  };
+  for (const char* const sums : {"-5 accepted / 10", "5 accepted / 9223372036854775807"})
+    EXPECT_THAT(message_of({slot(0, "processing task"),
+                            slot(1, std::string("draft acceptance = 0.5 (") + sums + " generated)")}),
+                HasSubstr("its sum of draft tokens is"));
+  const std::string least = "add accepted tokens: sampled=1, ids.size=-9223372036854775808, n_draft=3";
+  EXPECT_THAT(message_of({slot(0, "processing task"), slot(1, least), slot(2, "stop processing:")}),
+              HasSubstr("accepts -1 of 3 draft tokens"));
+  Lines servers;
+  for (int server = 0; server < 6; ++server) {
+    servers.push_back(slot(0, "processing task"));
+    servers.push_back(slot(9'999'999, "stop processing:"));
+  }
+  EXPECT_THAT(message_of(servers), HasSubstr("us, expected at most 2251799813685248 us"))
+      << "the clocks of servers that began anew follow one another";
 }
 
 TEST(LlamaCppImport, GoesOnAfterAServerThatDiedWithinATask) {

@@ -64,6 +64,17 @@ TEST(TrtllmImport, HasRequestsOfOneTokenAndNoTimesOfDraftsWithinTheModel) {
   EXPECT_THAT(log.summary.missing, Contains(MissingData::phase_times));
 }
 
+TEST(TrtllmImport, TakesTheRowsOfRank0OfAttentionDataParallelism) {
+  const Imported log = import_fixture("trtllm/attention_dp.jsonl");
+  ASSERT_THAT(log.recording.requests, SizeIs(1));
+  ASSERT_THAT(log.recording.rounds, SizeIs(2)) << "drafts of rank 0 are in the rows of every rank";
+  EXPECT_EQ(log.recording.rounds[0].accepted, 2);
+  EXPECT_EQ(log.recording.rounds[1].accepted, 1);
+  EXPECT_EQ(log.recording.requests[0].first_token_ns, 20'000'000);
+  EXPECT_EQ(stated_figures(log)["rows_of_other_ranks"], 3);
+  EXPECT_THAT(log.summary.remarks, Contains(HasSubstr("passed over 3 rows of other ranks")));
+}
+
 TEST(AiperfImport, TakesGapsForRoundTimesWhereThereAreAsMany) {
   const Imported log = import_fixture("aiperf/documented.jsonl");
   ASSERT_THAT(log.recording.requests, SizeIs(3));
@@ -131,6 +142,26 @@ TEST(AcceptanceImport, BeginsContextsAfterThePrompt) {
       R"({"usage":{"prompt_tokens":4000,"completion_tokens":3},"metrics":{"speculative_decoding":{"num_spec_steps":1,"per_step_accepted":[1],"per_step_drafted":[3]}}})");
   ASSERT_THAT(log.recording.prompts, SizeIs(1));
   EXPECT_EQ(log.recording.prompts[0].tokens.size(), 4000U);
+}
+
+TEST(AcceptanceImport, TakesResponsesWhoseMetricsAreNull) {
+  const Imported answers = import_text(
+      "answers.jsonl",
+      R"({"usage":{"completion_tokens":3},"metrics":{"speculative_decoding":{"num_spec_steps":1,"per_step_accepted":[1],"per_step_drafted":[3]}}}
+{"usage":{"completion_tokens":5},"metrics":{"speculative_decoding":null}}
+{"usage":{"completion_tokens":7},"metrics":null}
+)");
+  ASSERT_THAT(answers.recording.requests, SizeIs(3));
+  EXPECT_THAT(answers.recording.rounds, SizeIs(1));
+  EXPECT_EQ(answers.recording.requests[2].tokens.size(), 7U);
+  EXPECT_THAT(answers.summary.remarks, Contains(HasSubstr("2 of 3 requests say nothing of drafts")));
+}
+
+TEST(LmStudioImport, TakesTheCountsThatAreThere) {
+  const Imported answers = import_text(
+      "answers.jsonl",
+      R"({"stats":{"tokens_per_second":9.0,"total_draft_tokens_count":5,"accepted_draft_tokens_count":2},"usage":{"completion_tokens":3,"total_draft_tokens_count":null}})");
+  expect_stated(answers, {{"drafted_tokens", 5}, {"accepted_tokens", 2}});
 }
 
 TEST(AcceptanceImport, ReadsVllmsOfflineOutputs) {

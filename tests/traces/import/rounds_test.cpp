@@ -18,6 +18,17 @@ using test::bytes_of;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 
+TEST(RoundsImport, HasNoSettingThatIsNull) {
+  const Imported imported = import_text(
+      "a.jsonl",
+      R"({"record":"header","format":"draftscope-rounds","version":1,"settings":{"seed":3,"temperature":null}}
+{"record":"request","request":"a","run":"x"}
+{"record":"end","request":"a"}
+)");
+  EXPECT_EQ(imported.recording.meta.at("seed"), "3");
+  EXPECT_FALSE(imported.recording.meta.contains("temperature"));
+}
+
 void export_to(const std::filesystem::path& trace, const std::filesystem::path& target) {
   auto reader = value_of(Reader::open(trace));
   const auto written = export_rounds(reader, target);

@@ -115,8 +115,17 @@ TEST(VllmLogImport, PassesOverACutLineOfALogThatIsStillWritten) {
   const auto cut =
       folder.write("a.log", log + "INFO [metrics.py:1] SpecDecoding metrics: Mean acceptance le");
   EXPECT_THAT(refusal_of({cut}, folder), HasSubstr("is missing"));
-  const Imported partial = import_soundly({cut}, {.partial = true}, folder / "a.dstrace");
-  EXPECT_EQ(stated_figures(partial)["accepted_tokens"], 42);
+  const auto cut_in_a_number = folder.write(
+      "b.log",
+      log + "INFO SpecDecoding metrics: Mean acceptance length: 2.00, Accepted: 4 tokens, Drafted: 1");
+  const auto cut_behind_one = folder.write(
+      "c.log",
+      log + "INFO SpecDecoding metrics: Mean acceptance length: 2.00, Accepted: 4 tokens, Drafted: 12");
+  for (const auto& file : {cut, cut_in_a_number, cut_behind_one}) {
+    const Imported partial =
+        import_soundly({file}, {.overwrite = true, .partial = true}, folder / "a.dstrace");
+    EXPECT_EQ(stated_figures(partial)["accepted_tokens"], 42) << file;
+  }
 }
 
 TEST(VllmLogImport, TakesV0sWordsOfAnInterval) {
@@ -164,6 +173,29 @@ TEST(JsonImport, TakesObjectsOverSeveralLinesAndLists) {
   EXPECT_THAT(
       refusal_of({folder.write("cut.json", first.substr(0, first.size() - 1) + "\n" + first)}, folder),
       HasSubstr("line 1: is not JSON"));
+}
+
+TEST(TextImport, IsThatOfThePlainFileInTheEncodingOfWindows) {
+  const ImportFolder folder;
+  for (const Seed& seed : seeds()) {
+    if (seed.format == "nsys") continue;
+    SCOPED_TRACE(seed.fixture);
+    const std::filesystem::path source = fixture(seed.fixture);
+    const Imported plain = import_soundly({source}, {.overwrite = true}, folder / "a.dstrace");
+    std::string text = "\xef\xbb\xbf";
+    for (const char c : bytes_of(source)) text += c == '\n' ? "\r\n" : std::string(1, c);
+    const Imported taken = import_text(source.filename().string(), text);
+    EXPECT_EQ(taken.summary.formats, plain.summary.formats);
+    EXPECT_EQ(taken.summary.runs, plain.summary.runs);
+    EXPECT_EQ(taken.summary.requests, plain.summary.requests);
+    EXPECT_EQ(taken.summary.rounds, plain.summary.rounds);
+    EXPECT_EQ(taken.summary.spans, plain.summary.spans);
+    const auto stated = [](const Imported& of) {
+      const auto found = of.recording.meta.find("stated_figures");
+      return found == of.recording.meta.end() ? std::string() : found->second;
+    };
+    EXPECT_EQ(stated(taken), stated(plain));
+  }
 }
 
 TEST(VllmLogImport, TakesTheLastOfTotalsAndWhatCameOut) {
@@ -239,6 +271,8 @@ TEST(PrometheusImport, IsTheDifferenceOfTwoScrapes) {
                          folder),
               HasSubstr("the server began anew"))
       << "though no counter went back";
+  EXPECT_THAT(refusal_of({fixture("prometheus/vllm.txt"), fixture("prometheus/vllm.txt")}, folder),
+              HasSubstr("is both scrapes, expected one before"));
   const Imported sglang = import_fixture("prometheus/sglang.txt");
   EXPECT_EQ(stated_figures(sglang)["mean_accepted_length"], 2.5) << "without each request's first token";
 }
@@ -252,6 +286,18 @@ TEST(ServeBenchImport, TakesBothProgramsAndTheirRequests) {
   const Imported sglang = import_fixture("serve_bench/sglang.jsonl");
   ASSERT_THAT(sglang.recording.runs, SizeIs(2)) << "a run a line";
   expect_stated(sglang, {{"mean_accepted_length", 2.75}, {"tokens_per_second", 15.0}});
+}
+
+TEST(ServeBenchImport, TakesHostsThatAreUpForLongAndRequestsOfWhichLittleIsKnown) {
+  const Imported run = import_text(
+      "run.json",
+      R"({"completed":2,"output_throughput":1.0,"request_throughput":1.0,"ttfts":[0.04,null],"itls":[[0.1],null],)"
+      R"("output_lens":[2,null],"start_times":[20000000.5,20000001.5]})");
+  ASSERT_THAT(run.recording.requests, SizeIs(2));
+  EXPECT_EQ(run.recording.requests[0].start_ns, 20'000'000'500'000'000) << "231 days";
+  EXPECT_EQ(run.recording.requests[0].end_ns - run.recording.requests[0].start_ns, 140'000'000);
+  EXPECT_EQ(run.recording.requests[1].start_ns, 20'000'001'500'000'000);
+  EXPECT_THAT(run.summary.missing, Contains(MissingData::wall_times));
 }
 
 TEST(GuidellmImport, MakesARunOfEachBenchmark) {

@@ -271,6 +271,28 @@ TEST(NsysImport, CutsTimesToItsZeroAndPassesOverBadRowsIfAsked) {
   }
 }
 
+TEST(ChromeImport, LeavesOutPhasesThatOverlapForLongerThanAnyClockCounts) {
+  const Imported imported = import_text("a.json", R"([
+{"ph":"X","pid":1,"tid":1,"ts":0,"dur":4611686018427380,"name":"request"},
+{"ph":"X","pid":1,"tid":1,"ts":0,"dur":4611686018427380,"name":"round","args":{"round":1}},
+{"ph":"X","pid":1,"tid":1,"ts":0,"dur":4611686018427000,"name":"draft"},
+{"ph":"X","pid":1,"tid":1,"ts":1,"dur":4611686018427000,"name":"draft"},
+{"ph":"X","pid":1,"tid":1,"ts":2,"dur":4611686018427000,"name":"draft"}])");
+  ASSERT_EQ(imported.recording.rounds.size(), 1U);
+  EXPECT_EQ(imported.recording.rounds[0].draft_ns, 0);
+  EXPECT_THAT(imported.summary.missing, Contains(MissingData::phase_times));
+}
+
+TEST(ChromeImport, KeepsThePlacesOfSizesAroundANull) {
+  const Imported imported = import_text(
+      "a.json",
+      R"([{"ph":"X","cat":"kernel","ts":1,"dur":1,"name":"k","pid":1,"tid":1,"args":{"grid":[2,null,6]}}])");
+  ASSERT_EQ(imported.kernels.size(), 1U);
+  EXPECT_EQ(imported.kernels[0].grid_x, 2);
+  EXPECT_EQ(imported.kernels[0].grid_y, 0);
+  EXPECT_EQ(imported.kernels[0].grid_z, 6);
+}
+
 TEST(NsysImport, FindsPhasesRoundsLayersAndLaunches) {
   const Imported imported = import_fixture("nsys/two_rounds.sqlite");
   ASSERT_EQ(imported.recording.requests.size(), 1U);

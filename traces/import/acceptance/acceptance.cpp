@@ -93,11 +93,25 @@ Result<void> read_times(const JsonFields& fields, const nlohmann::json* metrics,
   return {};
 }
 
-/// `sums`: those of a request whose metrics have the level `summary`, without lists.
-Result<Answer> read_request(const nlohmann::json& object, const std::string& where, ResponseSums& sums) {
-  const nlohmann::json* const metrics = object_in(&object, "metrics");
-  const nlohmann::json* inner = object_in(metrics, "speculative_decoding");
-  if (inner == nullptr) inner = object_in(&object, "spec_decode_metrics");  // name in vLLM's offline outputs
+/// Whether the object is a response of vLLM that has no metrics of its drafts: vLLM reports none for a
+/// request of several sequences.
+bool is_without_metrics(const nlohmann::json& object, const JsonFields& fields) {
+  bool has_lengths = false;
+  for (const char* const name :
+       {"per_step_accepted", "accepted", "accept_lengths", "acceptance", "num_spec_steps"})
+    has_lengths = has_lengths || fields.find(name) != nullptr;
+  return !has_lengths && (object.contains("metrics") || object.contains("spec_decode_metrics"));
+}
+
+/// Adds to `sums` those of a request whose metrics have the level `summary`, without lists, and to `unsaid` a
+/// response without metrics.
+Result<Answer> read_request(const nlohmann::json& object, const std::string& where, ResponseSums& sums,
+                            std::int64_t& unsaid) {
+  DRAFTSCOPE_TRY_ASSIGN(const nlohmann::json* const metrics, object_in(&object, "metrics", where));
+  DRAFTSCOPE_TRY_ASSIGN(const nlohmann::json* inner, object_in(metrics, "speculative_decoding", where));
+  if (inner == nullptr) {  // the name in vLLM's offline outputs
+    DRAFTSCOPE_TRY_ASSIGN(inner, object_in(&object, "spec_decode_metrics", where));
+  }
   const JsonFields fields(object, where);
   Answer answer;
   DRAFTSCOPE_TRY_ASSIGN(const auto category, fields.text("category"));
@@ -105,7 +119,8 @@ Result<Answer> read_request(const nlohmann::json& object, const std::string& whe
   DRAFTSCOPE_TRY_ASSIGN(const auto text, fields.text("text"));
   answer.text = text.value_or("");
   DRAFTSCOPE_TRY_ASSIGN(auto tokens, fields.integer("new_tokens", 0, max_answer_tokens));
-  if (const nlohmann::json* const usage = object_in(&object, "usage")) {
+  DRAFTSCOPE_TRY_ASSIGN(const nlohmann::json* const usage, object_in(&object, "usage", where));
+  if (usage != nullptr) {
     const JsonFields counts(*usage, where);
     DRAFTSCOPE_TRY_ASSIGN(answer.prompt_tokens, tokens_in(counts, "prompt_tokens"));
     if (!tokens) {
@@ -113,10 +128,14 @@ Result<Answer> read_request(const nlohmann::json& object, const std::string& whe
     }
   }
   answer.new_tokens = tokens.value_or(-1);
-  const JsonFields of_rounds = inner != nullptr ? JsonFields(*inner, where) : fields;
-  DRAFTSCOPE_TRY_ASSIGN(answer.rounds, read_rounds(of_rounds));
-  if (inner != nullptr) cut_to_tokens(answer.rounds, answer.new_tokens);
-  if (answer.rounds.empty()) DRAFTSCOPE_TRY(sums.add(of_rounds, where));
+  if (inner == nullptr && is_without_metrics(object, fields)) {
+    ++unsaid;
+  } else {
+    const JsonFields of_rounds = inner != nullptr ? JsonFields(*inner, where) : fields;
+    DRAFTSCOPE_TRY_ASSIGN(answer.rounds, read_rounds(of_rounds));
+    if (inner != nullptr) cut_to_tokens(answer.rounds, answer.new_tokens);
+    if (answer.rounds.empty()) DRAFTSCOPE_TRY(sums.add(of_rounds, where));
+  }
   DRAFTSCOPE_TRY(read_times(fields, metrics, answer));
   return answer;
 }
@@ -127,10 +146,13 @@ Result<void> import_acceptance(const std::filesystem::path& file, ImportContext&
   bool is_begun = false;
   bool has_rounds = false;
   ResponseSums sums;
+  std::int64_t requests = 0;
+  std::int64_t unsaid = 0;
   DRAFTSCOPE_TRY(read_json_lines(
       file, context.progress,
       [&](const nlohmann::json& object, std::int64_t line, const std::string& where) -> Result<void> {
-        DRAFTSCOPE_TRY_ASSIGN(Answer answer, read_request(object, where, sums));
+        DRAFTSCOPE_TRY_ASSIGN(Answer answer, read_request(object, where, sums, unsaid));
+        ++requests;
         const JsonFields fields(object, where);
         DRAFTSCOPE_TRY_ASSIGN(const auto question, question_of(fields, context));
         answer.question_id = question.value_or(line);
@@ -142,6 +164,14 @@ Result<void> import_acceptance(const std::filesystem::path& file, ImportContext&
         has_rounds = has_rounds || !answer.rounds.empty();
         return context.answers.add(std::move(answer), where);
       }));
+  if (unsaid == requests && unsaid > 0)
+    return fail(
+        "{}: no request has metrics.speculative_decoding, expected those of vllm serve "
+        "--per-request-spec-decode-metrics detailed",
+        file.string());
+  if (unsaid > 0)
+    context.target.remark(fmt::format("{}: {} of {} requests say nothing of drafts and have no rounds",
+                                      file.string(), unsaid, requests));
   // What the rows of rounds give is not stated twice.
   if (!has_rounds && sums.counts["drafted_tokens"] > 0)
     context.stated_figures[name.specification] = sums.text();

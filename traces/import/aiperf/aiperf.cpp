@@ -7,21 +7,21 @@ namespace {
 
 using nlohmann::json;
 
-/// Reads {"value": 41.2, "unit": "ms"} as nanoseconds; -1 if absent.
-Result<std::int64_t> metric_ns(const json* metrics, const char* name, const std::string& where) {
-  const json* const metric = object_in(metrics, name);
-  if (metric == nullptr) return -1;
-  const auto unit = metric->find("unit");
-  if (unit == metric->end() || *unit != "ms")
-    return fail("{}: {} has the unit {}, expected ms", where, name,
-                unit == metric->end() ? "none" : unit->dump());
-  return duration_in(metric, "value", response_ms_ns, where);
+/// The value of {"value": 41.2, "unit": "ms"}; null where the metric or its value is absent.
+Result<const json*> metric_in_ms(const json* metrics, const char* name, const std::string& where) {
+  DRAFTSCOPE_TRY_ASSIGN(const json* const metric, object_in(metrics, name, where));
+  const json* const value = metric == nullptr ? nullptr : JsonFields(*metric, where).find("value");
+  if (value == nullptr) return value;
+  const json* const unit = JsonFields(*metric, where).find("unit");
+  if (unit == nullptr || *unit != "ms")
+    return fail("{}: {} has the unit {}, expected ms", where, name, unit == nullptr ? "none" : unit->dump());
+  return value;
 }
 
 Result<Response> read_aiperf(const json& object, const std::string& where, ResponseSums& sums) {
   Response response;
-  const json* const metadata = object_in(&object, "metadata");
-  const json* const metrics = object_in(&object, "metrics");
+  DRAFTSCOPE_TRY_ASSIGN(const json* const metadata, object_in(&object, "metadata", where));
+  DRAFTSCOPE_TRY_ASSIGN(const json* const metrics, object_in(&object, "metrics", where));
   if (metadata == nullptr || metrics == nullptr)
     return fail("{}: has no metadata or no metrics, expected a record of AIPerf", where);
   const JsonFields times(*metadata, where);
@@ -37,24 +37,32 @@ Result<Response> read_aiperf(const json& object, const std::string& where, Respo
   if (const auto cancelled = metadata->find("was_cancelled");
       cancelled != metadata->end() && *cancelled == true)
     response.stop = RequestStop::cancelled;
-  DRAFTSCOPE_TRY_ASSIGN(response.first_token_ns, metric_ns(metrics, "time_to_first_token", where));
+  DRAFTSCOPE_TRY_ASSIGN(const json* const first, metric_in_ms(metrics, "time_to_first_token", where));
+  if (first != nullptr) {
+    DRAFTSCOPE_TRY_ASSIGN(response.first_token_ns,
+                          json_duration_ns(*first, response_ms_ns, where, "time_to_first_token"));
+  }
   for (const auto& [name, target] : {std::pair{"output_sequence_length", &response.tokens},
-                                     {"input_sequence_length", &response.prompt_tokens}})
-    if (const json* const metric = object_in(metrics, name)) {
+                                     {"input_sequence_length", &response.prompt_tokens}}) {
+    DRAFTSCOPE_TRY_ASSIGN(const json* const metric, object_in(metrics, name, where));
+    if (metric != nullptr) {
       DRAFTSCOPE_TRY_ASSIGN(*target, tokens_in(JsonFields(*metric, where), "value"));
     }
-  if (const json* const gaps = object_in(metrics, "inter_chunk_latency");
-      gaps != nullptr && gaps->contains("value")) {
-    const json& list = (*gaps)["value"];
-    for (std::size_t i = 0;
-         list.is_array() && i < list.size() && i < static_cast<std::size_t>(max_answer_tokens); ++i) {
+  }
+  DRAFTSCOPE_TRY_ASSIGN(const json* const gaps, metric_in_ms(metrics, "inter_chunk_latency", where));
+  if (gaps != nullptr) {
+    if (!gaps->is_array() || gaps->size() > static_cast<std::size_t>(max_answer_tokens))
+      return unexpected_json(*gaps, where, "inter_chunk_latency",
+                             fmt::format("a list of at most {} times", max_answer_tokens));
+    for (std::size_t i = 0; i < gaps->size(); ++i) {
       DRAFTSCOPE_TRY_ASSIGN(
           const std::int64_t ns,
-          json_duration_ns(list[i], response_ms_ns, where, fmt::format("inter_chunk_latency[{}]", i)));
+          json_duration_ns((*gaps)[i], response_ms_ns, where, fmt::format("inter_chunk_latency[{}]", i)));
       response.gaps_ns.push_back(ns);
     }
   }
-  if (const json* const acceptance = object_in(&object, "spec_decode_acceptance")) {
+  DRAFTSCOPE_TRY_ASSIGN(const json* const acceptance, object_in(&object, "spec_decode_acceptance", where));
+  if (acceptance != nullptr) {
     const JsonFields fields(*acceptance, where);
     DRAFTSCOPE_TRY(sums.add(fields, where));
     DRAFTSCOPE_TRY_ASSIGN(response.rounds, ordered_rounds(fields, where));

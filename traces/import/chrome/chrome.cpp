@@ -284,13 +284,23 @@ class ChromeImport {
         event.integer("repeat", 0, std::numeric_limits<std::int32_t>::max()).value_or(0));
     if (event.argument("tokens") != nullptr) {
       const auto tokens = event.integer("tokens", 0, max_answer_tokens);
-      if (!tokens)
-        return fail("{}: event {}: tokens is no integer from 0 to {}", file_, event.index, max_answer_tokens);
+      if (!tokens) return wrong_count(event, "tokens", max_answer_tokens);
       frame.tokens = *tokens;
     }
     frame.stop = enumeration_named(event, "stop", 6, request_stop_name, RequestStop::length);
     frames_.add(std::move(frame));
     return {};
+  }
+
+  [[nodiscard]] tl::unexpected<Error> wrong_count(const ChromeEvent& event, std::string_view key,
+                                                  std::int64_t most) const {
+    const ChromeArgument* const found = event.argument(key);
+    const std::string said = found == nullptr ? "missing"
+                             : found->integer ? std::to_string(*found->integer)
+                             : found->number  ? fmt::format("{}", *found->number)
+                                              : quote(found->text);
+    return fail("{}: event {} (\"{}\"): {} is {}, expected an integer from 0 to {}", file_, event.index,
+                excerpt(event.name), key, said, most);
   }
 
   Result<void> take_round(const ChromeEvent& event, std::int64_t start_ns, std::int64_t end_ns) {
@@ -311,9 +321,7 @@ class ChromeImport {
     for (const Count& count : counts) {
       if (!frame.has_lengths) break;
       const auto value = event.integer(count.key, 0, max_draft_tokens + 1);
-      if (!value)
-        return fail("{}: event {} (a round): {} is no integer from 0 to {}", file_, event.index, count.key,
-                    max_draft_tokens + 1);
+      if (!value) return wrong_count(event, count.key, max_draft_tokens + 1);
       count.value = static_cast<std::int32_t>(*value);
     }
     if (frame.accepted > std::min(frame.drafted, frame.planned) || frame.emitted > frame.accepted + 1)

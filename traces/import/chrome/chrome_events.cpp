@@ -59,7 +59,10 @@ class EventReader : public nlohmann::json_sax<nlohmann::json> {
     return remarks_;
   }
 
-  bool null() override { return true; }
+  bool null() override {
+    if (in_arguments_) ++element_;
+    return true;
+  }
   bool boolean(bool value) override {
     return scalar(value ? "1" : "0", value ? 1 : 0, value ? 1.0 : 0.0, false);
   }
@@ -146,9 +149,9 @@ class EventReader : public nlohmann::json_sax<nlohmann::json> {
     if (!in_arguments_) return true;
     if (depth_ == events_depth_ + 2 && event_.arguments.size() < max_arguments) {
       event_.arguments.push_back({key_, integer, number, is_text ? std::string(text) : std::string()});
-    } else if (depth_ == events_depth_ + 3 && element_ < 3 && integer) {
+    } else if (depth_ == events_depth_ + 3) {
       const bool is_grid = key_ == "grid";
-      if (is_grid || key_ == "block")
+      if ((is_grid || key_ == "block") && element_ < 3 && integer)
         (is_grid ? event_.grid : event_.block)[element_] = static_cast<std::int32_t>(
             std::clamp<std::int64_t>(*integer, 0, std::numeric_limits<std::int32_t>::max()));
       ++element_;

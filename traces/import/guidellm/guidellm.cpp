@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Imports GuideLLM's benchmarks.json: a run a benchmark, with its requests; those of 0.2 to 0.6.
-#include <array>
-#include <cmath>
 
 #include "import/responses.h"
 #include "import/stated_sums.h"
@@ -11,17 +9,11 @@ namespace {
 
 using nlohmann::json;
 
-/// The first of the fields that is there, in nanoseconds; -1 if none is.
-Result<std::int64_t> guide_time(const json& object, std::initializer_list<const char*> names, double unit_ns,
-                                const std::string& where) {
-  for (const char* const name : names) {
-    const auto found = object.find(name);
-    if (found == object.end() || found->is_null()) continue;
-    // Seconds of the calendar are more than a duration may be.
-    const double ns = found->is_number() ? found->get<double>() * unit_ns : -1.0;
-    if (!(ns >= 0.0 && ns <= 0x1p61)) return unexpected_json(*found, where, name, "a time from 0 to 2^61 ns");
-    return std::llround(ns);
-  }
+/// The first of the times that is there, in nanoseconds; -1 if none is.
+Result<std::int64_t> guide_time(const JsonFields& fields, std::initializer_list<const char*> names) {
+  for (const char* const name : names)
+    if (const json* const found = fields.find(name))
+      return json_time_ns(*found, response_second_ns, fields.where(), name);
   return -1;
 }
 
@@ -33,16 +25,14 @@ Result<Response> guide_request(const json& object, std::optional<RequestStop> st
   const JsonFields fields(object, where);
   DRAFTSCOPE_TRY_ASSIGN(response.tokens, tokens_in(fields, "output_tokens"));
   DRAFTSCOPE_TRY_ASSIGN(response.prompt_tokens, tokens_in(fields, "prompt_tokens"));
-  DRAFTSCOPE_TRY_ASSIGN(response.start_ns,
-                        guide_time(object, {"request_start_time", "start_time"}, response_second_ns, where));
-  DRAFTSCOPE_TRY_ASSIGN(const std::int64_t end_ns,
-                        guide_time(object, {"request_end_time", "end_time"}, response_second_ns, where));
+  DRAFTSCOPE_TRY_ASSIGN(response.start_ns, guide_time(fields, {"request_start_time", "start_time"}));
+  DRAFTSCOPE_TRY_ASSIGN(const std::int64_t end_ns, guide_time(fields, {"request_end_time", "end_time"}));
   if (response.start_ns >= 0 && end_ns >= 0 && end_ns < response.start_ns)
     return fail("{}: request_end_time is {} ns, expected at least request_start_time ({} ns)", where, end_ns,
                 response.start_ns);
   if (response.start_ns >= 0 && end_ns >= 0) response.wall_ns = end_ns - response.start_ns;
   DRAFTSCOPE_TRY_ASSIGN(response.first_token_ns,
-                        guide_time(object, {"time_to_first_token_ms"}, response_ms_ns, where));
+                        duration_in(&object, "time_to_first_token_ms", response_ms_ns, where));
   DRAFTSCOPE_TRY_ASSIGN(response.text, fields.text("output"));
   return response;
 }
@@ -57,7 +47,7 @@ Result<void> add_benchmark(const json& benchmark, const RunName& name, const std
   DRAFTSCOPE_TRY(take_run(file, name, context));
   Responses responses(name, context);
   std::int64_t number = 0;
-  const json* const lists = object_in(&benchmark, "requests");
+  DRAFTSCOPE_TRY_ASSIGN(const json* const lists, object_in(&benchmark, "requests", where));
   for (const auto& [list, stop] :
        {GuideList{"successful", std::nullopt}, GuideList{"incomplete", RequestStop::cancelled},
         GuideList{"errored", RequestStop::error}}) {
@@ -87,7 +77,8 @@ Result<void> import_guidellm(const std::filesystem::path& file, ImportContext& c
         const json* const benchmarks = JsonFields(object, where).find("benchmarks");
         if (benchmarks == nullptr || !benchmarks->is_array() || benchmarks->empty())
           return fail("{}: has no benchmarks, expected a file of GuideLLM", where);
-        if (const json* const arguments = object_in(&object, "args")) {
+        DRAFTSCOPE_TRY_ASSIGN(const json* const arguments, object_in(&object, "args", where));
+        if (arguments != nullptr) {
           DRAFTSCOPE_TRY_ASSIGN(const auto model, JsonFields(*arguments, where).text("model"));
           if (context.model.empty() && model) context.model = *model;
         }

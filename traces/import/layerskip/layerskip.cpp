@@ -26,7 +26,7 @@ std::string layerskip_specification(std::optional<std::int64_t> exit_layer,
   return text;
 }
 
-Result<void> import_benchmark(const std::string& text, const std::filesystem::path& file,
+Result<void> import_benchmark(std::string_view text, const std::filesystem::path& file,
                               ImportContext& context) {
   constexpr std::array metrics{"acceptance_rate", "total_time", "time_per_token", "tokens_per_second",
                                "tokens_per_layer"};
@@ -34,7 +34,8 @@ Result<void> import_benchmark(const std::string& text, const std::filesystem::pa
   nlohmann::json all = nlohmann::json::object();
   DRAFTSCOPE_TRY(
       take_json_objects(text, name, [&](const nlohmann::json& object, std::int64_t, const std::string&) {
-        all.update(object);  // A later object's field wins.
+        for (const auto& [key, value] : object.items())  // A later object's field wins, unless it is null.
+          if (!value.is_null() || !all.contains(key)) all[key] = value;
         return Result<void>{};
       }));
   const JsonFields fields(all, name);
@@ -79,12 +80,10 @@ Result<void> import_benchmark(const std::string& text, const std::filesystem::pa
   return {};
 }
 
-Result<void> import_sweep(const std::string& text, const std::filesystem::path& file,
-                          ImportContext& context) {
+Result<void> import_sweep(std::string_view text, const std::filesystem::path& file, ImportContext& context) {
   DRAFTSCOPE_TRY_ASSIGN(const CsvTable table, CsvTable::parse(text, file.string()));
   if (!context.options.specification.empty())
-    return fail("{}: is a sweep with a run a row, so a specification for all of them can't be given",
-                file.string());
+    return fail("{}: is a sweep with a run a row, expected no specification for all of them", file.string());
   for (const char* const column : {"exit_layer", "num_speculations"})
     if (!table.has(column))
       return fail("{}: the column {} is missing, expected a sweep's CSV", file.string(), column);
@@ -112,8 +111,9 @@ Result<void> import_sweep(const std::string& text, const std::filesystem::path& 
 }
 
 Result<void> import_layerskip(const std::filesystem::path& file, ImportContext& context) {
-  DRAFTSCOPE_TRY_ASSIGN(const std::string text, read_text_file(file, max_file_bytes));
-  DRAFTSCOPE_TRY(context.progress.update(static_cast<std::int64_t>(text.size())));
+  DRAFTSCOPE_TRY_ASSIGN(const std::string whole, read_text_file(file, max_file_bytes));
+  DRAFTSCOPE_TRY(context.progress.update(static_cast<std::int64_t>(whole.size())));
+  const std::string_view text = without_byte_order_mark(whole);
   note_no_requests(context);
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   if (first != std::string::npos && text[first] == '{') return import_benchmark(text, file, context);

@@ -11,7 +11,7 @@ using nlohmann::json;
 
 Result<Response> read_llama(const json& object, const std::string& where, ResponseSums& sums) {
   Response response;
-  const json* const timings = object_in(&object, "timings");
+  DRAFTSCOPE_TRY_ASSIGN(const json* const timings, object_in(&object, "timings", where));
   if (timings == nullptr) return fail("{}: has no timings, expected an answer of llama-server", where);
   const JsonFields fields(*timings, where);
   DRAFTSCOPE_TRY(sums.add(fields, where));

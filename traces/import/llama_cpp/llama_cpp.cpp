@@ -55,6 +55,8 @@ class LlamaLog {
       if (line.time_us < now_us_)
         return fail("{}: its time is {} us, expected at least that of the line before ({} us){}", where,
                     line.time_us, now_us_, line.event == LlamaEvent::began ? cut_hint : "");
+      if (line.time_us > max_llama_us)
+        return fail("{}: its time is {} us, expected at most {} us", where, line.time_us, max_llama_us);
       now_us_ = line.time_us;
     }
     if (line.event == LlamaEvent::unknown) {

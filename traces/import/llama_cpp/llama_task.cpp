@@ -121,7 +121,16 @@ void take_own_token(const LlamaLine& line, LlamaTask& task) {
   task.own_token = token_of(line.values[0]);
   task.unsaid = line;
   task.unsaid->event = LlamaEvent::verified;
-  task.unsaid->values = {line.values[1] - 1, line.values[2]};
+  task.unsaid->values = {std::max<std::int64_t>(line.values[1], 0) - 1, line.values[2]};
+}
+
+/// Takes a sum of draft tokens of the whole task.
+Result<void> take_stated_tokens(std::int64_t tokens, std::int64_t& sum, const std::string& where) {
+  constexpr std::int64_t max_tokens = std::int64_t{1} << 40U;
+  if (tokens < 0 || tokens > max_tokens)
+    return fail("{}: its sum of draft tokens is {}, expected 0 to {}", where, tokens, max_tokens);
+  sum = tokens;
+  return {};
 }
 
 /// Reads ", mean acceptance length = 2.50, acceptance rate per position = (0.800, 0.500)", which newer builds
@@ -218,15 +227,13 @@ Result<void> take_line(const LlamaLine& line, LlamaTask& task, const std::string
       task.end_us = line.time_us;
       return {};
     case LlamaEvent::acceptance:
-      task.stated_accepted = line.values[0];
-      task.stated_drafted = line.values[1];
+      DRAFTSCOPE_TRY(take_stated_tokens(line.values[0], task.stated_accepted, where));
+      DRAFTSCOPE_TRY(take_stated_tokens(line.values[1], task.stated_drafted, where));
       return take_stated_shares(line.rest, task, where);
     case LlamaEvent::stated_drafted:
-      task.stated_drafted = line.values[0];
-      return {};
+      return take_stated_tokens(line.values[0], task.stated_drafted, where);
     case LlamaEvent::stated_accepted:
-      task.stated_accepted = line.values[0];
-      return {};
+      return take_stated_tokens(line.values[0], task.stated_accepted, where);
     default:
       return {};
   }

@@ -16,6 +16,9 @@
 
 namespace draftscope::traces {
 
+/// Maximum time on a log's clock, 71 years.
+inline constexpr std::int64_t max_llama_us = std::int64_t{1} << 51U;
+
 /// A draft token that the log shows before anyone knows how long the draft is.
 struct LlamaCandidate {
   std::int32_t token = -1;

@@ -29,8 +29,8 @@ Result<void> check_sums(const LlamaTask& task, const std::string& where) {
   }
   if (task.stated_drafted < 0 || (accepted == task.stated_accepted && drafted == task.stated_drafted))
     return {};
-  return fail("{}: task {} says that {} of {} draft tokens were accepted, but its lines give {} of {}", where,
-              task.id, task.stated_accepted, task.stated_drafted, accepted, drafted);
+  return fail("{}: task {} says that {} of {} draft tokens were accepted, expected {} of {} as in its lines",
+              where, task.id, task.stated_accepted, task.stated_drafted, accepted, drafted);
 }
 
 /// Begin of the first round: the time of the first token, which belongs to the prefill. In a log without a
@@ -127,6 +127,9 @@ Result<LlamaWritten> write_task(LlamaTask& task, bool is_cut, const LlamaPlace& 
   if (!is_cut) DRAFTSCOPE_TRY(check_sums(task, where));
   std::int64_t last_us =
       task.is_of_a_program ? place_program_in_time(task) : place_in_time(task, place.begin_us);
+  if (task.end_us > max_llama_us)
+    return fail("{}: task {} ends at {} us, expected at most {} us", where, task.id, task.end_us,
+                max_llama_us);
   if (task.is_of_a_program) add_tokens(task);
   const std::string key = fmt::format("{}/{}/{}", place.run, place.repeat, place.number);
   DRAFTSCOPE_TRY(place.rows.begin(key, start_of(task, place), where));
@@ -138,8 +141,8 @@ Result<LlamaWritten> write_task(LlamaTask& task, bool is_cut, const LlamaPlace& 
   const std::int64_t wanted =
       task.generated >= 0 ? std::max<std::int64_t>(task.generated - of_prefill, 0) : emitted;
   if (task.is_of_a_program && !task.rounds.empty() && wanted != emitted)
-    return fail("{}: says that {} tokens were decoded, but its rounds give {}", where, task.generated,
-                emitted);
+    return fail("{}: says that {} tokens were decoded, expected {}, which its rounds give", where,
+                task.generated, emitted);
   std::int64_t surplus = std::max<std::int64_t>(emitted - wanted, 0);
   for (std::size_t i = 0; i < task.rounds.size(); ++i) {
     ForeignRound& round = task.rounds[i];
@@ -152,8 +155,8 @@ Result<LlamaWritten> write_task(LlamaTask& task, bool is_cut, const LlamaPlace& 
     DRAFTSCOPE_TRY(place.rows.round(key, round, where));
   }
   if (surplus > 0)
-    return fail("{}: task {} says that {} tokens were generated, but its rounds give {}", where, task.id,
-                task.generated, emitted + of_prefill);
+    return fail("{}: task {} says that {} tokens were generated, expected {}, which its rounds give", where,
+                task.id, task.generated, emitted + of_prefill);
   const ForeignEnd end = end_of(task, is_cut, last_us, place);
   DRAFTSCOPE_TRY(place.rows.end(key, end, where));
   const bool has_rounds = !task.rounds.empty() || (!task.is_of_a_program && task.stated_drafted <= 0);

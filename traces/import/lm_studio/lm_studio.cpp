@@ -27,13 +27,13 @@ constexpr std::array stop_reasons{std::pair{"eosFound", RequestStop::eos},
 
 Result<Response> read_lm_studio(const json& object, const std::string& where, ResponseSums& sums) {
   Response response;
-  const json* const stats = object_in(&object, "stats");
+  DRAFTSCOPE_TRY_ASSIGN(const json* const stats, object_in(&object, "stats", where));
   if (stats == nullptr) return fail("{}: has no stats, expected an answer of LM Studio", where);
-  const json* const usage = object_in(&object, "usage");
+  DRAFTSCOPE_TRY_ASSIGN(const json* const usage, object_in(&object, "usage", where));
   const JsonFields of_stats(*stats, where);
   const JsonFields of_usage(usage != nullptr ? *usage : *stats, where);
   // Versions differ in which of the two has the counts of drafts.
-  const bool usage_drafts = usage != nullptr && usage->contains("total_draft_tokens_count");
+  const bool usage_drafts = usage != nullptr && of_usage.find("total_draft_tokens_count") != nullptr;
   DRAFTSCOPE_TRY(sums.add(usage_drafts ? of_usage : of_stats, where));
   DRAFTSCOPE_TRY_ASSIGN(const auto tokens, first_of(of_usage, output_names));
   DRAFTSCOPE_TRY_ASSIGN(const auto prompt, first_of(of_usage, input_names));

@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <filesystem>
 #include <limits>
 #include <map>
 #include <set>
+#include <system_error>
 
 #include "foreign/json_fields.h"
 #include "import/prometheus/scrape.h"
@@ -201,6 +203,9 @@ Result<void> import_prometheus(const std::filesystem::path& file, ImportContext&
   if (files.size() > 2)
     return fail("{}: is one of {} scrapes, expected two, before and after, or one", file.string(),
                 files.size());
+  std::error_code error;
+  if (files.size() == 2 && std::filesystem::equivalent(files.front(), files.back(), error))
+    return fail("{}: is both scrapes, expected one before and another one after", file.string());
   if (files.size() == 2 && file == files.front()) return {};  // It is read with the second one.
   DRAFTSCOPE_TRY_ASSIGN(Scrape after, read_scrape(file, context));
   if (files.size() == 2) {

@@ -78,15 +78,16 @@ class LineFields {
     }));
     return flags;
   }
-  /// Reads an object of scalars, as texts.
+  /// Reads an object of scalars, as texts, without those that are null.
   Result<Meta> object(const char* name) {
     Meta texts;
     const JsonField field = (*this)[name];
     if (field.is_null()) return texts;
     DRAFTSCOPE_TRY(field.object());
     for (const auto& [key, entry] : field.value().items())
-      texts[key] = entry.is_string() ? entry.get<std::string>()
-                                     : entry.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+      if (!entry.is_null())
+        texts[key] = entry.is_string() ? entry.get<std::string>()
+                                       : entry.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
     return texts;
   }
   template <typename Enumeration>
@@ -221,7 +222,8 @@ Result<void> read_round(const json& object, const std::string& where, ForeignWri
     std::int64_t& value;
     std::int64_t most;
   };
-  bool has_accepted = false;
+  if (fields.find("accepted") == nullptr)
+    return fail("{}: accepted is missing, expected the accepted draft tokens", where);
   for (const Number& one :
        {Number{"start_ns", round.start_ns, max_ns}, Number{"end_ns", round.end_ns, max_ns},
         Number{"planned", round.planned, max_draft_tokens},
@@ -235,9 +237,7 @@ Result<void> read_round(const json& object, const std::string& where, ForeignWri
         Number{"verify_ns", round.verify_ns, max_ns}, Number{"accept_ns", round.accept_ns, max_ns},
         Number{"optimise_ns", round.optimise_ns, max_ns}, Number{"control_ns", round.control_ns, max_ns}}) {
     DRAFTSCOPE_TRY_ASSIGN(one.value, fields.integer(one.name, 0, one.most, one.value));
-    has_accepted = has_accepted || (std::string_view(one.name) == "accepted" && object.contains("accepted"));
   }
-  if (!has_accepted) return fail("{}: accepted is missing, expected the accepted draft tokens", where);
   DRAFTSCOPE_TRY_ASSIGN(round.draft_stop, fields.named("draft_stop", draft_stop_name, DraftStop::no_draft));
   DRAFTSCOPE_TRY_ASSIGN(round.threshold, fields["threshold"].number_or({}, -1.0));
   DRAFTSCOPE_TRY_ASSIGN(auto tokens, fields.tokens("tokens"));

@@ -2,7 +2,7 @@
 // Imports results of `vllm bench serve` and of SGLang's bench_serving, which grew from one program: JSON
 // objects, each a run. Lists of requests are there with --save-detailed and
 // --output-details.
-#include <cmath>
+#include <array>
 
 #include "import/responses.h"
 #include "import/stated_sums.h"
@@ -63,11 +63,31 @@ Result<StatedSums> bench_sums(const JsonFields& fields) {
   return sums;
 }
 
-/// Reads one request from the lists, of which only `ttfts` must be there.
-Result<Response> bench_request(const json& object, std::size_t i, const std::string& where) {
+constexpr std::array request_lists{"ttfts",           "output_lens", "input_lens", "itls",
+                                   "generated_texts", "errors",      "start_times"};
+
+/// Number of requests in the lists; none where `ttfts`, which alone must be there, is absent.
+Result<std::optional<std::size_t>> bench_requests(const JsonFields& fields) {
+  const json* const firsts = fields.find("ttfts");
+  if (firsts == nullptr) return std::nullopt;
+  for (const char* const name : request_lists) {
+    const json* const list = fields.find(name);
+    if (list == nullptr) continue;
+    if (!list->is_array())
+      return unexpected_json(*list, fields.where(), name, "a list with an entry a request");
+    if (list->size() != firsts->size())
+      return fail("{}: {} has {} entries, expected as many as ttfts has ({})", fields.where(), name,
+                  list->size(), firsts->size());
+  }
+  return firsts->size();
+}
+
+/// Reads one request from the lists.
+Result<Response> bench_request(const JsonFields& fields, std::size_t i) {
+  const std::string& where = fields.where();
   const auto entry = [&](const char* name) -> const json* {
-    const auto list = object.find(name);
-    return list != object.end() && list->is_array() && i < list->size() ? &(*list)[i] : nullptr;
+    const json* const list = fields.find(name);
+    return list == nullptr || (*list)[i].is_null() ? nullptr : &(*list)[i];
   };
   Response response;
   for (const auto& [name, target] :
@@ -76,19 +96,23 @@ Result<Response> bench_request(const json& object, std::size_t i, const std::str
       DRAFTSCOPE_TRY_ASSIGN(
           *target, json_integer(*count, 0, max_answer_tokens, where, fmt::format("{}[{}]", name, i)));
     }
-  DRAFTSCOPE_TRY_ASSIGN(response.first_token_ns, json_duration_ns(*entry("ttfts"), response_second_ns, where,
-                                                                  fmt::format("ttfts[{}]", i)));
+  if (const json* const first = entry("ttfts")) {
+    DRAFTSCOPE_TRY_ASSIGN(response.first_token_ns,
+                          json_duration_ns(*first, response_second_ns, where, fmt::format("ttfts[{}]", i)));
+  }
   if (const json* const error = entry("errors");
       error != nullptr && error->is_string() && !error->get_ref<const std::string&>().empty())
     response.stop = RequestStop::error;
   if (const json* const text = entry("generated_texts"); text != nullptr && text->is_string())
     response.text = text->get<std::string>();
-  if (const json* const start = entry("start_times"); start != nullptr && !start->is_null()) {
-    DRAFTSCOPE_TRY_ASSIGN(response.start_ns, json_duration_ns(*start, response_second_ns, where,
-                                                              fmt::format("start_times[{}]", i)));
+  if (const json* const start = entry("start_times")) {
+    DRAFTSCOPE_TRY_ASSIGN(response.start_ns,
+                          json_time_ns(*start, response_second_ns, where, fmt::format("start_times[{}]", i)));
   }
   const json* const gaps = entry("itls");
-  if (gaps == nullptr || !gaps->is_array()) return response;
+  if (gaps == nullptr || response.first_token_ns < 0) return response;
+  if (!gaps->is_array())
+    return unexpected_json(*gaps, where, fmt::format("itls[{}]", i), "a list of seconds");
   response.wall_ns = response.first_token_ns;
   for (const json& gap : *gaps) {
     DRAFTSCOPE_TRY_ASSIGN(const std::int64_t ns,
@@ -107,17 +131,16 @@ Result<void> add_bench_run(const json& object, const RunName& name, const std::f
   DRAFTSCOPE_TRY_ASSIGN(const StatedSums sums, bench_sums(fields));
   DRAFTSCOPE_TRY_ASSIGN(const auto model, fields.text("model_id"));
   if (context.model.empty() && model) context.model = *model;
-  const json* const firsts = fields.find("ttfts");
-  if (firsts == nullptr) return state_run(file, name, sums, context);
-  if (!firsts->is_array()) return unexpected_json(*firsts, where, "ttfts", "a list of seconds");
+  DRAFTSCOPE_TRY_ASSIGN(const auto requests, bench_requests(fields));
+  if (!requests) return state_run(file, name, sums, context);
   DRAFTSCOPE_TRY(take_run(file, name, context));
   Responses responses(name, context);
-  for (std::size_t i = 0; i < firsts->size(); ++i) {
-    DRAFTSCOPE_TRY_ASSIGN(Response response, bench_request(object, i, where));
+  for (std::size_t i = 0; i < *requests; ++i) {
+    DRAFTSCOPE_TRY_ASSIGN(Response response, bench_request(fields, i));
     DRAFTSCOPE_TRY(responses.add(response, static_cast<std::int64_t>(i) + 1, where));
   }
   responses.finish();
-  if (firsts->empty()) note_no_requests(context);
+  if (*requests == 0) note_no_requests(context);
   DRAFTSCOPE_TRY_ASSIGN(const json stated, stated_figures_of(sums, where));
   context.stated_figures[name.specification] = stated.dump(-1, ' ', false, json::error_handler_t::replace);
   return {};

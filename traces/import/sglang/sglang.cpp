@@ -9,18 +9,18 @@ using nlohmann::json;
 
 Result<Response> read_sglang(const json& object, const std::string& where, ResponseSums& sums) {
   Response response;
-  const json* const meta = object_in(&object, "meta_info");
-  const json* const extension = object_in(&object, "sglext");
+  DRAFTSCOPE_TRY_ASSIGN(const json* const meta, object_in(&object, "meta_info", where));
+  DRAFTSCOPE_TRY_ASSIGN(const json* const extension, object_in(&object, "sglext", where));
   const json* const said = meta != nullptr ? meta : extension;
   if (said == nullptr)
     return fail("{}: has neither meta_info nor sglext, expected an answer of SGLang", where);
   const JsonFields fields(*said, where);
   DRAFTSCOPE_TRY(sums.add(fields, where));
-  const json* const stats = object_in(said, "speculative_decoding_stats");
+  DRAFTSCOPE_TRY_ASSIGN(const json* const stats, object_in(said, "speculative_decoding_stats", where));
   if (stats != nullptr) {
     DRAFTSCOPE_TRY_ASSIGN(response.rounds, ordered_rounds(JsonFields(*stats, where), where));
   }
-  const json* const usage = object_in(&object, "usage");
+  DRAFTSCOPE_TRY_ASSIGN(const json* const usage, object_in(&object, "usage", where));
   const JsonFields counts = usage != nullptr ? JsonFields(*usage, where) : fields;
   DRAFTSCOPE_TRY_ASSIGN(response.tokens, tokens_in(counts, "completion_tokens"));
   DRAFTSCOPE_TRY_ASSIGN(response.prompt_tokens, tokens_in(counts, "prompt_tokens"));

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Imports Spec-Bench's answer files (evaluation/eval.py): one question per line, with its repeats as
 // `choices`.
+#include <draftscope/base/quote.h>
+
+#include <cstdint>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <utility>
 
 #include "foreign/json_fields.h"
@@ -15,12 +19,17 @@ Result<void> import_spec_bench(const std::filesystem::path& file, ImportContext&
   const RunName name = run_name(file, context);
   DRAFTSCOPE_TRY(take_run(file, name, context));
   bool is_begun = false;
+  std::set<std::int64_t> questions;
   return read_json_lines(
       file, context.progress,
       [&](const nlohmann::json& object, std::int64_t /*line*/, const std::string& where) -> Result<void> {
         const JsonFields fields(object, where);
         DRAFTSCOPE_TRY_ASSIGN(const auto question, question_of(fields, context));
         if (!question) return fail("{}: question_id is missing, expected an integer or a text", where);
+        // Spec-Bench appends the answers of a second try to the file of the first.
+        if (!questions.insert(*question).second)
+          return fail("{}: question_id {} is there twice, expected each question once", where,
+                      excerpt(fields.find("question_id")->dump()));
         DRAFTSCOPE_TRY_ASSIGN(const auto category, fields.text("category"));
         DRAFTSCOPE_TRY_ASSIGN(const auto model_id, fields.text("model_id"));
         if (!std::exchange(is_begun, true)) {

@@ -2,6 +2,9 @@
 // Imports TensorRT-LLM's iteration statistics, one per line. An entry with one request in generation is a
 // round, with the draft's time; entries with several requests give only sums. A request begins where a
 // context is computed, and at a gap of the iterations.
+//
+// With attention data parallelism an iteration has a row a rank (adp_iter_stats.py). The scheduled requests
+// are the rank's own; times and drafts are those of rank 0 in every row. So only the rows of rank 0 are read.
 #include <algorithm>
 #include <utility>
 
@@ -18,8 +21,14 @@ class Iterations {
       : context_(context), responses_(file, context) {}
 
   Result<void> take(const json& object, const std::string& where) {
+    DRAFTSCOPE_TRY_ASSIGN(const auto rank,
+                          JsonFields(object, where).integer("attentionDpRank", 0, max_response_count));
+    if (rank.value_or(0) > 0) {
+      ++responses_.sums().counts["rows_of_other_ranks"];
+      return {};
+    }
     DRAFTSCOPE_TRY_ASSIGN(const bool is_gap, follow(JsonFields(object, where), where));
-    const json* const batch = object_in(&object, "inflightBatchingStats");
+    DRAFTSCOPE_TRY_ASSIGN(const json* const batch, object_in(&object, "inflightBatchingStats", where));
     if (batch == nullptr) return fail("{}: inflightBatchingStats is missing, expected an object", where);
     const JsonFields counts(*batch, where);
     DRAFTSCOPE_TRY_ASSIGN(const auto contexts, counts.integer("numContextRequests", 0, max_response_count));
@@ -42,8 +51,16 @@ class Iterations {
     return completed.value_or(0) > 0 ? end_request(where) : Result<void>();
   }
 
-  Result<void> finish(const std::string& where) {
+  Result<void> finish(const std::string& file, const std::string& where) {
+    if (last_iteration_ < 0)
+      return fail(
+          "{}: found no row with attentionDpRank 0, expected one: its drafts and times are in all rows",
+          file);
     DRAFTSCOPE_TRY(end_request(where));
+    if (const auto& counts = responses_.sums().counts; counts.contains("rows_of_other_ranks"))
+      context_.target.remark(
+          fmt::format("{}: passed over {} rows of other ranks, whose drafts and times are those of rank 0",
+                      file, counts.at("rows_of_other_ranks")));
     responses_.finish();
     return {};
   }
@@ -76,7 +93,8 @@ class Iterations {
     round.drafted = 0;
     DRAFTSCOPE_TRY_ASSIGN(round.end_ns, duration_in(&object, "iterLatencyMS", response_ms_ns, where));
     if (round.end_ns < 0) return fail("{}: iterLatencyMS is missing, expected milliseconds", where);
-    if (const json* const draft = object_in(&object, "specDecodingStats")) {
+    DRAFTSCOPE_TRY_ASSIGN(const json* const draft, object_in(&object, "specDecodingStats", where));
+    if (draft != nullptr) {
       const JsonFields drafts(*draft, where);
       DRAFTSCOPE_TRY_ASSIGN(const auto drafted, drafts.integer("numDraftTokens", 0, max_draft_tokens));
       DRAFTSCOPE_TRY_ASSIGN(const auto accepted, drafts.integer("numAcceptedTokens", 0, max_draft_tokens));
@@ -134,7 +152,7 @@ Result<void> import_trtllm(const std::filesystem::path& file, ImportContext& con
         return iterations.take(object, where);
       },
       context.options.partial));
-  return iterations.finish(last_where);
+  return iterations.finish(file.string(), last_where);
 }
 
 int trtllm_sureness(const FileHead& head) {

@@ -58,7 +58,9 @@ Result<Response> read_recorded(const json& object, std::int64_t draft_length, co
   DRAFTSCOPE_TRY_ASSIGN(response.prompt_tokens, tokens_in(fields, "prompt_tokens"));
   if (response.tokens < 0 || !object.contains("ttft_ms"))
     return fail("{}: has no output_tokens or no ttft_ms, expected a request of vllm-vcr", where);
-  DRAFTSCOPE_TRY_ASSIGN(response.start_ns, duration_in(&object, "arrival_ms", response_ms_ns, where));
+  if (const json* const arrival = fields.find("arrival_ms")) {
+    DRAFTSCOPE_TRY_ASSIGN(response.start_ns, json_time_ns(*arrival, response_ms_ns, where, "arrival_ms"));
+  }
   DRAFTSCOPE_TRY_ASSIGN(response.first_token_ns, duration_in(&object, "ttft_ms", response_ms_ns, where));
   DRAFTSCOPE_TRY(read_steps(fields, draft_length, response));
   DRAFTSCOPE_TRY(read_end(fields, response));
@@ -72,7 +74,7 @@ Result<Response> read_recorded(const json& object, std::int64_t draft_length, co
     return fail("{}: output_token_ids has {} entries, expected output_tokens ({})", where, ids->size(),
                 response.tokens);
   if (ids) response.token_ids.emplace(ids->begin(), ids->end());
-  const json* const summary = object_in(&object, "itl_summary");
+  DRAFTSCOPE_TRY_ASSIGN(const json* const summary, object_in(&object, "itl_summary", where));
   if (response.first_token_ns < 0 || (response.rounds.empty() && summary == nullptr && response.tokens > 1))
     return response;
   response.wall_ns = response.first_token_ns;
@@ -95,7 +97,8 @@ Result<void> import_vllm_vcr(const std::filesystem::path& file, ImportContext& c
   DRAFTSCOPE_TRY(read_json_lines(
       file, context.progress,
       [&](const json& object, std::int64_t /*line*/, const std::string& where) -> Result<void> {
-        if (const json* const meta = object_in(&object, "meta"); meta != nullptr && requests == 0) {
+        DRAFTSCOPE_TRY_ASSIGN(const json* const meta, object_in(&object, "meta", where));
+        if (meta != nullptr && requests == 0) {
           DRAFTSCOPE_TRY_ASSIGN(const auto model, JsonFields(*meta, where).text("model"));
           if (context.model.empty() && model) context.model = *model;
           return {};
