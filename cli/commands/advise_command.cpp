@@ -85,7 +85,7 @@ Result<int> advise(const AdviseOptions& options) {
                           ? print_out(advise_json(*advices))
                           : print_out(advise_text(*advices, options.asked.quiet, glyphs_for_stdout()));
   if (printed != 0) return printed;
-  if (options.asked.quiet && !options.asked.json) print_refusals(advices->refusals);
+  print_refusals(options.asked, advices->refusals);
   if (options.output) DRAFTSCOPE_TRY(write_advice(options, *options.output, *advices));
   return advices->refusals.empty() ? 0 : exit_failure;
 }
@@ -125,9 +125,9 @@ void add_advise_command(CLI::App& app, Outcome& outcome, const std::string& comm
   add_machine_options(*command, asked);
   add_unset_number(*command, "--longer-context", asked.longer_context,
                    "As if every prompt had so many tokens more before it", {.min = 0});
-  add_optional_output(*command, "-o,--output", options->output,
-                      "Policy file to write, for --strategy tuned:policy=FILE");
-  command->add_flag("--overwrite", options->overwrite, "Replace the policy file");
+  CLI::Option* output = add_optional_output(*command, "-o,--output", options->output,
+                                            "Policy file to write, for --strategy tuned:policy=FILE");
+  command->add_flag("--overwrite", options->overwrite, "Replace the policy file")->needs(output);
   add_draw_options(*command, asked.draws);
   command->add_flag("--json", asked.json, "Print JSON");
   command->add_flag("-q,--quiet", asked.quiet, "No progress, no notes");

@@ -24,6 +24,7 @@
 #include "options/machine_options.h"
 #include "options/numbers.h"
 #include "options/output_options.h"
+#include "options/unread_options.h"
 #include "report/answers/prediction_file.h"
 #include "report/answers/simulate_text.h"
 #include "report/answers/simulate_waterfall.h"
@@ -153,7 +154,7 @@ std::vector<AnswerPart> SweepQuestions::ask_parts(const simulator::StrategyRound
   }
   for (const simulator::RoundsPart& part : *of_rounds) {
     // A text that ended with the prefill's token has no rounds, and so no speedup.
-    auto answer = simulator::ask(what_if_.costs().model, part.rounds, machine, options_.draws);
+    auto answer = simulator::ask(what_if_.costs().model, part, machine, options_.draws);
     if (answer) parts.push_back({part.name, *std::move(answer)});
   }
   return parts;
@@ -227,9 +228,9 @@ Result<int> simulate_waterfalls(const SimulateOptions& options, const simulator:
   if (!found) return fail("{}: {}", options.file, found.error().message);
   const int printed = print_out(options.json ? waterfall_json(*found)
                                              : waterfall_text(*found, options.quiet, glyphs_for_stdout()));
-  if (options.quiet && !options.json) print_refusals(found->refusals);
-  const int exit_code = found->refusals.empty() ? 0 : exit_failure;
-  return printed != 0 ? printed : exit_code;
+  if (printed != 0) return printed;
+  print_refusals(options, found->refusals);
+  return found->refusals.empty() ? 0 : exit_failure;
 }
 
 /// Prints the ladders in place of the answers' own documents; on a terminal, below the answers.
@@ -301,7 +302,7 @@ Result<int> answer(const SimulateOptions& options) {
   const int exit_code = answers_all(options, simulation) ? 0 : exit_failure;
   const int printed = print_answers(options, simulation, questions.ladders);
   if (printed != 0) return printed;
-  if (exit_code != 0 && !options.json && (options.quiet || options.csv)) print_refusals(simulation.refusals);
+  print_refusals(options, simulation.refusals);
   DRAFTSCOPE_TRY(write_files(options, what_if, questions));
   return exit_code;
 }
@@ -378,12 +379,18 @@ void add_simulate_command(CLI::App& app, Outcome& outcome, const std::string& co
           ->excludes(write)
           ->excludes(output)
           ->excludes("--prompts");
+  // A speedup of --waterfall or of a ladder's document is no answer with draws, a price and a power.
+  const std::vector<std::string> of_answers{"--seed", "--draws", "--budget", "--price", "--power"};
+  for (const std::string& name : of_answers) waterfall->excludes(name);
+  waterfall->excludes("--target-exits");
   CLI::Option* json = command->add_flag("--json", options->json, "Print JSON");
   command->add_flag("--csv", options->csv, "Print CSV, one line an answer")
       ->excludes(json)
       ->excludes(ladder)
       ->excludes(waterfall);
   command->add_flag("-q,--quiet", options->quiet, "No progress, no notes");
+  unread_with(*command, "--ladder --json", of_answers, "it without --json");
+  read_only_with(*command, {"--write", "--output"}, {"--overwrite"});
   command->callback([options, command, &outcome] { finish(outcome, simulate(*options, *command)); });
 }
 

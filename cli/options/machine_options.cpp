@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "options/numbers.h"
+#include "options/unread_options.h"
 
 namespace draftscope::cli {
 
@@ -193,6 +194,9 @@ void add_machine_options(CLI::App& command, SimulateOptions& options) {
       "--sweep", options.sweeps,
       "KEY=V1,V2,… or KEY=FIRST..LAST of any parameter of --strategy, or of gpu, model, weights, regime, "
       "host, batch, tensor-parallel; several make a grid");
+  for (const std::string_view key : machine_keys)
+    unread_with(command, fmt::format("--sweep {}=", key), {fmt::format("--{}", key)});
+  unread_with(command, "--sweep gpu=", {"--gpu-spec"});
 }
 
 Result<std::vector<std::string>> swept_strategies(const SimulateOptions& options) {
@@ -231,9 +235,13 @@ Result<std::vector<Machine>> swept_machines(const SimulateOptions& options, cons
     all.push_back({base, std::make_shared<const CalibratedMachine>(std::move(calibration))});
   }
   if (all.empty()) all.push_back({base, nullptr});
+  std::vector<std::string> swept_keys;
   for (const std::string& sweep : options.sweeps) {
     DRAFTSCOPE_TRY_ASSIGN(const Axis axis, parse_axis(sweep));
     if (!is_machine_key(axis.key)) continue;
+    if (std::find(swept_keys.begin(), swept_keys.end(), axis.key) != swept_keys.end())
+      return fail("--sweep {}: found another --sweep of {}, expected one", sweep, axis.key);
+    swept_keys.push_back(axis.key);
     if (axis.key == "gpu" && !options.calibrations.empty())
       return fail("--sweep {}: found --calibration, which is of one machine, expected one of them", sweep);
     std::vector<AskedMachine> more;

@@ -194,16 +194,17 @@ void add_costs(Measured& list) {
                                                             : FigureValue(of.cost.target_step_ns);
         }},
        {"target_step_source", "target step is", "",
-        "`baseline_rounds`: mean duration of a vanilla round on the same prompts; `verification`: this run's "
-        "own "
-        "mean verification, without a baseline; `unknown`",
+        "`baseline_rounds`: a vanilla round on the same prompts, its part of the time between rounds "
+        "included; "
+        "`verification`: this run's own mean verification, without a baseline; `unknown`",
         Format::text, [](const Figures& of) { return std::string(target_step_name(of.cost.target_step)); }},
        {"draft_cost", "c", "", "Draft-cost coefficient: a draft step / a target step", Format::ratio,
         [](const Figures& of) { return figure_value(of.cost.c); }},
-       {"verify_cost", "v", "", "A verification / a target step", Format::ratio,
+       {"verify_cost", "v", "", "A verification / a target step, a mean over all rounds", Format::ratio,
         [](const Figures& of) { return figure_value(of.cost.v); }},
-       {"overhead", "o", "", "Accepting, optimising and control of one round / a target step", Format::ratio,
-        [](const Figures& of) { return figure_value(of.cost.o); }},
+       {"overhead", "o", "",
+        "The rest of a round / a target step: accepting, optimising, control, time between rounds",
+        Format::ratio, [](const Figures& of) { return figure_value(of.cost.o); }},
        {"closed_form_speedup", "M/(gc+v+o)", "",
         "The speedup that the costs imply, g = draft steps per round; to compare with the measured decode "
         "speedup; absent without a baseline",

@@ -25,30 +25,29 @@ double ratio(double numerator, double denominator) {
   return denominator > 0.0 ? numerator / denominator : 0.0;
 }
 
-/// c, v and o as means over the rounds, in units of the mean vanilla step of the same texts. A recorded run's
-/// own c and v are the measured ones where the question is about its drafts on the recorded machine
-/// (`is_as_measured`).
+/// c, v and o as means over the rounds, in units of the mean vanilla step of the same texts, so that the
+/// speedup is M / (γ̄·c + v + o). A recorded run's own ones are the measured ones where the question is about
+/// its drafts on the recorded machine (`is_as_measured`).
 void fill_costs(Answer& answer, const StrategyRounds& rounds, const Prices& prices, bool is_as_measured) {
   const RoundStatistics sum = sum_of(rounds.setting.min_drafted);
-  const PartTimes parts = part_times(sum, rounds.auxiliary_passes, prices);
+  const PartTimes priced = part_times(sum, rounds.auxiliary_passes, prices);
+  const PartTimes parts = own_ratios(priced, rounds, is_as_measured ? rounds.own_ratio : 1.0).of(priced);
   const PassCount vanilla = sum_of(rounds.vanilla);
   const double vanilla_ns = vanilla_time_ns(vanilla, prices);
-  const double time = time_ns(sum, prices);
+  const double time = parts.all_ns();
   const auto all_rounds = static_cast<double>(sum.rounds);
   answer.tokens = static_cast<double>(sum.tokens);
-  answer.mean_accepted_length = ratio(answer.tokens, all_rounds);
+  answer.mean_accepted_length = ratio(static_cast<double>(vanilla.passes), all_rounds);
+  answer.tokens_per_round = ratio(answer.tokens, all_rounds);
   answer.acceptance_rate = ratio(static_cast<double>(sum.accepted), static_cast<double>(sum.drafted));
   answer.steps_per_round = ratio(static_cast<double>(parts.steps), all_rounds);
   answer.target_step_ns = ratio(vanilla_ns, static_cast<double>(vanilla.passes));
+  const double unit_ns = answer.target_step_ns * all_rounds;
+  const double without_step_ns = parts.steps > 0 ? 0.0 : parts.draft_ns;
   answer.c = ratio(ratio(parts.draft_ns, static_cast<double>(parts.steps)), answer.target_step_ns);
-  answer.v = ratio(ratio(parts.verify_ns, static_cast<double>(parts.verifications)), answer.target_step_ns);
-  if (is_as_measured) {
-    answer.c *= rounds.own_draft_ratio;
-    answer.v *= rounds.own_verify_ratio;
-  }
-  answer.auxiliary = ratio(ratio(parts.auxiliary_ns, all_rounds), answer.target_step_ns);
-  answer.o =
-      (parts.verifications > 0 ? ratio(prices.round_ns, answer.target_step_ns) : 0.0) + answer.auxiliary;
+  answer.v = ratio(parts.verify_ns, unit_ns);
+  answer.auxiliary = ratio(parts.auxiliary_ns, unit_ns);
+  answer.o = ratio(parts.rest_ns + without_step_ns, unit_ns) + answer.auxiliary;
   answer.vanilla_tokens_per_second = 1e9 * ratio(answer.tokens, vanilla_ns);
   answer.tokens_per_second = 1e9 * ratio(answer.tokens, time);
   answer.speedup_without_auxiliary = ratio(vanilla_ns, time - parts.auxiliary_ns);
@@ -63,10 +62,8 @@ std::vector<std::int32_t> drafts_that_count(const SettingRounds& setting) {
   return {exits.begin(), exits.end()};
 }
 
-/// Multiplies the strategy's time by `ratio`; vanilla decoding stays unchanged.
+/// Multiplies the strategy's predicted times by `ratio`; vanilla decoding stays unchanged.
 void slow_down(Answer& answer, double ratio) {
-  answer.tokens_per_second /= ratio;
-  answer.speedup_without_auxiliary /= ratio;
   for (PredictedRatio* const predicted : {&answer.speedup, &answer.rate}) {
     slow_down(predicted->min_drafted, ratio);
     if (predicted->max_drafted) slow_down(*predicted->max_drafted, ratio);

@@ -2,6 +2,7 @@
 #include <draftscope/simulator/answers/answer.h>
 
 #include <algorithm>
+#include <optional>
 
 namespace draftscope::simulator {
 
@@ -52,14 +53,15 @@ Result<PassParts> pass_parts(const CostModel& trained, const StrategyRounds& rou
 Result<Ladder> answer_ladder(const CostModel& trained, const StrategyRounds& rounds, const Machine& machine) {
   DRAFTSCOPE_TRY_ASSIGN(const Prices prices, answer_prices(trained, rounds, machine));
   DRAFTSCOPE_TRY_ASSIGN(const PassParts parts, pass_parts(trained, rounds, machine));
-  DRAFTSCOPE_TRY_ASSIGN(const double own_ratio, own_time_ratio(trained, rounds, machine));
+  DRAFTSCOPE_TRY_ASSIGN(const bool has_own, has_own_time(trained, rounds, machine));
   const RoundStatistics statistics = sum_of(rounds.setting.min_drafted);
-  return correction_ladder({.statistics = statistics,
-                            .vanilla = sum_of(rounds.vanilla),
-                            .prices = prices,
-                            .parts = parts,
-                            .layers = without_zeros(layer_counts(rounds, machine.scenario.shape)),
-                            .own_ratio = own_ratio});
+  return correction_ladder(
+      {.statistics = statistics,
+       .vanilla = sum_of(rounds.vanilla),
+       .prices = prices,
+       .parts = parts,
+       .layers = without_zeros(layer_counts(rounds, machine.scenario.shape)),
+       .own_ratio = rounds.is_measured && has_own ? std::optional(rounds.own_ratio) : std::nullopt});
 }
 
 }  // namespace draftscope::simulator

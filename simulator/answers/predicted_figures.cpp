@@ -105,7 +105,8 @@ std::vector<FigureOf<Answer>> make_answers() {
   using Of = Answer;
   return {
       row<Of>("output_tokens", [](const Of& of) { return of.tokens; }),
-      row<Of>("tokens_per_round", [](const Of& of) { return of.mean_accepted_length; }),
+      row<Of>("mean_accepted_length", [](const Of& of) { return of.mean_accepted_length; }),
+      row<Of>("tokens_per_round", [](const Of& of) { return of.tokens_per_round; }),
       row<Of>("acceptance_rate", [](const Of& of) { return of.acceptance_rate; }),
       row<Of>("draft_steps_per_round", [](const Of& of) { return of.steps_per_round; }),
       row<Of>("target_step_ns", [](const Of& of) { return of.target_step_ns; }),
@@ -176,13 +177,13 @@ std::vector<FigureOf<MeasuredDecoding>> make_measured_decoding() {
       row<Of>("target_step_ns", [](const Of& of) { return of.vanilla_step_ns; }),
       row<Of>("draft_step_ns", [](const Of& of) { return of.draft_step_ns; }),
       row<Of>("verify_ns", [](const Of& of) { return of.verify_ns; }),
-      row<Of>("tokens_per_round", [](const Of& of) { return of.mean_accepted_length; }),
+      row<Of>("tokens_per_round", [](const Of& of) { return of.tokens_per_round; }),
       row<Of>("decode_tokens_per_second", [](const Of& of) { return of.tokens_per_second; }),
       row<Of>("vanilla_decode_tokens_per_second", [](const Of& of) { return of.vanilla_tokens_per_second; }),
   };
 }
 
-constexpr std::array<std::string_view, 11> answer_keys{"tokens_per_round",
+constexpr std::array<std::string_view, 11> answer_keys{"mean_accepted_length",
                                                        "acceptance_rate",
                                                        "draft_cost",
                                                        "verify_cost",

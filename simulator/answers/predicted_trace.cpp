@@ -215,36 +215,19 @@ struct KnownRun {
 
 /// Prices of a request's rounds, over which its auxiliary passes are spread.
 RoundPrices request_prices(const KnownRun& known, std::size_t request) {
-  const RoundStatistics& statistics = known.run->rounds.setting.min_drafted[request];
-  RoundPrices prices = known.prices;
-  if (statistics.rounds > 0)
-    prices.optimise_ns =
-        auxiliary_time_ns(statistics, prices.prices) / static_cast<double>(statistics.rounds);
-  return prices;
-}
-
-/// Gives draft steps and verifications the ratios by which the answer scales c and v. The rest takes what is
-/// left of the run's own time, or all parts share its ratio where nothing is left.
-void put_own_ratios(double own_ratio, KnownRun& known) {
-  RoundTimes sum;
-  for (std::size_t i = 0; i < known.requests.size(); ++i) {
-    const RoundPrices prices = request_prices(known, i);
-    for (const KnownRound& round : known.requests[i].rounds) {
-      if (round.draft == 0) continue;
-      const RoundTimes times = round_times(round, prices);
-      sum.draft_ns += times.draft_ns;
-      sum.verify_ns += times.verify_ns;
-      sum.control_ns += times.control_ns + times.accept_ns + times.optimise_ns;
-    }
-  }
   const StrategyRounds& rounds = known.run->rounds;
-  const double rest_ns = own_ratio * (sum.draft_ns + sum.verify_ns + sum.control_ns) -
-                         rounds.own_draft_ratio * sum.draft_ns - rounds.own_verify_ratio * sum.verify_ns;
-  const bool is_split = own_ratio == rounds.own_ratio && rest_ns > 0.0 && sum.control_ns > 0.0;
-  known.prices.own_ratio = own_ratio;
-  known.prices.draft_ratio = is_split ? rounds.own_draft_ratio : own_ratio;
-  known.prices.verify_ratio = is_split ? rounds.own_verify_ratio : own_ratio;
-  known.prices.rest_ratio = is_split ? rest_ns / sum.control_ns : own_ratio;
+  const RoundStatistics& statistics = rounds.setting.min_drafted[request];
+  RoundPrices prices = known.prices;
+  if (statistics.rounds == 0) return prices;
+  const double auxiliary_ns = part_times(statistics, rounds.auxiliary_passes, prices.prices).auxiliary_ns;
+  const double beside_ns = prices.own.draft * (auxiliary_time_ns(statistics, prices.prices) - auxiliary_ns);
+  prices.optimise_ns = prices.own.rest * auxiliary_ns / static_cast<double>(statistics.rounds);
+  const auto drafting = static_cast<double>(statistics.rounds - statistics.target_steps.passes);
+  if (drafting > 0.0)
+    prices.beside_ns = beside_ns / drafting;
+  else
+    prices.optimise_ns += beside_ns / static_cast<double>(statistics.rounds);
+  return prices;
 }
 
 /// Prepares a run; `accept_share` is the recording's.
@@ -266,7 +249,9 @@ Result<KnownRun> known_run(const WhatIf& what_if, const PredictedRun& run, const
   known.prices.accept_share = accept_share;
   known.prices.longer_context = run.rounds.longer_context;
   DRAFTSCOPE_TRY_ASSIGN(const double own_ratio, own_time_ratio(what_if.costs().model, run.rounds, machine));
-  put_own_ratios(own_ratio, known);
+  known.prices.own = own_ratios(
+      part_times(sum_of(run.rounds.setting.min_drafted), run.rounds.auxiliary_passes, known.prices.prices),
+      run.rounds, own_ratio);
   return known;
 }
 
@@ -280,8 +265,7 @@ void write_vanilla(const std::vector<KnownRun>& runs, PredictionWriter& writer) 
       const KnownRequest vanilla = vanilla_request(run.requests[i], run.run->rounds.vanilla[i],
                                                    run.run->rounds.setting.min_drafted[i].tokens);
       RoundPrices prices = run.prices;
-      prices.own_ratio = 1.0;  // The ratio is the strategy's, not that of vanilla decoding.
-      prices.optimise_ns = 0.0;
+      prices.own = {};  // The ratios are the strategy's, not those of vanilla decoding.
       writer.add(vanilla, prices, std::vector<traces::LayerSet>(vanilla.rounds.size()));
     }
 }

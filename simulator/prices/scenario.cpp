@@ -101,7 +101,9 @@ std::string scenario_name(const Scenario& scenario, const Scenario& recorded, st
   return fmt::format("{}", fmt::join(parts, " "));
 }
 
-Result<DraftCostInput> parse_draft_cost(std::string_view text, std::int32_t vocabulary) {
+namespace {
+
+Result<DraftCostInput> parse_draft_cost_kind(std::string_view text, std::int32_t vocabulary) {
   if (text == "free") return DraftCostInput{.kind = DraftCostInput::Kind::free};
   if (text == "one-layer")
     return DraftCostInput{.kind = DraftCostInput::Kind::one_layer, .vocabulary = vocabulary};
@@ -113,6 +115,16 @@ Result<DraftCostInput> parse_draft_cost(std::string_view text, std::int32_t voca
   if (!share || !(*share >= 0.0))
     return fail("found {}, expected a share of a vanilla step, mtp, free or one-layer", quote(text));
   return DraftCostInput{.kind = DraftCostInput::Kind::share, .share = *share};
+}
+
+}  // namespace
+
+Result<DraftCostInput> parse_draft_cost(std::string_view text, std::int32_t vocabulary) {
+  DRAFTSCOPE_TRY_ASSIGN(const DraftCostInput cost, parse_draft_cost_kind(text, vocabulary));
+  if (vocabulary != 0 && !cost.is_priced())
+    return fail("found {} with a head of {} rows, expected that only with mtp or one-layer", quote(text),
+                vocabulary);
+  return cost;
 }
 
 Result<void> check_scenario(const Scenario& scenario) {

@@ -2,11 +2,16 @@
 #include <draftscope/simulator/prices/tpt_ladder.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstddef>
 
 namespace draftscope::simulator {
 
 namespace {
+
+constexpr auto modelled_rungs = static_cast<std::size_t>(Rung::measured);
+constexpr std::size_t rung_count = modelled_rungs + 1;
 
 double layers_of(const LayerCounts& layers, std::int32_t exit) {
   if (layers.drafts.empty()) return exit;
@@ -102,8 +107,8 @@ Result<double> time_true_speedup(const RoundStatistics& statistics, double vanil
 }
 
 std::string_view rung_name(Rung rung) {
-  constexpr std::array<std::string_view, rung_count> names{"layer count", "layer time", "head",    "choice",
-                                                           "width",       "context",    "overhead"};
+  constexpr std::array<std::string_view, rung_count> names{
+      "layer count", "layer time", "head", "choice", "width", "context", "overhead", "measured"};
   return names[static_cast<std::size_t>(rung)];
 }
 
@@ -114,22 +119,24 @@ std::string_view rung_meaning(Rung rung) {
                                                               "and chooses a token",
                                                               "verification is wider than a step",
                                                               "passes read the context",
-                                                              "rounds take time beside their passes"};
+                                                              "rounds do more than draft and verify",
+                                                              "as measured, with what prices miss"};
   return meanings[static_cast<std::size_t>(rung)];
 }
 
 Result<Ladder> correction_ladder(const LadderInput& input) {
   DRAFTSCOPE_TRY(check(input));
   Ladder ladder;
-  for (std::size_t i = 0; i < ladder.size(); ++i) {
+  for (std::size_t i = 0; i < modelled_rungs; ++i) {
     const auto rung = static_cast<Rung>(i);
     const Prices prices = prices_at(rung, input);
     DRAFTSCOPE_TRY_ASSIGN(
         const double speedup,
         time_true_speedup(input.statistics, vanilla_time_ns(input.vanilla, prices), prices));
-    ladder[i] = {.rung = rung, .speedup = speedup};
+    ladder.push_back({.rung = rung, .speedup = speedup});
   }
-  ladder.back().speedup /= input.own_ratio;
+  if (input.own_ratio)
+    ladder.push_back({.rung = Rung::measured, .speedup = ladder.back().speedup / *input.own_ratio});
   add_shares(ladder);
   return ladder;
 }

@@ -5,8 +5,14 @@
 #include <draftscope/speculation/catalogue/strategy_specification.h>
 #include <draftscope/traces/missing_data.h>
 #include <fmt/format.h>
+#include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <set>
+#include <string>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "rounds/drafts/decode_times.h"
 #include "rounds/drafts/drafted_positions.h"
@@ -23,24 +29,27 @@ double ratio_or_1(double measured_ns, double priced_ns) {
   return measured_ns > 0.0 && priced_ns > 0.0 ? measured_ns / priced_ns : 1.0;
 }
 
-/// Puts the measured times of the run beside its prices on the recorded machine, if there are any.
-void add_own_ratios(const TrainedRecording& trained, const RunRows& run, StrategyRounds& rounds) {
-  const CostModel& model = trained.costs.model;
-  if (!model.from_trace) return;
-  const auto prices = answer_prices(model, rounds, Machine{"as recorded", fitted_scenario(model)});
-  if (!prices) return;
-  const RoundStatistics sum = sum_of(rounds.setting.min_drafted);
-  const PartTimes priced = part_times(sum, rounds.auxiliary_passes, *prices);
-  const DecodeTimes measured = decode_times(run);
-  rounds.own_ratio = ratio_or_1(measured.all_ns, time_ns(sum, *prices));
-  rounds.own_draft_ratio = ratio_or_1(measured.draft_ns, priced.draft_ns);
-  rounds.own_verify_ratio = ratio_or_1(measured.verify_ns, priced.verify_ns);
+/// Empty where a run's time is that of its prices.
+std::string own_time_note(const StrategyRounds& rounds) {
   constexpr double worth_a_note = 0.005;
-  if (std::abs(rounds.own_ratio - 1.0) > worth_a_note)
-    rounds.notes.push_back(fmt::format(
-        "its time is {:+.1f} % off the prices of all runs' passes; only the recorded machine's answer has "
-        "that",
-        100.0 * (rounds.own_ratio - 1.0)));
+  if (!(std::abs(rounds.own_ratio - 1.0) > worth_a_note)) return {};
+  return fmt::format(
+      "its time is {:+.1f} % off the prices of all runs' passes; only the recorded machine's answer has "
+      "that",
+      100.0 * (rounds.own_ratio - 1.0));
+}
+
+/// Puts a note about the ratios of `rounds` in the place of one about those that it had.
+void replace_note(const std::string& old_note, StrategyRounds& rounds) {
+  std::erase(rounds.notes, old_note);
+  if (std::string note = own_time_note(rounds); !note.empty()) rounds.notes.push_back(std::move(note));
+}
+
+RunRows on_prompts(const RunRows& run, const std::set<traces::PromptId>& prompts) {
+  RunRows subset{run.run, {}, 0};
+  std::ranges::copy_if(run.requests, std::back_inserter(subset.requests),
+                       [&](const RequestRows& rows) { return prompts.contains(rows.prompt->id); });
+  return subset;
 }
 
 /// Adds the number of rounds in which an adaptive strategy searched, since its cost ends with the search.
@@ -93,9 +102,68 @@ Result<StrategyRounds> recorded_rounds(const TrainedRecording& trained, const Ru
   put_statistics(std::move(recorded), rounds);
   rounds.verified_layers = rounds.drafts.empty() ? verified_layers(*run.run) : VerifiedLayers::all;
   add_host_time(trained.hosts, run.run->id, rounds);
-  add_own_ratios(trained, run, rounds);
+  const std::set<traces::PromptId> prompts(rounds.prompts.begin(), rounds.prompts.end());
+  add_own_ratios(trained, run, on_prompts(vanilla_rows(trained), prompts), rounds);
   add_search_note(first, rounds);
   return rounds;
+}
+
+RunRows vanilla_rows(const TrainedRecording& trained) {
+  const RunRows* const vanilla = baseline_of(trained.runs);
+  return vanilla == nullptr ? RunRows{} : *vanilla;
+}
+
+double vanilla_time_ratio(const RunRows& vanilla, const Prices& prices) {
+  std::vector<PassCount> steps;
+  for (const RequestRows& rows : first_repeat(vanilla).requests)
+    steps.push_back(vanilla_steps_of(rows, emitted_tokens(rows)));
+  return ratio_or_1(decode_times(vanilla).all_ns, vanilla_time_ns(sum_of(steps), prices));
+}
+
+double add_own_ratios(const TrainedRecording& trained, const RunRows& run, const RunRows& vanilla,
+                      StrategyRounds& rounds) {
+  const CostModel& model = trained.costs.model;
+  const DecodeTimes measured = decode_times(run);
+  if (!model.from_trace || !(measured.all_ns > 0.0)) return 1.0;
+  const auto prices = answer_prices(model, rounds, Machine{"as recorded", fitted_scenario(model)});
+  if (!prices) return 1.0;
+  const std::string old_note = own_time_note(rounds);
+  const RoundStatistics sum = sum_of(rounds.setting.min_drafted);
+  const PartTimes priced = part_times(sum, rounds.auxiliary_passes, *prices);
+  const double vanilla_ratio = vanilla_time_ratio(vanilla, *prices);
+  rounds.own_ratio = ratio_or_1(measured.all_ns, vanilla_ratio * time_ns(sum, *prices));
+  rounds.own_draft_ratio = ratio_or_1(measured.draft_ns, vanilla_ratio * priced.draft_ns);
+  rounds.own_verify_ratio = ratio_or_1(measured.verify_ns, vanilla_ratio * priced.verify_ns);
+  rounds.is_measured = true;
+  replace_note(old_note, rounds);
+  return vanilla_ratio;
+}
+
+std::optional<MeasuredRounds> measured_rounds(const TrainedRecording& trained, const StrategyRounds& rounds) {
+  if (!rounds.is_measured || rounds.source != RoundSource::recorded) return std::nullopt;
+  const RunRows* const run = recorded_run(trained, rounds.strategy);
+  if (run == nullptr) return std::nullopt;
+  auto recorded = recorded_rounds(trained, *run);
+  if (!recorded) return std::nullopt;
+  return MeasuredRounds{run, *std::move(recorded)};
+}
+
+double put_own_ratios(const TrainedRecording& trained, const MeasuredRounds& measured,
+                      std::span<const traces::PromptId> prompts, StrategyRounds& part) {
+  const std::set<traces::PromptId> asked(prompts.begin(), prompts.end());
+  StrategyRounds own = measured.rounds;
+  own.setting.min_drafted.clear();
+  for (std::size_t i = 0; i < own.prompts.size(); ++i)
+    if (asked.contains(own.prompts[i]))
+      own.setting.min_drafted.push_back(measured.rounds.setting.min_drafted[i]);
+  const double vanilla_ratio = add_own_ratios(trained, on_prompts(*measured.run, asked),
+                                              on_prompts(vanilla_rows(trained), asked), own);
+  const std::string old_note = own_time_note(part);
+  part.own_ratio = own.own_ratio;
+  part.own_draft_ratio = own.own_draft_ratio;
+  part.own_verify_ratio = own.own_verify_ratio;
+  replace_note(old_note, part);
+  return vanilla_ratio;
 }
 
 Result<std::vector<KnownRequest>> known_rounds(const TrainedRecording& trained,

@@ -67,11 +67,15 @@ Scenario answer_scenario(const StrategyRounds& rounds, const Machine& machine) {
 
 PartTimes part_times(const RoundStatistics& statistics, std::span<const AuxiliaryPass> kinds,
                      const Prices& prices) {
-  PartTimes times{.auxiliary_ns = auxiliary_time_ns(statistics, prices)};
+  const auto plain_rounds = static_cast<double>(statistics.target_steps.passes);
+  PartTimes times{.verify_ns = prices.target_step.of(statistics.target_steps),
+                  .rest_ns = (static_cast<double>(statistics.rounds) - plain_rounds) * prices.round_ns +
+                             plain_rounds * prices.step_round_ns,
+                  .auxiliary_ns = auxiliary_time_ns(statistics, prices)};
   for (const DraftStatistics& draft : statistics.drafts) {
     const DraftPrices& price = prices.drafts[static_cast<std::size_t>(draft.exit)];
     std::int64_t verifications = 0;
-    for (std::size_t rows = 2; rows < draft.verify.size(); ++rows) {
+    for (std::size_t rows = 0; rows < draft.verify.size(); ++rows) {
       verifications += draft.verify[rows].passes;
       if (draft.verify[rows].passes > 0) times.verify_ns += price.verify[rows].of(draft.verify[rows]);
     }
@@ -79,7 +83,6 @@ PartTimes part_times(const RoundStatistics& statistics, std::span<const Auxiliar
     times.verify_ns += planned_time_ns(draft, price) - start_ns;
     times.draft_ns += price.step.of(draft.steps) + start_ns;
     times.steps += draft.steps.passes;
-    times.verifications += verifications;
   }
   for (std::size_t i = 0; i < kinds.size() && i < statistics.auxiliary.size(); ++i) {
     if (!drafts_beside(kinds[i].kind)) continue;
@@ -91,11 +94,33 @@ PartTimes part_times(const RoundStatistics& statistics, std::span<const Auxiliar
   return times;
 }
 
-Result<double> own_time_ratio(const CostModel& trained, const StrategyRounds& rounds,
-                              const Machine& machine) {
+PartTimes OwnRatios::of(PartTimes parts) const {
+  parts.draft_ns *= draft;
+  parts.verify_ns *= verify;
+  parts.rest_ns *= rest;
+  parts.auxiliary_ns *= rest;
+  return parts;
+}
+
+OwnRatios own_ratios(const PartTimes& parts, const StrategyRounds& rounds, double own_ratio) {
+  const double priced_ns = parts.rest_ns + parts.auxiliary_ns;
+  const double rest_ns = own_ratio * parts.all_ns() - rounds.own_draft_ratio * parts.draft_ns -
+                         rounds.own_verify_ratio * parts.verify_ns;
+  if (own_ratio != rounds.own_ratio || !(rest_ns > 0.0) || !(priced_ns > 0.0))
+    return {own_ratio, own_ratio, own_ratio};
+  return {rounds.own_draft_ratio, rounds.own_verify_ratio, rest_ns / priced_ns};
+}
+
+Result<bool> has_own_time(const CostModel& trained, const StrategyRounds& rounds, const Machine& machine) {
   DRAFTSCOPE_TRY_ASSIGN(const PriceMap map,
                         PriceMap::make(machine.costs_or(trained), answer_scenario(rounds, machine)));
-  return map.has_own_ratios() ? rounds.own_ratio : 1.0;
+  return map.has_own_ratios();
+}
+
+Result<double> own_time_ratio(const CostModel& trained, const StrategyRounds& rounds,
+                              const Machine& machine) {
+  DRAFTSCOPE_TRY_ASSIGN(const bool has_own, has_own_time(trained, rounds, machine));
+  return has_own ? rounds.own_ratio : 1.0;
 }
 
 Result<Prices> answer_prices(const CostModel& trained, const StrategyRounds& rounds, const Machine& machine) {

@@ -6,9 +6,12 @@
 
 #include <draftscope/base/result.h>
 #include <draftscope/simulator/prices/asked_machine.h>
+#include <draftscope/simulator/prices/prices.h>
 #include <draftscope/simulator/rounds/strategy_rounds.h>
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,6 +37,33 @@ class PricedGuard;  // rounds/replay/priced_guard.h
 
 /// Recorded rounds of the run.
 [[nodiscard]] Result<StrategyRounds> recorded_rounds(const TrainedRecording& trained, const RunRows& run);
+
+/// Vanilla decoding as recorded; without requests where it was not.
+[[nodiscard]] RunRows vanilla_rows(const TrainedRecording& trained);
+
+/// Measured time of vanilla decoding / its time by prices; 1 without requests.
+[[nodiscard]] double vanilla_time_ratio(const RunRows& vanilla, const Prices& prices);
+
+/// Puts the own ratios (StrategyRounds::own_ratio) of the requests of `run`, of which `rounds` are the rounds
+/// as recorded. `vanilla` is vanilla decoding of the same. Without times, or prices fitted to them, nothing
+/// changes. Returns the vanilla_time_ratio() that they are relative to, 1 where nothing changed.
+double add_own_ratios(const TrainedRecording& trained, const RunRows& run, const RunRows& vanilla,
+                      StrategyRounds& rounds);
+
+/// A recorded run with its times.
+struct MeasuredRounds {
+  const RunRows* run = nullptr;
+  StrategyRounds rounds;  ///< As recorded.
+};
+
+/// The run that `rounds` are of, under whatever conditions; absent where they have no times of their own.
+[[nodiscard]] std::optional<MeasuredRounds> measured_rounds(const TrainedRecording& trained,
+                                                            const StrategyRounds& rounds);
+
+/// Puts the own ratios of the run's requests on these prompts alone, in place of those of all. Returns what
+/// add_own_ratios() does.
+double put_own_ratios(const TrainedRecording& trained, const MeasuredRounds& measured,
+                      std::span<const traces::PromptId> prompts, StrategyRounds& part);
 
 /// Replays the strategy's policy on the shadow tables.
 [[nodiscard]] Result<StrategyRounds> replayed_rounds(const TrainedRecording& trained,

@@ -9,7 +9,6 @@
 #include "prices/fit/engine_law.h"
 #include "prices/passes/cost_prices.h"
 #include "rounds/drafts/decode_times.h"
-#include "rounds/drafts/recorded_statistics.h"
 #include "rounds/searches/set_agreement.h"
 
 namespace draftscope::simulator {
@@ -77,14 +76,17 @@ Result<void> put_stability(std::span<const MeasuredRun> measured, TrainedRecordi
   if (vanilla == nullptr) return {};
   model.drift = drift_between_repeats(trained.runs);
   if (model.drift.freedom == 0.0) model.drift = drift_within_repeat(measured, vanilla->run->id);
-  std::vector<PassCount> steps;
-  for (const RequestRows& rows : first_repeat(*vanilla).requests)
-    steps.push_back(vanilla_steps_of(rows, emitted_tokens(rows)));
   DRAFTSCOPE_TRY_ASSIGN(const Prices priced, prices(model, fitted_scenario(model)));
-  const double priced_ns = vanilla_time_ns(sum_of(steps), priced);
-  const double measured_ns = decode_times(*vanilla).all_ns;
-  if (measured_ns > 0.0 && priced_ns > 0.0)
-    model.stall_share = (1.0 + model.stall_share) * measured_ns / priced_ns - 1.0;
+  model.stall_share = (1.0 + model.stall_share) * vanilla_time_ratio(*vanilla, priced) - 1.0;
+  return {};
+}
+
+Result<void> put_vanilla_device(traces::Reader& reader, TrainedRecording& trained) {
+  const RunRows* const vanilla = baseline_of(trained.runs);
+  if (vanilla == nullptr) return {};
+  DRAFTSCOPE_TRY_ASSIGN(const std::vector<DeviceInterval> intervals,
+                        read_device_intervals(reader, *trained.recording));
+  trained.vanilla_device = device_time(*vanilla, intervals);
   return {};
 }
 
@@ -108,6 +110,12 @@ std::optional<GpuSpecification> recorded_gpu(const traces::Meta& meta,
 }
 
 }  // namespace
+
+TargetPasses target_passes(const TrainedRecording& trained) {
+  const RunRows* const vanilla = baseline_of(trained.runs);
+  return target_passes(trained.runs, vanilla == nullptr ? nullptr : vanilla->run, trained.vanilla_device,
+                       trained.recording->meta);
+}
 
 Result<TrainedRecording> train(traces::Reader& reader, const traces::Recording& recording,
                                const std::optional<GpuSpecification>& recorded_on,
@@ -140,6 +148,7 @@ Result<TrainedRecording> train(traces::Reader& reader, const traces::Recording& 
   DRAFTSCOPE_TRY_ASSIGN(trained.costs, fit_cost_model(observations, recorded_gpu(recording.meta, recorded_on),
                                                       &recorded_engine(recording.meta)));
   DRAFTSCOPE_TRY(put_stability(observations.runs, trained));
+  DRAFTSCOPE_TRY(put_vanilla_device(reader, trained));
   DRAFTSCOPE_TRY_ASSIGN(AuxiliaryTimes own, auxiliary_times(reader, recording, trained.runs,
                                                             trained.costs.model, trained.staged_passes));
   trained.costs.model.auxiliary_passes = std::move(own.passes);

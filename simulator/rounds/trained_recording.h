@@ -3,6 +3,7 @@
 
 // Data that questions about one recording need, read and fitted once (what_if.h). Thread-safe once trained.
 
+#include <draftscope/simulator/analysis/figures.h>
 #include <draftscope/simulator/analysis/gpu.h>
 #include <draftscope/simulator/analysis/run_rows.h>
 #include <draftscope/simulator/prices/cost_model.h>
@@ -14,6 +15,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "analysis/explain/slow_baseline.h"
 #include "prices/fit/cost_observations.h"
 #include "rounds/drafts/auxiliary_times.h"
 #include "rounds/drafts/recorded_statistics.h"
@@ -43,7 +45,8 @@ struct TrainedRecording {
   ReplayConditions conditions;
   std::string no_conditions_reason;  ///< One line; empty if they are known.
   CostFit costs;
-  std::vector<HostOfRun> hosts;                       ///< Runs that draft.
+  DeviceTime vanilla_device;     ///< Vanilla decoding; has no rounds where the device was not recorded.
+  std::vector<HostOfRun> hosts;  ///< Runs that draft.
   std::shared_ptr<FittedAcceptance> acceptance;       ///< Models of recorded runs, fitted on demand.
   std::shared_ptr<const SetAgreement> set_agreement;  ///< Null where no set of sublayers was tried.
   ScoredCandidates candidates;                        ///< Sets that searches scored, in order.
@@ -55,6 +58,9 @@ struct TrainedRecording {
   [[nodiscard]] const PromptTexts& texts() const { return shadowed.tables.empty() ? plain : shadowed; }
   [[nodiscard]] std::int32_t n_layers() const { return costs.model.shape.n_layers; }
 };
+
+/// Times of the recording's target passes, by which explain() and advise() judge its baseline.
+[[nodiscard]] TargetPasses target_passes(const TrainedRecording& trained);
 
 /// The other parameters are those of WhatIfOptions. Errors: those of WhatIf::train().
 [[nodiscard]] Result<TrainedRecording> train(

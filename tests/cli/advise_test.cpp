@@ -51,11 +51,32 @@ TEST_F(Shadowed, ClimbsTheLadderToTheAnswer) {
   for (std::size_t i = 0; i < 2; ++i) {
     EXPECT_EQ(ladders[i]["strategy"], answers[i]["strategy"]);
     const json& rungs = ladders[i]["rungs"];
-    ASSERT_EQ(rungs.size(), 7U);
-    EXPECT_NEAR(rungs[6]["speedup"].get<double>(), answers[i]["speedup"].get<double>(), 1e-9);
+    const bool is_recorded = answers[i]["rounds_source"] == "recorded";
+    EXPECT_EQ(is_recorded, i == 0);
+    ASSERT_EQ(rungs.size(), is_recorded ? 8U : 7U);
+    EXPECT_EQ(rungs.back()["rung"], is_recorded ? "measured" : "overhead");
+    EXPECT_NEAR(rungs.back()["speedup"].get<double>(), answers[i]["speedup"].get<double>(), 1e-9);
     double share = 0.0;
-    for (std::size_t rung = 1; rung < 7; ++rung) share += rungs[rung]["share"].get<double>();
+    for (std::size_t rung = 1; rung < rungs.size(); ++rung) share += rungs[rung]["share"].get<double>();
     EXPECT_NEAR(share, 1.0, 1e-9);
+  }
+}
+
+TEST_F(Shadowed, HasTheReportsSpeedupOfEachCategoryOfARecordedRun) {
+  const std::string path = write({.odd_draft_factor = 1.6});
+  const json runs = printed_json("report {} --by category --json", path)["runs"];
+  const json answers = printed_json("simulate {} --by category --json --quiet", path)["answers"];
+  ASSERT_EQ(answers.size() + 1, runs.size());
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    const json& measured = runs[i + 1]["categories"];
+    const json& predicted = answers[i]["categories"];
+    ASSERT_EQ(measured.size(), 2U);
+    ASSERT_EQ(predicted.size(), 2U);
+    for (const json& part : measured)
+      for (const json& own : predicted)
+        if (own["category"] == part["category"]) {
+          EXPECT_NEAR(own["speedup"].get<double>(), part["speedup"]["decode_value"].get<double>(), 1e-6);
+        }
   }
 }
 
@@ -175,6 +196,20 @@ TEST_F(Shadowed, NamesOnStderrWhatHasNoAnswerWhereNothingElseDoes) {
     EXPECT_THAT(result.out, HasSubstr("layerskip:exit=3,gamma=4")) << line;
     EXPECT_THAT(result.err, HasSubstr("nonsense")) << line;
   }
+}
+
+TEST_F(Shadowed, IsAdvisedOnAmongAKindAndWhatWasAdded) {
+  const std::string path = write({.skill = 1.1});
+  const std::string kind = "advise {} --quiet --consider recorded-runs";
+  const std::string added = " -s layerskip:exit=2,gamma=3";
+  EXPECT_THAT(printed_text(kind, path), HasSubstr("of recorded runs alone: "));
+  EXPECT_THAT(printed_text(kind + " -s layerskip:exit=3,gamma=4", path),
+              HasSubstr("of recorded runs alone: "));
+  EXPECT_THAT(printed_text(kind + added, path), HasSubstr("of recorded runs and layerskip:exit=2,gamma=3: "));
+  const json advice = printed_json(kind + added + " --json", path)["advice"][0];
+  EXPECT_EQ(advice["among"], "recorded-runs");
+  EXPECT_EQ(advice["besides"], json{"layerskip:exit=2,gamma=3"});
+  EXPECT_EQ(advice["considered"], 3);
 }
 
 TEST_F(Shadowed, IsAdvisedOnWithoutShadowTokensToo) {

@@ -344,7 +344,10 @@ TEST_F(SimulateAndValidate, RefuseInOneLineAndLeaveNothingBehind) {
   expect_one_line(run_line("simulate {} -s del -o {} --overwrite", trace_, trace_),
                   "is the same file as the input");
   expect_one_line(run_line("validate {}", prediction_), "is a prediction with 0 recordings, expected one");
-  expect_one_line(run_line("validate {} {} --learn-from {}", prediction_, trace_, trace_), "is a prediction");
+  for (const std::string of_recordings : {"--learn-from x", "--recorded-gpu L4", "--draws 200", "--seed 1"})
+    expect_one_line(
+        run_line("validate {} {} " + of_recordings, prediction_, trace_),
+        "is a prediction, found " + of_recordings.substr(0, of_recordings.find(' ')) + " with it");
   std::ofstream(prediction_) << "{}";
   expect_one_line(run_line("validate {} {}", prediction_, trace_), "found no prediction");
   EXPECT_EQ(read_prediction(folder_ / ".").error().message,

@@ -72,6 +72,35 @@ TEST_F(Simulate, TellsTheRoundsOfSettingsThatWereNotRecorded) {
   }
 }
 
+/// One law for report and simulate: the speedup is M / (γ̄·c + v + o) of the figures that are printed.
+TEST_F(Simulate, HasTheReportsCostsOfRecordedRunsAndTheirSpeedup) {
+  const std::string path = record(
+      "run.dstrace", "-s vanilla -s layerskip:exit=5,gamma=4 -s clasp:interval=8 -s prompt-lookup -s swift");
+  const auto runs = printed_json("report {} --json", path)["runs"];
+  const auto found = answers(path);
+  ASSERT_EQ(found.size() + 1, runs.size());
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const auto& run = runs[i + 1];
+    const auto& answer = found[i];
+    ASSERT_EQ(answer["strategy"], run["specification"]);
+    const auto law = [](const nlohmann::json& of) {
+      const double steps = of["draft_steps_per_round"].get<double>();
+      const double drafting = steps > 0.0 ? steps * of["draft_cost"].get<double>() : 0.0;
+      return of["mean_accepted_length"].get<double>() /
+             (drafting + of["verify_cost"].get<double>() + of["overhead"].get<double>());
+    };
+    EXPECT_NEAR(law(run), run["closed_form_speedup"].get<double>(), 1e-9) << run["specification"];
+    EXPECT_NEAR(law(answer), answer["speedup"].get<double>(), 1e-9) << run["specification"];
+    // Tokens that no model drafts have no step in an answer: their time is in its overhead.
+    std::vector<std::string> figures{"mean_accepted_length", "verify_cost"};
+    if (answer["draft_steps_per_round"] > 0.0)
+      figures.insert(figures.end(), {"draft_steps_per_round", "draft_cost", "overhead"});
+    for (const std::string& figure : figures)
+      EXPECT_NEAR(answer[figure].get<double>(), run[figure].get<double>(), 1e-4)
+          << figure << " of " << run["specification"];
+  }
+}
+
 TEST_F(Simulate, SaysThatOnlyTheStretchesOfAnAnswerAreMissing) {
   const std::string path = record("searched.dstrace", "-s vanilla -s clasp:interval=8");
   const CommandResult result = run_line("simulate {} -s clasp:interval=8 --by stretch", path);
@@ -434,6 +463,10 @@ TEST_F(Simulate, RefusesInOneLine) {
   refused("--strategy layerskip --sweep omega=0.5", "no --strategy has 'omega'");
   refused("--strategy layerskip --sweep =0.5", "expected KEY=VALUES");
   refused("--strategy layerskip --sweep gamma=8..1", "gamma=8..1");
+  refused("--sweep batch=1,2 --sweep batch=4", "--sweep batch=4: found another --sweep of batch");
+  for (const std::string cost : {"free", "0.25"})
+    refused("--draft-cost " + cost + " --draft-vocabulary 32000",
+            "--draft-cost: found '" + cost + "' with a head of 32000 rows, expected that only with mtp");
   refused("--tensor-parallel 2", "tensor_parallel is 2, expected 1 without a GPU's specification");
   refused("--regime graph", "regime");
   expect_one_line(run_line("simulate {} --quiet --gpu-spec {}", path, path), "run.dstrace");

@@ -239,4 +239,9 @@ void expect_one_line(const CommandResult& result, const std::string& says) {
   EXPECT_NE(result.err.find(says), std::string::npos) << result.err << "lacks " << says;
 }
 
+void expect_usage_error(const CommandResult& result, const std::string& says) {
+  EXPECT_EQ(result.exit_code, 2) << says;
+  EXPECT_NE(result.err.find(says), std::string::npos) << result.err << "lacks " << says;
+}
+
 }  // namespace draftscope::cli

@@ -90,4 +90,7 @@ template <typename... Values>
 /// Expects that the command failed, and that the reason is one line that contains `says`.
 void expect_one_line(const CommandResult& result, const std::string& says);
 
+/// Expects that the command line was refused, in one line that contains `says`.
+void expect_usage_error(const CommandResult& result, const std::string& says);
+
 }  // namespace draftscope::cli

@@ -48,8 +48,9 @@ Json estimate_json(const simulator::RatioEstimate& estimate) {
 
 /// Figures of the fastest candidate's answer. Its speedup is not among them, since the advice uses the slower
 /// bound.
-constexpr std::array<std::string_view, 8> answer_keys{"decode_tokens_per_second",
+constexpr std::array<std::string_view, 9> answer_keys{"decode_tokens_per_second",
                                                       "vanilla_decode_tokens_per_second",
+                                                      "mean_accepted_length",
                                                       "tokens_per_round",
                                                       "acceptance_rate",
                                                       "draft_steps_per_round",
@@ -107,6 +108,7 @@ Json advice_json(const Advice& advice) {
             {"strategy", advice.strategy},
             {"reason", advice.reason},
             {"among", considered_name(advice.among)},
+            {"besides", advice.besides},
             {"considered", advice.considered},
             {"prompts", advice.answer.speedup.min_drafted.clusters}};
   json["fastest"] = fastest_json(advice);

@@ -182,7 +182,7 @@ Json measured_answer_json(const MeasuredAnswer& answer) {
           {"interval_95", interval_json(answer.predicted.interval_95)},
           {"inside_80", json_or_null(answer.inside_80())},
           {"inside_95", json_or_null(answer.inside_95())},
-          {"measured_tokens_per_round", answer.measured.mean_accepted_length},
+          {"measured_tokens_per_round", answer.measured.tokens_per_round},
           {"predicted_tokens_per_round", answer.predicted.tokens_per_round},
           {"meaning", answer.meaning()}};
 }

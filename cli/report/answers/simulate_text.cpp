@@ -222,7 +222,8 @@ Json costs_json(const simulator::CostFitReport& fit) {
 
 }  // namespace
 
-void print_refusals(const std::vector<Refusal>& refusals) {
+void print_refusals(const SimulateOptions& options, const std::vector<Refusal>& refusals) {
+  if (options.json || (!options.quiet && !options.csv)) return;
   for (const Refusal& refusal : refusals)
     print_error(refusal.machine.empty() ? refusal.reason : refusal.machine + ": " + refusal.reason);
 }
@@ -342,9 +343,10 @@ Result<AnswerLadder> ladder_of(const simulator::CostModel& model, const simulato
 std::string ladder_text(const std::vector<AnswerLadder>& ladders, const Glyphs& glyphs) {
   std::string text;
   for (const AnswerLadder& answer : ladders) {
-    text +=
-        fmt::format("\nFrom layers to time: {}, {} (rounds {}, times modelled)\n", printable(answer.strategy),
-                    printable(answer.machine), answer_status_name(answer.status));
+    const bool is_measured = answer.ladder.back().rung == simulator::Rung::measured;
+    text += fmt::format("\nFrom layers to time: {}, {} (rounds {}, times modelled{})\n",
+                        printable(answer.strategy), printable(answer.machine),
+                        answer_status_name(answer.status), is_measured ? " up to overhead" : "");
     double highest = 0.0;
     for (const LadderRung& rung : answer.ladder) highest = std::max(highest, rung.speedup);
     Table table({"rung", ""}, {"speedup", "change", "share"}, {""});

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "options/machine_options.h"
 #include "terminal/glyphs.h"
 
 namespace draftscope::cli {
@@ -44,8 +45,9 @@ struct Simulation {
 /// Questions without an answer, as every document lists them.
 [[nodiscard]] nlohmann::ordered_json refusals_json(const std::vector<Refusal>& refusals);
 
-/// Prints them as errors, where they stand in no other output.
-void print_refusals(const std::vector<Refusal>& refusals);
+/// Prints them as errors on stderr, unless the document that the options ask for lists them: JSON always
+/// does, text unless it is quiet, CSV never.
+void print_refusals(const SimulateOptions& options, const std::vector<Refusal>& refusals);
 
 [[nodiscard]] std::string simulate_text(const Simulation& simulation, bool quiet, const Glyphs& glyphs);
 [[nodiscard]] nlohmann::ordered_json simulate_document(const Simulation& simulation);

@@ -83,7 +83,7 @@ std::vector<BarRow> ladder_rows(const simulator::Ladder& ladder) {
     row.meaning = QString::fromUtf8(simulator::rung_meaning(rung.rung));
     row.value = rung.speedup;
     row.numbers = QStringList{speedup_text(rung.speedup)};
-    row.is_marked = rung.rung == simulator::Rung::overhead;
+    row.is_marked = rung.rung == ladder.back().rung;
     if (rung.rung == simulator::Rung::layer_count) continue;
     row.numbers.prepend(signed_text(rung.change, 3));
   }

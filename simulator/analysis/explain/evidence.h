@@ -62,7 +62,7 @@ struct Judgement {
 [[nodiscard]] Judgement judge_text_does_not_repeat(const Evidence& of);
 // These judge where the time goes:
 /// Time per round in which the device idles, in nanoseconds; absent where it was not recorded.
-[[nodiscard]] std::optional<double> idle_device_ns(const Figures* figures);
+[[nodiscard]] std::optional<double> idle_device_ns(const DeviceTime& device);
 [[nodiscard]] Judgement judge_deciding_dear(const Evidence& of);
 [[nodiscard]] Judgement judge_narrow_pass_slow(const Evidence& of);
 [[nodiscard]] Judgement judge_verification_dear(const Evidence& of);

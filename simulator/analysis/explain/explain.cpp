@@ -192,7 +192,8 @@ class Diagnostician {
       : recording_(*measured.recording), remedies_(recording_, options) {
     for (const RunFigures& run : measured.figures.runs)
       if (run.all.run == measured.figures.baseline) baseline_ = &run.all;
-    passes_ = target_passes(runs, baseline_, recording_.meta);
+    passes_ = target_passes(runs, measured.figures.baseline,
+                            baseline_ == nullptr ? DeviceTime{} : baseline_->device, recording_.meta);
     device_ = times_of(measured.operations);
     for (std::size_t i = 0; i < runs.size(); ++i)
       accounts_.push_back(round_account(measured.figures.runs[i].all, runs[i], recording_.meta));

@@ -232,13 +232,15 @@ std::vector<FindingRow> rows_of_times() {
        .judge = judge_verification_dear},
       {.key = "time_outside_passes",
        .title = "time outside of passes",
-       .figure = "time per round that no pass, decision or acceptance covers, in vanilla steps (in its own "
-                 "verifications without a vanilla run)",
+       .figure =
+           "time per round that no pass, decision or acceptance covers, beyond that of a vanilla round; or "
+           "that the device idles, if that is more. In vanilla steps (in its own verifications without a "
+           "vanilla run)",
        .threshold = "at least 0.05",
-       .because = "it is paid once a round whatever is drafted, and vanilla decoding has hardly any of it",
-       .sentence = "{outside} of each round ({time}) lie outside of its passes: between rounds, waiting, or "
-                   "on the host.",
-       .look = "phases sync and idle in draftscope report; view Timeline, gaps between rounds",
+       .because =
+           "it is paid once a round whatever is drafted; what a vanilla round has of it is in the step",
+       .sentence = "{outside} of each round lie outside of its passes, {beside_vanilla}. They lie {places}.",
+       .look = "where the time went, and the device, in draftscope report; view Timeline, gaps",
        .remedies = {{.words = "longer rounds, which have it less often"},
                     {.words = "recording with --level phases or off",
                      .runs = "recordings of layers or operations",

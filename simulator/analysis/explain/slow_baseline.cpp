@@ -75,12 +75,13 @@ Judgement slow_step(const Evidence& of, const FastVerification& fast) {
 
 }  // namespace
 
-TargetPasses target_passes(std::span<const RunRows> runs, const Figures* vanilla, const traces::Meta& meta) {
+TargetPasses target_passes(std::span<const RunRows> runs, const traces::Run* vanilla,
+                           const DeviceTime& vanilla_device, const traces::Meta& meta) {
   const bool on_device = is_gpu_recording(meta);
-  const double launch_ns = idle_device_ns(vanilla).value_or(thresholds::device_launch_ns);
+  const double launch_ns = idle_device_ns(vanilla_device).value_or(thresholds::device_launch_ns);
   TargetPasses found;
   for (const RunRows& run : runs) {
-    const bool is_vanilla = vanilla != nullptr && run.run == vanilla->run;
+    const bool is_vanilla = run.run == vanilla;
     if (is_vanilla) found.vanilla = &run;
     for (auto& [kind, times] : passes_by_kind(run, on_device)) {
       if (times.size() < thresholds::min_rounds_of_kind) continue;

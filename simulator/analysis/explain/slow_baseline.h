@@ -47,10 +47,10 @@ struct TargetPasses {
   [[nodiscard]] bool is_step_slow() const;
 };
 
-/// `vanilla` is null without such a run. Kinds with too few passes for quartiles are left out. O(rounds · log
-/// rounds).
-[[nodiscard]] TargetPasses target_passes(std::span<const RunRows> runs, const Figures* vanilla,
-                                         const traces::Meta& meta);
+/// `vanilla` is null without such a run; `vanilla_device` is what the device did in it, without rounds where
+/// that was not recorded. Kinds with too few passes for quartiles are left out. O(rounds · log rounds).
+[[nodiscard]] TargetPasses target_passes(std::span<const RunRows> runs, const traces::Run* vanilla,
+                                         const DeviceTime& vanilla_device, const traces::Meta& meta);
 
 /// Mean time per round that would be saved if no pass over one row took longer than `limit_ns`.
 [[nodiscard]] double excess_ns_per_round(const RunRows& run, double limit_ns);

@@ -1,14 +1,22 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Checks of the time of rounds, and of its disturbances.
+#include <draftscope/traces/missing_data.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "analysis/explain/evidence.h"
 #include "analysis/explain/interruptions.h"
 #include "analysis/explain/thresholds.h"
+#include "analysis/figures/request_rows.h"
 
 namespace draftscope::simulator {
 
@@ -24,13 +32,92 @@ Judgement no_vanilla_run() {
   return unjudged("there is no finished vanilla run to compare it with");
 }
 
-/// Idle time of a round's device beyond that of a vanilla round, in the unit; 0 where it was not recorded.
-double idle_device_steps(const Evidence& of) {
-  const std::optional<double> run = idle_device_ns(&of.figures);
-  const std::optional<double> vanilla = idle_device_ns(of.baseline);
-  if (!run || !vanilla || !(of.round.unit_ns > 0.0)) return 0.0;
-  const double steps = (*run - *vanilla) / of.round.unit_ns;
-  return std::isfinite(steps) ? std::max(0.0, steps) : 0.0;
+/// Time of a mean round outside of its passes, in nanoseconds.
+struct OutsideTime {
+  double ns = 0.0;
+  std::optional<double> vanilla_ns;  ///< Time of a vanilla round outside of its pass; absent = unknown.
+  std::vector<std::pair<std::string_view, double>> places;  ///< Where it lies; they add up to `ns`.
+
+  [[nodiscard]] double excess_ns() const { return ns - vanilla_ns.value_or(0.0); }
+};
+
+/// Time of a mean round within it that none of its phases has, in nanoseconds.
+double between_phases_ns(const RunRows& rows, double rounds) {
+  double ns = 0.0;
+  for (const RequestRows& request : rows.requests) {
+    const traces::RequestSum sum = sum_of_rounds(request);
+    ns += static_cast<double>(sum.rounds_ns);
+    for (const std::int64_t phase_ns :
+         {sum.draft_ns, sum.verify_ns, sum.accept_ns, sum.optimise_ns, sum.control_ns})
+      ns -= static_cast<double>(phase_ns);
+  }
+  return ns / rounds;
+}
+
+/// Time that no pass, decision or acceptance covers, by the host's clock. The round must have parts.
+OutsideTime outside_on_host(const Evidence& of) {
+  const auto rounds = static_cast<double>(of.round.rounds);
+  OutsideTime outside{.ns = of.round.parts->outside * of.round.unit_ns, .vanilla_ns = {}, .places = {}};
+  if (of.baseline != nullptr && of.passes.vanilla != nullptr) {
+    const RoundAccount vanilla = round_account(*of.baseline, *of.passes.vanilla, of.meta);
+    if (vanilla.parts) outside.vanilla_ns = vanilla.parts->outside * vanilla.unit_ns;
+  }
+  double left_ns = outside.ns;
+  const auto put = [&](std::string_view where, double ns) {
+    outside.places.emplace_back(where, std::min(std::max(ns, 0.0), left_ns));
+    left_ns -= outside.places.back().second;
+  };
+  const auto sync = static_cast<std::size_t>(traces::Phase::sync);
+  const double waited_ns = static_cast<double>(of.figures.breakdown.by_phase[sync]) / rounds;
+  put("in phase sync", waited_ns);
+  if (traces::is_missing(of.meta, traces::MissingData::round_times) ||
+      traces::is_missing(of.meta, traces::MissingData::phase_times)) {
+    put("between phases", left_ns);
+  } else {
+    put("between phases of a round", between_phases_ns(of.rows, rounds) - waited_ns);
+    put("between rounds", left_ns);
+  }
+  return outside;
+}
+
+/// Time in which a round's device idles; absent unless it was recorded of the run and of vanilla decoding.
+std::optional<OutsideTime> outside_on_device(const Evidence& of) {
+  const DeviceTime& device = of.figures.device;
+  const std::optional<double> run_ns = idle_device_ns(device);
+  const std::optional<double> vanilla_ns =
+      of.baseline == nullptr ? std::nullopt : idle_device_ns(of.baseline->device);
+  if (!run_ns || !vanilla_ns) return std::nullopt;
+  const auto per_round = [&](std::int64_t ns) {
+    return static_cast<double>(ns) / static_cast<double>(device.rounds);
+  };
+  return OutsideTime{
+      .ns = *run_ns,
+      .vanilla_ns = vanilla_ns,
+      .places = {{"with the host alone, before a round's first kernel and after its last",
+                  per_round(device.host_ns)},
+                 {"in the device's gaps before launches", per_round(device.gap_launch_ns)},
+                 {"in the device's gaps between kernels", per_round(device.gap_ns - device.gap_launch_ns)}}};
+}
+
+/// "between rounds (300 us), in phase sync (20.0 us)"; without places of less than a hundredth of the time.
+std::string places_text(const OutsideTime& outside) {
+  constexpr double worth_naming = 0.01;
+  std::string text;
+  for (const auto& [where, ns] : outside.places)
+    if (ns >= worth_naming * outside.ns)
+      text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", where, duration_text(ns, Characters::ascii));
+  return text;
+}
+
+/// "236 us of a vanilla round: 0.07 vanilla steps more (89.0 us)".
+std::string beside_vanilla_text(const OutsideTime& outside, const RoundAccount& round) {
+  const std::string steps = steps_text(outside.excess_ns() / round.unit_ns, round.unit);
+  if (!outside.vanilla_ns) return steps + "; those of a vanilla round are not in the recording";
+  constexpr double shown_ns = 0.5;
+  return fmt::format(
+      "{} of a vanilla round: {} more ({})",
+      *outside.vanilla_ns < shown_ns ? "none" : duration_text(*outside.vanilla_ns, Characters::ascii), steps,
+      duration_text(outside.excess_ns(), Characters::ascii));
 }
 
 /// Mean number of concurrent requests, over the times with any.
@@ -53,10 +140,10 @@ double requests_at_a_time(const RunRows& run) {
 
 }  // namespace
 
-std::optional<double> idle_device_ns(const Figures* figures) {
-  if (figures == nullptr || figures->device.rounds < 1) return std::nullopt;
-  return (static_cast<double>(figures->device.gap_ns) + static_cast<double>(figures->device.host_ns)) /
-         static_cast<double>(figures->device.rounds);
+std::optional<double> idle_device_ns(const DeviceTime& device) {
+  if (device.rounds < 1) return std::nullopt;
+  return (static_cast<double>(device.gap_ns) + static_cast<double>(device.host_ns)) /
+         static_cast<double>(device.rounds);
 }
 
 Judgement judge_deciding_dear(const Evidence& of) {
@@ -103,15 +190,20 @@ Judgement judge_verification_dear(const Evidence& of) {
 Judgement judge_time_outside_passes(const Evidence& of) {
   const RoundAccount& round = of.round;
   if (!round.parts) return no_phases();
+  OutsideTime outside = outside_on_host(of);
   // Part of the device's idle time may be outside all phases; the larger of the two counts nothing twice.
-  const double outside = std::max(round.parts->outside, idle_device_steps(of));
-  if (outside < thresholds::own_time_steps) return {};
+  if (std::optional<OutsideTime> idle = outside_on_device(of);
+      idle && idle->excess_ns() > outside.excess_ns())
+    outside = *std::move(idle);
+  const double excess = outside.excess_ns() / round.unit_ns;
+  if (excess < thresholds::own_time_steps) return {};
   return {.outcome = Outcome::found,
-          .figure = outside,
+          .figure = excess,
           .threshold = thresholds::own_time_steps,
-          .cost = outside,
-          .values = {{"outside", steps_text(outside, round.unit)},
-                     {"time", duration_text(outside * round.unit_ns, Characters::ascii)}}};
+          .cost = excess,
+          .values = {{"outside", duration_text(outside.ns, Characters::ascii)},
+                     {"beside_vanilla", beside_vanilla_text(outside, round)},
+                     {"places", places_text(outside)}}};
 }
 
 Judgement judge_device_below_reading(const Evidence& of) {

@@ -20,29 +20,22 @@ std::int64_t between_rounds_ns(const traces::Request& request, const traces::Req
   return std::max<std::int64_t>(request.end_ns - request.first_token_ns - sum.rounds_ns, 0);
 }
 
-/// Step of vanilla decoding on the prompts that the run decoded too, a mean over its rounds; 0 without any.
-struct BaselineStep {
-  double ns = 0.0;          ///< Time of a round.
-  double between_ns = 0.0;  ///< Time between rounds as in DraftCost, per round.
-};
+}  // namespace
 
-BaselineStep baseline_step(const RunRows& run, const RunRows& baseline) {
+std::optional<double> baseline_step_ns(const RunRows& run, const RunRows& baseline) {
   std::unordered_set<const traces::Prompt*> prompts;
   for (const RequestRows& rows : run.requests) prompts.insert(rows.prompt);
-  traces::RequestSum all;
-  std::int64_t between_ns = 0;
+  std::int64_t rounds = 0;
+  std::int64_t ns = 0;
   for (const RequestRows& rows : baseline.requests) {
     if (!prompts.contains(rows.prompt)) continue;
     const traces::RequestSum sum = sum_of_rounds(rows);
-    all.rounds_ns += sum.rounds_ns;
-    all.rounds += sum.rounds;
-    between_ns += between_rounds_ns(*rows.request, sum);
+    rounds += sum.rounds;
+    ns += sum.rounds_ns + between_rounds_ns(*rows.request, sum);
   }
-  if (all.rounds <= 0) return {};
-  return {mean(all.rounds_ns, all.rounds), mean(between_ns, all.rounds)};
+  if (rounds <= 0 || ns <= 0) return std::nullopt;
+  return mean(ns, rounds);
 }
-
-}  // namespace
 
 DraftCost draft_cost(const RunRows& run, const RunRows* baseline, const Acceptance& measured) {
   DraftCost cost;
@@ -59,10 +52,10 @@ DraftCost draft_cost(const RunRows& run, const RunRows* baseline, const Acceptan
   cost.verify_ns_per_round = mean(cost.verify_ns, cost.rounds);
   if (measured.draft_steps > 0) cost.draft_ns_per_step = mean(cost.draft_ns, measured.draft_steps);
 
-  const BaselineStep step = baseline == nullptr ? BaselineStep{} : baseline_step(run, *baseline);
-  cost.target_step_ns = step.ns;
-  if (cost.target_step_ns > 0.0) {
+  const auto step_ns = baseline == nullptr ? std::nullopt : baseline_step_ns(run, *baseline);
+  if (step_ns) {
     cost.target_step = TargetStep::baseline_rounds;
+    cost.target_step_ns = *step_ns;
   } else if (cost.verify_ns > 0) {
     cost.target_step = TargetStep::verification;
     cost.target_step_ns = *cost.verify_ns_per_round;
@@ -71,12 +64,11 @@ DraftCost draft_cost(const RunRows& run, const RunRows* baseline, const Acceptan
   }
   if (cost.draft_ns_per_step) cost.c = *cost.draft_ns_per_step / cost.target_step_ns;
   cost.v = *cost.verify_ns_per_round / cost.target_step_ns;
-  cost.o = mean(cost.other_ns, cost.rounds) / cost.target_step_ns;
+  const std::int64_t without_step_ns = cost.c ? 0 : cost.draft_ns;
+  cost.o = mean(cost.other_ns + cost.between_ns + without_step_ns, cost.rounds) / cost.target_step_ns;
   if (cost.target_step == TargetStep::baseline_rounds)
-    // Time between rounds also occurs in vanilla decoding.
-    cost.closed_form_speedup = *measured.mean_accepted_length * (1.0 + step.between_ns / step.ns) /
-                               (*measured.steps_per_round * cost.c.value_or(0.0) + *cost.v + *cost.o +
-                                mean(cost.between_ns, cost.rounds) / step.ns);
+    cost.closed_form_speedup = *measured.mean_accepted_length /
+                               (*measured.steps_per_round * cost.c.value_or(0.0) + *cost.v + *cost.o);
   return cost;
 }
 

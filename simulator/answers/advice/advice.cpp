@@ -10,6 +10,7 @@
 #include <array>
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -47,6 +48,8 @@ class Adviser {
     advice_.left_out = candidates_.left_out;
     advice_.considered = candidates_.all.size();
     advice_.among = candidates_.considered;
+    for (const Candidate& candidate : candidates_.all)
+      if (!candidate.is_of_kind) advice_.besides.push_back(candidate.rounds.strategy);
     DRAFTSCOPE_TRY_ASSIGN(JoinedPrices joined, joined_prices(what_if_.costs().model, placed_.groups, machine_,
                                                              options_.longer_context, options_.draws.seed));
     priced_ = std::move(joined.machine);
@@ -86,8 +89,11 @@ class Adviser {
     std::map<std::string, std::vector<std::size_t>> requests;
     for (std::size_t i = 0; i < categories.size(); ++i) requests[categories[i]].push_back(i);
     if (requests.size() < 2) return;
+    const std::vector<std::optional<MeasuredRounds>> measured = measured_candidates();
     for (const auto& [category, of_category] : requests) {
       const std::vector<std::size_t>& places = of_category;
+      std::vector<traces::PromptId> prompts;
+      for (const std::size_t place : places) prompts.push_back(candidates_.prompts[place]);
       const auto total_ns = [&](const std::vector<RoundStatistics>& rounds) {
         double total = 0.0;
         for (const std::size_t place : places) total += time_ns(rounds[place], priced_.prices);
@@ -96,12 +102,22 @@ class Adviser {
       const double vanilla_ns = total_ns(candidates_.vanilla);
       CategoryChoice choice{category, "vanilla", 1.0};
       for (std::size_t i = 0; i < candidates_.all.size(); ++i) {
-        const double speedup =
-            vanilla_ns / (competition_.own_ratio[i] * total_ns(slower(placed_, competition_, i)));
+        StrategyRounds part{.own_ratio = competition_.own_ratio[i]};
+        if (measured[i]) put_own_ratios(what_if_.trained(), *measured[i], prompts, part);
+        const double speedup = vanilla_ns / (part.own_ratio * total_ns(slower(placed_, competition_, i)));
         if (speedup > choice.speedup) choice = {category, candidates_.all[i].rounds.strategy, speedup};
       }
       advice_.by_category.push_back(std::move(choice));
     }
+  }
+
+  /// [candidate]: the recorded run, where the machine has the run's own times.
+  [[nodiscard]] std::vector<std::optional<MeasuredRounds>> measured_candidates() const {
+    std::vector<std::optional<MeasuredRounds>> measured(candidates_.all.size());
+    if (!has_own_ratios_) return measured;
+    for (std::size_t i = 0; i < measured.size(); ++i)
+      measured[i] = measured_rounds(what_if_.trained(), candidates_.all[i].rounds);
+    return measured;
   }
 
   /// Rounds as they would be on the machine.
@@ -131,7 +147,7 @@ class Adviser {
                           .not_considered = {}};
     const CostModel& learnt = what_if_.costs().model;
     if (machine_.costs == nullptr && learnt.from_trace && (!machine_.scenario.gpu || learnt.gpu))
-      grounds.slow_baseline = slow_baseline_reason(recording_, advice_.speedup);
+      grounds.slow_baseline = slow_baseline_reason(target_passes(what_if_.trained()), advice_.speedup);
     if (grounds.slow_baseline.empty()) grounds.slow_baseline = above_yield(advice_.answer);
     if (is_recorded_machine(machine_, what_if_.recorded_scenario()) && options_.longer_context == 0 &&
         !options_.other_texts) {

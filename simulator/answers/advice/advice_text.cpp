@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <functional>
+#include <string>
 
 namespace draftscope::simulator {
 
@@ -16,10 +17,16 @@ std::string machine_words(const std::string& name) {
   return name.starts_with(recorded) ? "the recorded machine" + name.substr(recorded.size()) : name;
 }
 
-std::string_view among_words(Considered among) {
-  return among == Considered::early_exits     ? ", of early exits alone"
-         : among == Considered::recorded_runs ? ", of recorded runs alone"
-                                              : "";
+std::string among_words(const Advice& advice) {
+  if (advice.among == Considered::everything) return {};
+  std::string words = advice.among == Considered::early_exits ? ", of early exits" : ", of recorded runs";
+  if (advice.besides.empty()) return words + " alone";
+  constexpr std::size_t max_named = 3;
+  if (advice.besides.size() > max_named)
+    return words + fmt::format(" and {} other strategies", advice.besides.size());
+  for (const std::string& strategy : advice.besides)
+    words += (&strategy == &advice.besides.back() ? " and " : ", ") + strategy;
+  return words;
 }
 
 std::string range_words(const std::optional<Interval>& interval, Characters characters) {
@@ -131,7 +138,7 @@ std::string advice_headline(const Advice& advice) {
   const std::string what = advice.verdict == Verdict::speculate
                                ? "set " + advice.strategy
                                : fmt::format("{} ({})", verdict, advice.reason);
-  return fmt::format("On {}{}: {}", machine_words(advice.machine), among_words(advice.among), what);
+  return fmt::format("On {}{}: {}", machine_words(advice.machine), among_words(advice), what);
 }
 
 std::string change_text(const std::string& change, Characters characters) {

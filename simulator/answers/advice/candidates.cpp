@@ -83,17 +83,21 @@ class CandidateCollector {
   Result<void> keep_considered() {
     found_.considered = options_.considered;
     if (options_.considered == Considered::everything) return {};
-    std::erase_if(found_.all, [&](const Candidate& candidate) {
-      if (std::ranges::find(options_.strategies, candidate.rounds.strategy) != options_.strategies.end())
-        return false;
-      if (options_.considered == Considered::early_exits) return !candidate.setting.has_value();
-      return std::ranges::none_of(recording_.runs, [&](const traces::Run& run) {
-        return !run.is_baseline && run.specification == candidate.rounds.strategy;
-      });
+    std::erase_if(found_.all, [&](Candidate& candidate) {
+      candidate.is_of_kind = is_of_kind(candidate);
+      return !candidate.is_of_kind &&
+             std::ranges::find(options_.strategies, candidate.rounds.strategy) == options_.strategies.end();
     });
     if (found_.all.empty())
       return fail("found no setting of {}, expected one to consider", considered_name(options_.considered));
     return {};
+  }
+
+  [[nodiscard]] bool is_of_kind(const Candidate& candidate) const {
+    if (options_.considered == Considered::early_exits) return candidate.setting.has_value();
+    return std::ranges::any_of(recording_.runs, [&](const traces::Run& run) {
+      return !run.is_baseline && run.specification == candidate.rounds.strategy;
+    });
   }
 
   void add_recorded_runs() {

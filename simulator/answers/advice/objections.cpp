@@ -2,7 +2,6 @@
 #include "answers/advice/objections.h"
 
 #include <draftscope/base/number_text.h>
-#include <draftscope/simulator/analysis/figures.h>
 #include <draftscope/simulator/analysis/measured_recording.h>
 #include <draftscope/simulator/analysis/run_rows.h>
 #include <draftscope/simulator/answers/answer.h>
@@ -15,7 +14,6 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/explain/slow_baseline.h"
 #include "rounds/replay/policy_choice.h"
 #include "rounds/replay/replay.h"
 #include "rounds/replay/shadow_table.h"
@@ -156,13 +154,7 @@ std::span<const ObjectionRow> objection_table() {
   return objections;
 }
 
-std::string slow_baseline_reason(const traces::Recording& recording, double speedup) {
-  const std::vector<RunRows> runs = rows_by_run(recording);
-  const RunRows* vanilla = baseline_of(runs);
-  if (vanilla == nullptr) return {};
-  Figures figures;
-  figures.run = vanilla->run;
-  const TargetPasses passes = target_passes(runs, &figures, recording.meta);
+std::string slow_baseline_reason(const TargetPasses& passes, double speedup) {
   if (!passes.is_step_slow()) return {};
   const TimedPasses& fast = *passes.cheapest();
   if (speedup * fast.by_itself_ns() > passes.step_ns.median) return {};

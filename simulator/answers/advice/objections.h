@@ -11,6 +11,8 @@
 #include <string>
 #include <string_view>
 
+#include "analysis/explain/slow_baseline.h"
+
 namespace draftscope::simulator {
 
 /// Facts that objections are judged by: an advice without its verdict, and what the recording says.
@@ -35,9 +37,9 @@ struct ObjectionRow {
 /// In the order in which they are asked.
 [[nodiscard]] std::span<const ObjectionRow> objection_table();
 
-/// One line that says by which passes the recording's vanilla steps are slow; empty if they are not, or if
-/// this speedup would stay above 1 with vanilla steps of the faster pass's time.
-[[nodiscard]] std::string slow_baseline_reason(const traces::Recording& recording, double speedup);
+/// One line that says by which of the recording's passes its vanilla steps are slow; empty if they are not,
+/// or if this speedup would stay above 1 with vanilla steps of the faster pass's time.
+[[nodiscard]] std::string slow_baseline_reason(const TargetPasses& passes, double speedup);
 
 /// Sets the verdict, its reason and the advised strategy.
 void judge(Advice& advice, const AdviceGrounds& grounds);

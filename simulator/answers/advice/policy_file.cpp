@@ -74,7 +74,7 @@ Result<PolicyFile> advised_policy(const Advice& advice, const traces::Recording&
   if (advice.verdict == Verdict::speculate) {
     predicted.score = advice.speedup;
     predicted.acceptance_rate = advice.answer.acceptance_rate;
-    predicted.tokens_per_round = advice.answer.mean_accepted_length;
+    predicted.tokens_per_round = advice.answer.tokens_per_round;
   }
   set_prediction(policy, predicted);
   policy.settings.insert({{"search", "advise"},
@@ -98,7 +98,7 @@ Result<PolicyFile> asked_policy(const Answer& answer, const Machine& machine,
                         policy_for(answer.strategy, machine.name, answer, recording, origin));
   set_prediction(policy, {.score = answer.speedup.lower(),
                           .acceptance_rate = answer.acceptance_rate,
-                          .tokens_per_round = answer.mean_accepted_length});
+                          .tokens_per_round = answer.tokens_per_round});
   policy.settings.insert({{"search", "what-if"},
                           {"rounds_source", std::string(round_source_name(answer.source))},
                           {"status", std::string(answer_status_name(answer.status))},

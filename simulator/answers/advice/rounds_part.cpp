@@ -3,13 +3,18 @@
 
 #include <draftscope/simulator/analysis/question_names.h>
 #include <draftscope/simulator/analysis/stretches.h>
+#include <draftscope/simulator/rounds/round_prices.h>
 #include <draftscope/traces/text_share.h>
 #include <fmt/format.h>
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <map>
+#include <set>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "answers/advice/prompt_order.h"
 #include "rounds/replay/replay.h"
@@ -86,6 +91,71 @@ std::map<std::int32_t, RoundStatistics> by_stretch(const KnownRequest& request,
   return stretches;
 }
 
+/// Requests of a run with the rounds of one stretch alone.
+struct StretchRows {
+  std::deque<traces::Request> requests;
+  RunRows rows;
+};
+
+/// A run by stretch of its output, with the time of rounds alone as in stretches.h.
+std::map<std::int32_t, StretchRows> rows_by_stretch(const RunRows& run) {
+  std::map<std::int32_t, StretchRows> stretches;
+  for (const RequestRows& rows : run.requests) {
+    std::int32_t first_token = 1;  // The prefill's token has index 0.
+    for (std::size_t first = 0; first < rows.rounds.size();) {
+      const std::int32_t stretch = first_token / published_stretch_tokens * published_stretch_tokens;
+      constexpr std::int64_t known_ns = 1;  // No time stands for one that is not known.
+      traces::Request request{.id = rows.request->id,
+                              .run_id = rows.request->run_id,
+                              .prompt_id = rows.request->prompt_id,
+                              .repeat = rows.request->repeat,
+                              .first_token_ns = known_ns,
+                              .end_ns = known_ns};
+      std::size_t end = first;
+      for (; end < rows.rounds.size() && first_token < stretch + published_stretch_tokens; ++end) {
+        const traces::Round& round = rows.rounds[end];
+        request.end_ns += round.end_ns - round.start_ns;
+        first_token += round.emitted;
+      }
+      if (end == rows.rounds.size()) request.stop = rows.request->stop;
+      StretchRows& into = stretches[stretch];
+      into.rows.run = run.run;
+      into.requests.push_back(std::move(request));
+      into.rows.requests.push_back({.request = &into.requests.back(),
+                                    .prompt = rows.prompt,
+                                    .rounds = rows.rounds.subspan(first, end - first),
+                                    .phase_spans = {}});
+      first = end;
+    }
+  }
+  return stretches;
+}
+
+/// Vanilla decoding of the prompts that a run decoded.
+RunRows vanilla_of(const TrainedRecording& trained, const RunRows& run) {
+  std::set<traces::PromptId> prompts;
+  for (const RequestRows& rows : run.requests) prompts.insert(rows.prompt->id);
+  RunRows vanilla = vanilla_rows(trained);
+  std::erase_if(vanilla.requests,
+                [&](const RequestRows& rows) { return !prompts.contains(rows.prompt->id); });
+  return vanilla;
+}
+
+/// Gives the stretches of a run that was measured their own ratios.
+void put_stretch_ratios(const TrainedRecording& trained, const StrategyRounds& rounds,
+                        std::map<std::int32_t, RoundsPart>& parts) {
+  const auto measured = measured_rounds(trained, rounds);
+  if (!measured) return;
+  const auto of_run = rows_by_stretch(*measured->run);
+  const auto of_vanilla = rows_by_stretch(vanilla_of(trained, *measured->run));
+  for (auto& [first_token, part] : parts) {
+    const auto run = of_run.find(first_token);
+    const auto vanilla = of_vanilla.find(first_token);
+    if (run != of_run.end() && vanilla != of_vanilla.end())
+      part.vanilla_ratio = add_own_ratios(trained, run->second.rows, vanilla->second.rows, part.rounds);
+  }
+}
+
 /// Whether two sums have the same rounds; exits may be in another order, and rows that never occurred be left
 /// out.
 bool has_same_rounds(RoundStatistics a, RoundStatistics b) {
@@ -144,6 +214,7 @@ Result<std::vector<RoundsPart>> stretch_parts(const StrategyRounds& rounds, cons
           "stretch",
           rounds.strategy);
   }
+  put_stretch_ratios(what_if.trained(), rounds, parts);
   std::vector<RoundsPart> result;
   result.reserve(parts.size());
   for (auto& [first_token, part] : parts) result.push_back(std::move(part));
@@ -151,6 +222,19 @@ Result<std::vector<RoundsPart>> stretch_parts(const StrategyRounds& rounds, cons
 }
 
 }  // namespace
+
+Result<Answer> ask(const CostModel& trained, const RoundsPart& part, const Machine& machine,
+                   const PredictionOptions& options) {
+  DRAFTSCOPE_TRY_ASSIGN(Answer answer, ask(trained, part.rounds, machine, options));
+  DRAFTSCOPE_TRY_ASSIGN(const bool has_own, has_own_time(trained, part.rounds, machine));
+  if (!has_own) return answer;
+  answer.target_step_ns *= part.vanilla_ratio;
+  answer.vanilla_tokens_per_second /= part.vanilla_ratio;
+  answer.tokens_per_second /= part.vanilla_ratio;
+  slow_down(answer.rate.min_drafted, part.vanilla_ratio);
+  if (answer.rate.max_drafted) slow_down(*answer.rate.max_drafted, part.vanilla_ratio);
+  return answer;
+}
 
 Result<std::vector<RoundsPart>> parts_of(const StrategyRounds& rounds, PartBy by, const WhatIf& what_if,
                                          const traces::Recording& recording) {
@@ -164,14 +248,17 @@ Result<std::vector<RoundsPart>> parts_of(const StrategyRounds& rounds, PartBy by
     if (part == parts.end()) part = parts.insert(parts.end(), {names[i], {}});
     part->second.push_back(i);
   }
+  const auto measured = measured_rounds(what_if.trained(), rounds);
   std::vector<RoundsPart> result;
   for (const auto& [name, places] : parts) {
-    RoundsPart part{name, rounds};
+    RoundsPart part{.name = name, .rounds = rounds};
     part.rounds.setting.min_drafted = chosen(rounds.setting.min_drafted, places);
     part.rounds.setting.max_drafted = chosen(rounds.setting.max_drafted, places);
     part.rounds.vanilla = chosen(rounds.vanilla, places);
     part.rounds.categories = chosen(rounds.categories, places);
     part.rounds.prompts = chosen(prompts, places);
+    if (measured)
+      part.vanilla_ratio = put_own_ratios(what_if.trained(), *measured, part.rounds.prompts, part.rounds);
     result.push_back(std::move(part));
   }
   return result;

@@ -24,9 +24,6 @@ struct Mean {
 };
 
 void fill_times(MeasuredDecoding& figures, const RunRows& baseline, const RunRows& run) {
-  Mean vanilla;
-  for (const RequestRows& rows : baseline.requests)
-    for (const traces::Round& round : rows.rounds) vanilla.add(round.end_ns - round.start_ns);
   Mean draft;
   Mean verify;
   std::int64_t rounds = 0;
@@ -37,12 +34,12 @@ void fill_times(MeasuredDecoding& figures, const RunRows& baseline, const RunRow
       tokens += round.emitted;
       // Tokens that no model drafted have no step.
       if (round.layer_set_id != 0 && round.tree_depth > 0) draft.add(round.draft_ns, round.tree_depth);
-      if (round.drafted > 0) verify.add(round.verify_ns);
+      verify.add(round.verify_ns);
     }
-  figures.vanilla_step_ns = vanilla.value();
+  figures.vanilla_step_ns = baseline_step_ns(run, baseline).value_or(0.0);
   figures.draft_step_ns = draft.value();
   figures.verify_ns = verify.value();
-  figures.mean_accepted_length = rounds > 0 ? static_cast<double>(tokens) / static_cast<double>(rounds) : 0.0;
+  figures.tokens_per_round = rounds > 0 ? static_cast<double>(tokens) / static_cast<double>(rounds) : 0.0;
   figures.vanilla_tokens_per_second = throughput(baseline).decode_tokens_per_second.value_or(0.0);
   figures.tokens_per_second = throughput(run).decode_tokens_per_second.value_or(0.0);
 }

@@ -14,8 +14,8 @@ namespace {
 DecodeTimes times_of(const RequestRows& request) {
   DecodeTimes times{.all_ns = static_cast<double>(request.request->end_ns - request.request->first_token_ns)};
   for (const traces::Round& round : request.rounds) {
-    if (round.tree_depth > 0) times.draft_ns += static_cast<double>(round.draft_ns);
-    if (round.drafted > 0 || round.verify_rows > 1) times.verify_ns += static_cast<double>(round.verify_ns);
+    times.draft_ns += static_cast<double>(round.draft_ns);
+    times.verify_ns += static_cast<double>(round.verify_ns);
   }
   return times;
 }

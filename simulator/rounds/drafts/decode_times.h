@@ -12,8 +12,8 @@ namespace draftscope::simulator {
 /// Measured times of a run from first tokens to ends: the sum over prompts, each the mean of its repeats.
 struct DecodeTimes {
   double all_ns = 0.0;
-  double draft_ns = 0.0;   ///< Draft steps of a model.
-  double verify_ns = 0.0;  ///< Verifications of rounds that draft.
+  double draft_ns = 0.0;
+  double verify_ns = 0.0;
 };
 
 /// Requests without rounds or a first token are left out. O(rounds).

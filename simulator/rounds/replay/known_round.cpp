@@ -139,11 +139,10 @@ RoundTimes round_times(const KnownRound& round, const RoundPrices& prices) {
   }
   times.accept_ns = prices.accept_share * rest_ns;
   times.control_ns = rest_ns - times.accept_ns;
-  const bool has_draft = round.draft != 0;
-  times.draft_ns *= has_draft ? prices.draft_ratio : prices.own_ratio;
-  times.verify_ns *= has_draft ? prices.verify_ratio : prices.own_ratio;
-  for (double* const ns : {&times.control_ns, &times.accept_ns, &times.optimise_ns})
-    *ns *= has_draft ? prices.rest_ratio : prices.own_ratio;
+  times.draft_ns *= prices.own.draft;
+  times.verify_ns *= prices.own.verify;
+  for (double* const ns : {&times.control_ns, &times.accept_ns}) *ns *= prices.own.rest;
+  if (round.draft != 0) times.draft_ns += prices.beside_ns;
   return times;
 }
 

@@ -5,6 +5,7 @@
 #include <draftscope/simulator/analysis/run_rows.h>
 #include <draftscope/simulator/prices/asked_machine.h>
 #include <draftscope/simulator/prices/prices.h>
+#include <draftscope/simulator/rounds/round_prices.h>
 #include <draftscope/traces/records.h>
 #include <cstddef>
 #include <cstdint>
@@ -52,12 +53,9 @@ struct RoundTimes {
 struct RoundPrices {
   Prices prices;
   double optimise_ns = 0.0;   ///< Auxiliary passes and their host time, for each round of a request.
+  double beside_ns = 0.0;     ///< Drafting of another model, for each round of a request that drafts.
   double accept_share = 1.0;  ///< Share of the time that prices.round_ns and step_round_ns cover.
-  double own_ratio = 1.0;     ///< Factor of rounds without a draft (own_time_ratio()).
-  /// Factors of draft steps, verifications and the rest of rounds with a draft.
-  double draft_ratio = 1.0;
-  double verify_ratio = 1.0;
-  double rest_ratio = 1.0;
+  OwnRatios own;              ///< Factors of all times but optimise_ns and beside_ns, which have theirs.
   std::int32_t longer_context = 0;  ///< K/V rows before every pass in addition to the round's position.
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Answers written as a trace: the content of the file must equal the answer.
+#include <draftscope/simulator/analysis/figures.h>
 #include <draftscope/simulator/analysis/measured_recording.h>
 #include <draftscope/simulator/analysis/run_rows.h>
 #include <draftscope/simulator/analysis/speedup.h>
@@ -66,8 +67,6 @@ struct Sums {
   double drafted = 0.0;
   double accepted = 0.0;
   double ns = 0.0;
-  double draft_ns = 0.0;
-  double steps = 0.0;      ///< Draft steps of a model.
   double decode_ns = 0.0;  ///< Time of requests from the first token on.
   std::size_t requests = 0;
 };
@@ -84,8 +83,6 @@ Sums sums_of(const traces::Recording& recording, const std::string& specificatio
         sums.tokens += round.emitted;
         sums.drafted += round.drafted;
         sums.accepted += round.accepted;
-        sums.draft_ns += static_cast<double>(round.draft_ns);
-        sums.steps += round.layer_set_id == 0 ? 0 : round.tree_depth;
         sums.ns += static_cast<double>(round.end_ns - round.start_ns);
         ++sums.rounds;
       }
@@ -101,6 +98,25 @@ void expect_time(double found_ns, double tokens, double tokens_per_second, std::
   EXPECT_NEAR(found_ns, expected_ns, 0.5 * static_cast<double>(requests) + 1e-9 * expected_ns) << name;
 }
 
+/// Checks that a report of the file has the answer's costs, and that either's give the speedup.
+void expect_costs(const traces::Recording& recording, const Answer& answer) {
+  const double law = answer.mean_accepted_length / (answer.steps_per_round * answer.c + answer.v + answer.o);
+  EXPECT_NEAR(answer.speedup.min_drafted.value, law, 1e-9 * law) << answer.strategy;
+  for (const RunFigures& run : measure(recording).runs) {
+    // Vanilla decoding in the file has no ratio of its own.
+    if (run.all.run->specification != answer.strategy || run.all.run->is_baseline) continue;
+    const DraftCost& cost = run.all.cost;
+    constexpr double rounding = 1e-3;
+    EXPECT_NEAR(*run.all.acceptance.mean_accepted_length, answer.mean_accepted_length, 1e-9);
+    EXPECT_NEAR(*cost.v, answer.v, rounding * answer.v) << answer.strategy;
+    EXPECT_NEAR(*cost.o, answer.o, rounding) << answer.strategy;
+    EXPECT_NEAR(cost.c.value_or(0.0) * *run.all.acceptance.steps_per_round, answer.c * answer.steps_per_round,
+                rounding)
+        << answer.strategy;
+    EXPECT_NEAR(*cost.closed_form_speedup, law, rounding * law) << answer.strategy;
+  }
+}
+
 void expect_what_was_answered(const Opened& opened, const PredictedRun& run) {
   const Sums sums = sums_of(opened.recording, run.rounds.strategy);
   const Answer& answer = run.answer;
@@ -110,14 +126,7 @@ void expect_what_was_answered(const Opened& opened, const PredictedRun& run) {
   EXPECT_DOUBLE_EQ(sums.drafted > 0.0 ? sums.accepted / sums.drafted : 0.0, answer.acceptance_rate);
   EXPECT_EQ(sums.ns, sums.decode_ns) << "rounds follow one another without a gap";
   expect_time(sums.ns, answer.tokens, answer.tokens_per_second, sums.requests, answer.strategy);
-  if (sums.steps > 0.0) {
-    // Parts have a ratio each, or share the run's where they leave nothing of its time.
-    const double c = sums.draft_ns / sums.steps / answer.target_step_ns;
-    const double shared_c = answer.c * run.rounds.own_ratio / run.rounds.own_draft_ratio;
-    EXPECT_THAT(c, testing::AnyOf(testing::DoubleNear(answer.c, 1e-5 + 1e-3 * answer.c),
-                                  testing::DoubleNear(shared_c, 1e-5 + 1e-3 * shared_c)))
-        << answer.strategy;
-  }
+  expect_costs(opened.recording, answer);
   const Sums vanilla = sums_of(opened.recording, "vanilla");
   EXPECT_EQ(vanilla.tokens, answer.tokens);
   expect_time(vanilla.ns, answer.tokens, answer.vanilla_tokens_per_second, vanilla.requests, "vanilla");

@@ -115,6 +115,29 @@ TEST(Ladder, StartsAtLayerCountingAndEndsAtTheTimeTrueSpeedup) {
   }
 }
 
+TEST(Ladder, KeepsWhatPricesMissApartFromOverhead) {
+  std::mt19937 random(5);
+  std::uniform_real_distribution<double> ratios(0.8, 1.25);
+  for (int trial = 0; trial < 20; ++trial) {
+    const Recorded one = random_rounds(random, 1);
+    const Prices prices = random_prices(random, some_parts);
+    const double own_ratio = ratios(random);
+    const LadderInput modelled{one.statistics, one.vanilla, prices, some_parts, {.model = tpt_layers}};
+    LadderInput measured = modelled;
+    measured.own_ratio = own_ratio;
+    const Ladder without = *correction_ladder(modelled);
+    const Ladder ladder = *correction_ladder(measured);
+    ASSERT_EQ(ladder.size(), without.size() + 1);
+    for (std::size_t rung = 0; rung < without.size(); ++rung) {
+      EXPECT_EQ(ladder[rung].speedup, without[rung].speedup) << rung_name(ladder[rung].rung);
+      EXPECT_EQ(ladder[rung].change, without[rung].change) << rung_name(ladder[rung].rung);
+    }
+    EXPECT_EQ(without.back().rung, Rung::overhead);
+    EXPECT_EQ(ladder.back().rung, Rung::measured);
+    EXPECT_DOUBLE_EQ(ladder.back().factor, 1.0 / own_ratio);
+  }
+}
+
 TEST(Ladder, ItsRungsMultiplyAndAddUp) {
   std::mt19937 random(2);
   for (int i = 0; i < 50; ++i) {

@@ -156,9 +156,15 @@ std::vector<Case> time_cases() {
                  "where at most 0.05 is expected as long as memory is the limit.",
                  0.25, 0.8, alike({.accepted = 4, .verify_us = 1200})});
   all.push_back({"time_outside_passes", alike({.outside_us = 300}),
-                 "0.30 vanilla steps of each round (300 us) lie outside of its passes: between rounds, "
-                 "waiting, or on the host.",
+                 "300 us of each round lie outside of its passes, none of a vanilla round: 0.30 vanilla "
+                 "steps more (300 us). They lie between rounds (300 us).",
                  0.3, 0.3, alike({.outside_us = 40})});
+  // A vanilla token takes 1.1 ms, of which 0.1 lie outside: only what a round has beyond that is a cost.
+  const MadeRecording with_outside{.outside_vanilla_us = 100};
+  all.push_back({"time_outside_passes", alike({.uncovered_us = 120, .outside_us = 200}, with_outside),
+                 "320 us of each round lie outside of its passes, 100 us of a vanilla round: 0.20 vanilla "
+                 "steps more (220 us). They lie between phases of a round (120 us), between rounds (200 us).",
+                 0.2, 0.2, alike({.outside_us = 150}, with_outside)});
   // Every fourth round takes more than twice as long.
   const auto interrupted = [](int verify_us) {
     return MadeRecording{
@@ -409,6 +415,54 @@ TEST(SlowBaseline, LeavesOutWhatADeviceIsGivenTogether) {
   EXPECT_TRUE(is_found(900, true, "cuda"));
 }
 
+/// A device that idles in each of ten rounds, in microseconds.
+DeviceTime idle_device(int host_us, int launches_us, int kernels_us) {
+  const auto of_ten_rounds = [](int us) { return std::int64_t{10'000} * us; };
+  return {.rounds = 10,
+          .gap_ns = of_ten_rounds(launches_us + kernels_us),
+          .host_ns = of_ten_rounds(host_us),
+          .gap_launch_ns = of_ten_rounds(launches_us)};
+}
+
+TEST(TimeOutsidePasses, IsWhatTheDeviceIdlesBeyondVanillaAndSaysWhere) {
+  MeasuredRecording measured = made_recording({.meta = {{"device", "cuda"}}});
+  // An H200 idled so in a recording that ships.
+  measured.figures.runs[0].all.device = idle_device(192, 44, 0);
+  measured.figures.runs[1].all.device = idle_device(276, 44, 5);
+  const Diagnosis diagnosis = only_diagnosis(measured);
+  const Finding* const finding = find(diagnosis, "time_outside_passes");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_EQ(finding->sentence,
+            "325 us of each round lie outside of its passes, 236 us of a vanilla round: 0.09 vanilla steps "
+            "more (89.0 us). They lie with the host alone, before a round's first kernel and after its last "
+            "(276 us), in the device's gaps before launches (44.0 us), in the device's gaps between kernels "
+            "(5.00 us).");
+  EXPECT_NEAR(*finding->cost, 0.089, 1e-9);
+  EXPECT_NEAR(finding->figure, 0.089, 1e-9);
+  measured.figures.runs[0].all.device = idle_device(230, 44, 5);
+  EXPECT_EQ(find(only_diagnosis(measured), "time_outside_passes"), nullptr) << "46 us more than vanilla";
+  measured.figures.runs[0].all.device = {};
+  EXPECT_EQ(find(only_diagnosis(measured), "time_outside_passes"), nullptr) << "nothing to compare with";
+}
+
+TEST(TimeOutsidePasses, NamesThePhaseSyncWhereItHasSomeOfTheTime) {
+  const auto sync = static_cast<std::size_t>(traces::Phase::sync);
+  const auto idle = static_cast<std::size_t>(traces::Phase::idle);
+  MeasuredRecording measured = made_recording({.round = [](int) { return MadeRound{.uncovered_us = 300}; }});
+  Breakdown& phases = measured.figures.runs[1].all.breakdown.by_phase;
+  for (const double waited : {0.0, 0.5, 1.0}) {
+    const std::int64_t all_ns = phases[sync] + phases[idle];
+    phases[sync] = static_cast<std::int64_t>(waited * static_cast<double>(all_ns));
+    phases[idle] = all_ns - phases[sync];
+    const Diagnosis diagnosis = only_diagnosis(measured);
+    const Finding* const finding = find(diagnosis, "time_outside_passes");
+    ASSERT_NE(finding, nullptr) << waited;
+    EXPECT_EQ(finding->sentence.find("in phase sync (") != std::string::npos, waited > 0.0);
+    EXPECT_EQ(finding->sentence.find("between phases of a round (") != std::string::npos, waited < 1.0);
+    EXPECT_THAT(finding->sentence, Not(HasSubstr("between rounds")));
+  }
+}
+
 TEST(DeviceBelowReading, IsSaidOfVerificationsThatADeviceTimed) {
   MeasuredRecording measured = made_recording({.meta = {{"device", "cuda"}}});
   const auto is_unjudged = [](const Diagnosis& diagnosis) {
@@ -491,6 +545,10 @@ TEST(Explain, NeedsNoVanillaRunForWhatIsNoComparison) {
             "5.00 rows; of the 4.00 draft tokens per round 100 % are kept.");
   const Finding* const outside = find(diagnosis, "time_outside_passes");
   ASSERT_NE(outside, nullptr);
+  EXPECT_EQ(
+      outside->sentence,
+      "300 us of each round lie outside of its passes, 0.30 of its own verifications; those of a vanilla "
+      "round are not in the recording. They lie between rounds (300 us).");
   EXPECT_EQ(outside->cost_sentence, "It costs 0.30 of its own verifications per round (18 % of its time).");
   EXPECT_FALSE(outside->speedup_without);
 }

@@ -58,7 +58,11 @@ class Maker {
     writer_.begin(row);
     int emitted = 1;
     for (int index = 0; emitted < made_.tokens; ++index) {
-      const MadeRound step{.drafted = 0, .accepted = 0, .draft_us = 0, .verify_us = made_.vanilla_us};
+      const MadeRound step{.drafted = 0,
+                           .accepted = 0,
+                           .draft_us = 0,
+                           .verify_us = made_.vanilla_us,
+                           .outside_us = made_.outside_vanilla_us};
       const MadeRound made = is_baseline ? step
                              : is_other_ ? made_.round_of_other(index)
                                          : made_.round(index);
@@ -96,6 +100,7 @@ class Maker {
     row.accept_ns = spend(made.accept_us);
     row.optimise_ns = spend(made.decide_us);
     row.control_ns = spend(made.control_us);
+    spend(made.uncovered_us);
     row.end_ns = now_;
     spend(made.outside_us);
     std::vector<traces::DraftToken> tokens;

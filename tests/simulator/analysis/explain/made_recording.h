@@ -21,6 +21,7 @@ struct MadeRound {
   int accept_us = 0;
   int decide_us = 0;        ///< Time in phase optimise.
   int control_us = 0;       ///< Time in phase control.
+  int uncovered_us = 0;     ///< Time in the round that no phase has.
   int outside_us = 0;       ///< Time after the round.
   double threshold = -1.0;  ///< Confidence below which a draft ends; -1 = none.
 };
@@ -38,6 +39,7 @@ struct MadeRecording {
   int at_a_time = 1;            ///< Number of concurrent requests.
   bool with_vanilla = true;
   int vanilla_us = 1000;         ///< Time of a vanilla step.
+  int outside_vanilla_us = 0;    ///< Time after each vanilla step.
   bool drafts_by_layers = true;  ///< Otherwise drafts come from the text.
   traces::Meta meta;             ///< Additional to the usual keys.
 };

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/simulator/analysis/figures.h>
+#include <draftscope/simulator/analysis/run_rows.h>
+#include <draftscope/simulator/analysis/speedup.h>
+#include <draftscope/simulator/analysis/stretches.h>
 #include <draftscope/simulator/answers/advice.h>
 #include <draftscope/simulator/answers/rounds_part.h>
 #include <draftscope/simulator/prices/closed_forms.h>
@@ -9,6 +13,8 @@
 #include <algorithm>
 #include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "learnt.h"
 
@@ -176,7 +182,7 @@ TEST(Advice, SaysWhatWasMeasuredOfTheRunThatItAdvises) {
 }
 
 TEST(Advice, NamesTheFastestOfEachCategory) {
-  const Learnt learnt({.skill = 0.95});
+  const Learnt learnt({.skill = 0.95, .odd_draft_factor = 0.8});
   const auto found = candidates(learnt.what_if(), learnt.recording(), few_candidates());
   const auto advice = advise_on(learnt);
   ASSERT_TRUE(found && advice);
@@ -202,6 +208,76 @@ TEST(Advice, NamesTheFastestOfEachCategory) {
   }
   EXPECT_EQ(named, (std::set<std::string>{"even", "odd"}));
   EXPECT_TRUE(advise_on(Learnt({.prompts = 1, .tokens = 60}))->by_category.empty());
+}
+
+/// A run's requests on some prompts.
+RunRows on_prompts(const RunRows& run, const std::vector<traces::PromptId>& prompts) {
+  RunRows subset{run.run, {}, 0};
+  for (const RequestRows& rows : run.requests)
+    if (std::ranges::find(prompts, rows.prompt->id) != prompts.end()) subset.requests.push_back(rows);
+  return subset;
+}
+
+// A ratio of the whole run would give the category that was slower the other's speedup.
+TEST(RoundsParts, OfARecordedRunHaveTheirOwnMeasuredTimes) {
+  for (const auto& [draft_factor, step_factor] : {std::pair{1.6, 1.0}, {1.0, 1.3}, {0.7, 1.2}}) {
+    const Learnt learnt({.skill = 0.9, .odd_draft_factor = draft_factor, .odd_step_factor = step_factor});
+    const CostModel& model = learnt.what_if().costs().model;
+    const std::vector<RunRows> runs = rows_by_run(learnt.recording());
+    for (const RunRows& run : runs) {
+      const std::string& strategy = run.run->specification;
+      const StrategyRounds rounds = learnt.what_if().rounds(strategy).value();
+      for (const PartBy by : {PartBy::category, PartBy::prompt}) {
+        const auto parts = parts_of(rounds, by, learnt.what_if(), learnt.recording());
+        ASSERT_TRUE(parts);
+        ASSERT_EQ(parts->size(), by == PartBy::category ? 2U : 12U);
+        for (const RoundsPart& part : *parts) {
+          const RunRows vanilla = on_prompts(*baseline_of(runs), part.rounds.prompts);
+          const RunRows own = on_prompts(run, part.rounds.prompts);
+          const Answer answer = ask(model, part, learnt.machine(), {.draws = 200}).value();
+          constexpr double rounding = 1e-6;
+          EXPECT_NEAR(answer.speedup.min_drafted.value /
+                          *speedup(pair_requests(Baseline(vanilla), Comparison(own)))->decode_value,
+                      1.0, rounding)
+              << strategy << " on " << part.name;
+          EXPECT_NEAR(answer.tokens_per_second / *throughput(own).decode_tokens_per_second, 1.0, rounding)
+              << strategy << " on " << part.name;
+          EXPECT_NEAR(answer.vanilla_tokens_per_second / *throughput(vanilla).decode_tokens_per_second, 1.0,
+                      rounding)
+              << strategy << " on " << part.name;
+        }
+      }
+    }
+  }
+}
+
+TEST(RoundsParts, OfOneCategoryAreTheWhole) {
+  const Learnt learnt({.prompts = 1, .wait_us = 40.0});
+  const StrategyRounds rounds = learnt.what_if().rounds("layerskip:exit=3,gamma=4").value();
+  const auto parts = parts_of(rounds, PartBy::category, learnt.what_if(), learnt.recording());
+  ASSERT_TRUE(parts);
+  ASSERT_EQ(parts->size(), 1U);
+  EXPECT_DOUBLE_EQ(parts->front().rounds.own_ratio, rounds.own_ratio);
+  EXPECT_EQ(parts->front().rounds.notes, rounds.notes);
+}
+
+TEST(RoundsParts, OfStretchesAreAsReported) {
+  const Learnt learnt(
+      {.prompts = 4, .tokens = 150, .skill = 0.8, .odd_draft_factor = 1.5, .odd_step_factor = 0.9});
+  const char* const strategy = "layerskip:exit=3,gamma=4";
+  const StrategyRounds rounds = learnt.what_if().rounds(strategy).value();
+  const auto parts = parts_of(rounds, PartBy::stretch, learnt.what_if(), learnt.recording());
+  ASSERT_TRUE(parts) << parts.error().message;
+  std::size_t compared = 0;
+  for (const StretchFigures& figures : stretches_of(learnt.recording())) {
+    if (figures.prompt != nullptr || figures.run->specification != strategy) continue;
+    const RoundsPart& part = (*parts)[compared++];
+    const Answer answer = ask(learnt.what_if().costs().model, part, learnt.machine(), {.draws = 200}).value();
+    // Vanilla's stretches end at other tokens, and so at other contexts.
+    EXPECT_NEAR(answer.speedup.min_drafted.value / figures.speedup.value(), 1.0, 0.01) << part.name;
+    EXPECT_NEAR(answer.tokens_per_second / figures.tokens_per_second().value(), 1.0, 1e-6) << part.name;
+  }
+  EXPECT_EQ(compared, parts->size());
 }
 
 TEST(RoundsParts, OfStretchesAddUpToTheWhole) {

@@ -50,6 +50,24 @@ TEST(AdviceText, SaysTheVerdictFirst) {
   EXPECT_THAT(words_of(advice, "fastest"), HasSubstr("layerskip:exit=4,gamma=3 (exit 9 there): 1.28x over"));
 }
 
+TEST(AdviceText, SaysAmongWhatItChose) {
+  Advice advice = example();
+  advice.machine = "L4";
+  const std::string choice = ": set layerskip:exit=4,gamma=3";
+  advice.besides = {"del"};
+  EXPECT_EQ(advice_headline(advice), "On L4" + choice) << "everything has what was added";
+  advice.among = Considered::recorded_runs;
+  EXPECT_EQ(advice_headline(advice), "On L4, of recorded runs and del" + choice);
+  advice.besides = {"del", "auto"};
+  EXPECT_EQ(advice_headline(advice), "On L4, of recorded runs, del and auto" + choice);
+  advice.besides = {"a", "b", "c", "d"};
+  EXPECT_EQ(advice_headline(advice), "On L4, of recorded runs and 4 other strategies" + choice);
+  advice.besides.clear();
+  EXPECT_EQ(advice_headline(advice), "On L4, of recorded runs alone" + choice);
+  advice.among = Considered::early_exits;
+  EXPECT_EQ(advice_headline(advice), "On L4, of early exits alone" + choice);
+}
+
 TEST(AdviceText, HasOneLineAboutEachThing) {
   Advice advice = example();
   for (const Verdict verdict : {Verdict::speculate, Verdict::measure_first, Verdict::do_not_speculate}) {

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/simulator/answers/answer.h>
+#include <draftscope/simulator/answers/measured_beside.h>
 #include <draftscope/simulator/prices/closed_forms.h>
+#include <draftscope/simulator/rounds/round_prices.h>
 #include <draftscope/simulator/rounds/strategy_rounds.h>
 #include <draftscope/speculation/published_models.h>
 #include <gtest/gtest.h>
 #include <random>
+#include <vector>
 
 #include "learnt.h"
 
@@ -34,6 +37,28 @@ TEST(AnswerLadder, EndsAtTheAnswersSpeedup) {
       const Answer answer = ask(learnt.what_if().costs().model, rounds, machine, {.draws = 200}).value();
       EXPECT_NEAR(ladder->back().speedup, answer.speedup.min_drafted.value, 1e-9) << strategy;
     }
+}
+
+// Prices are of all runs' passes, and so none is right where the time of a pass depends on its text.
+TEST(AnswerLadder, EndsAtTheMeasuredSpeedupOfARecordedRun) {
+  const Learnt learnt({.skill = 0.9, .odd_draft_factor = 1.4, .odd_step_factor = 1.1});
+  const CostModel& model = learnt.what_if().costs().model;
+  const std::vector<MeasuredSetting> runs = measured_settings(learnt.recording());
+  ASSERT_EQ(runs.size(), 2U);
+  for (const MeasuredSetting& run : runs) {
+    const StrategyRounds rounds = learnt.what_if().rounds(run.strategy).value();
+    const Ladder ladder = answer_ladder(model, rounds, learnt.machine()).value();
+    EXPECT_EQ(ladder.back().rung, Rung::measured);
+    EXPECT_NEAR(ladder.back().speedup / run.speedup, 1.0, 1e-6) << run.strategy;
+    const Prices prices = answer_prices(model, rounds, learnt.machine()).value();
+    const double modelled =
+        vanilla_time_ns(sum_of(rounds.vanilla), prices) / time_ns(sum_of(rounds.setting.min_drafted), prices);
+    EXPECT_NEAR(ladder[ladder.size() - 2].speedup, modelled, 1e-9) << "overhead";
+  }
+  const StrategyRounds replayed = learnt.what_if().rounds("layerskip:exit=2,gamma=3").value();
+  EXPECT_EQ(answer_ladder(model, replayed, learnt.machine())->back().rung, Rung::overhead);
+  const StrategyRounds elsewhere = learnt.what_if().rounds(runs[0].strategy).value();
+  EXPECT_EQ(answer_ladder(model, elsewhere, machines(learnt)[2])->back().rung, Rung::overhead);
 }
 
 TEST(AnswerLadder, StartsAtWhatLayersCount) {

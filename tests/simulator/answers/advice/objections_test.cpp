@@ -2,13 +2,18 @@
 // An advice for each objection's sentence, and one that just misses it.
 #include "answers/advice/objections.h"
 
+#include <draftscope/simulator/analysis/explain.h>
+#include <draftscope/simulator/answers/what_if.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 
 #include "../../analysis/explain/made_recording.h"
+#include "rounds/trained_recording.h"
 
 namespace draftscope::simulator {
 namespace {
@@ -124,6 +129,12 @@ TEST(Objections, WithNoneAStrategyIsAdvised) {
   EXPECT_EQ(planted.advice.reason, "faster than vanilla: 1.01 to 1.50 (95 %)");
 }
 
+/// Passes as explain() judges by them; the recording's first run is vanilla decoding.
+TargetPasses passes_of(const MeasuredRecording& measured) {
+  return target_passes(rows_by_run(*measured.recording), measured.figures.baseline,
+                       measured.figures.runs.front().all.device, measured.recording->meta);
+}
+
 TEST(Objections, SayOfARecordingWhetherItsStepsAreSlow) {
   // These are times of an H200 with an 8B model when its pass over one row was slow.
   const auto reason = [](int verify_us, double speedup) {
@@ -135,12 +146,59 @@ TEST(Objections, SayOfARecordingWhetherItsStepsAreSlow) {
              },
          .vanilla_us = 6130,
          .drafts_by_layers = false});
-    return slow_baseline_reason(*measured.recording, speedup);
+    return slow_baseline_reason(passes_of(measured), speedup);
   };
   EXPECT_EQ(reason(5000, 1.2),
             "vanilla steps are slow here: one row takes 6.13 ms, 2 rows take 5.00 ms under prompt-lookup");
   EXPECT_EQ(reason(5000, 1.25), "") << "it would be 1.02 over steps of 5 ms";
   EXPECT_EQ(reason(6130, 1.2), "");
+}
+
+/// The recording of a file, with steps of vanilla decoding that took longer by `slower_ns`.
+MeasuredRecording with_slower_steps(traces::Reader& reader, std::int64_t slower_ns) {
+  MeasuredRecording measured = read_measured(reader).value();
+  traces::Recording& recording = *measured.recording;
+  std::set<traces::RunId> vanilla;
+  for (const traces::Run& run : recording.runs)
+    if (run.is_baseline) vanilla.insert(run.id);
+  std::set<traces::RequestId> requests;
+  for (const traces::Request& request : recording.requests)
+    if (vanilla.contains(request.run_id)) requests.insert(request.id);
+  for (traces::Round& round : recording.rounds) {
+    if (!requests.contains(round.request_id)) continue;
+    round.verify_ns += slower_ns;
+    round.end_ns += slower_ns;
+  }
+  measured.figures = measure(recording, measured.phase_spans, measured.device_intervals);
+  return measured;
+}
+
+TEST(Objections, JudgeTheBaselineOfEverySampleAsExplainDoes) {
+  std::size_t files = 0;
+  std::size_t slow = 0;
+  for (const auto& file : std::filesystem::directory_iterator(DRAFTSCOPE_SOURCE_DIR "/traces/samples")) {
+    if (file.path().extension() != ".dstrace") continue;
+    ++files;
+    for (const std::int64_t slower_ns : {0, 90'000}) {
+      auto reader = traces::Reader::open(file.path()).value();
+      const MeasuredRecording measured = with_slower_steps(reader, slower_ns);
+      const auto what_if = WhatIf::train(reader, *measured.recording);
+      ASSERT_TRUE(what_if) << file.path() << what_if.error().message;
+      const TargetPasses passes = target_passes(what_if->trained());
+      const TargetPasses explained = passes_of(measured);
+      ASSERT_EQ(passes.verifications.size(), explained.verifications.size());
+      for (std::size_t i = 0; i < passes.verifications.size(); ++i)
+        EXPECT_EQ(passes.verifications[i].by_itself_ns(), explained.verifications[i].by_itself_ns());
+      bool is_found = false;
+      for (const Diagnosis& diagnosis : explain(measured))
+        for (const Finding& finding : diagnosis.findings)
+          is_found = is_found || finding.row->key == "slow_baseline";
+      EXPECT_EQ(slow_baseline_reason(passes, 1.0) != "", is_found) << file.path() << ' ' << slower_ns;
+      slow += is_found ? 1U : 0U;
+    }
+  }
+  EXPECT_GE(files, 4U);
+  EXPECT_GE(slow, 1U) << "a tenth more makes steps of an H200 slow";
 }
 
 TEST(Objections, SayThatNoDraftExplainsASpeedupAboveARoundsTokens) {

@@ -135,6 +135,7 @@ class Recorder {
       });
     std::int32_t index = 0;
     draft_rows_ = 0;
+    is_odd_ = prompt % 2 == 1;
     const std::vector<ReplayedRound> rounds = replay_rounds(table, policy, conditions_);
     for (const ReplayedRound& round : rounds) {
       const bool is_last = index + 1 == static_cast<std::int32_t>(rounds.size());
@@ -200,8 +201,11 @@ class Recorder {
       }
       verify = draft.verify[static_cast<std::size_t>(round.verify_rows)];
     }
-    round.draft_ns = std::llround(draft_ns);
-    round.verify_ns = std::llround(verify.at(round.root_position));
+    const double factor = !is_odd_      ? 1.0
+                          : drafted > 0 ? recording_.odd_draft_factor
+                                        : recording_.odd_step_factor;
+    round.draft_ns = std::llround(factor * draft_ns);
+    round.verify_ns = std::llround(factor * verify.at(round.root_position));
     now_ += round.draft_ns + round.verify_ns +
             std::llround(drafted > 0 ? prices_.round_ns : prices_.step_round_ns);
     if (work_) {
@@ -277,6 +281,7 @@ class Recorder {
   std::optional<AuxiliaryWork> work_;      // Auxiliary work of the current run.
   std::optional<ModelShape> draft_model_;  // Draft model of the current run.
   std::int32_t draft_rows_ = 0;            // Rows of the text that the draft model has seen.
+  bool is_odd_ = false;                    // Category of the current request's prompt.
   std::int64_t now_ = 1'000'000'000;
 };
 

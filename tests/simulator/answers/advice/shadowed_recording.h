@@ -23,6 +23,9 @@ struct ShadowedRecording {
   double host_us = 0.0;  ///< Host time outside auxiliary passes, for each round of a strategy that has some.
   int window_rows = 0;   ///< Rows that a run of guesses verifies besides root and guesses.
   double wait_us = 0.0;  ///< Time that another program takes between rounds, after one of four.
+  /// Factors of the time of passes on prompts of the category "odd": of rounds that draft, and of others.
+  double odd_draft_factor = 1.0;
+  double odd_step_factor = 1.0;
   /// Adds a run of two models to the strategies, whose draft model has half of the layers. Its shape is only
   /// in the recording on request.
   bool with_two_models = false;

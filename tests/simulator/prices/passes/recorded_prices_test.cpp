@@ -35,7 +35,6 @@ std::map<std::string, Measured> measured_by_run(const traces::Recording& recordi
         measured[run.specification].all_ns += static_cast<double>(request.end_ns - request.first_token_ns);
       }
   for (const traces::Round& round : recording.rounds) {
-    if (round.drafted == 0) continue;
     Measured& of = measured[run_of_request[round.request_id]];
     of.draft_ns += static_cast<double>(round.draft_ns);
     of.steps += round.tree_depth;

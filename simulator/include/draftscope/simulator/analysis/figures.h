@@ -122,12 +122,13 @@ struct LoadedLayers {
 // Cost of drafting and verifying, in units of one target step, and the closed form that follows:
 //     S = M / (γ̄·c + v + o)
 // (methods: the common cost model; Leviathan et al. with measured v and o). It predicts the speedup of
-// decoding without prefill. Its difference from the measured speedup is time outside of rounds.
+// decoding without prefill. A step and a round take their part of the time from the first token to the end,
+// so that S differs from the measured speedup by the weights of the prompts alone.
 
 /// Source of the time of one target step.
 enum class TargetStep : std::uint8_t {
   unknown,          ///< The run has no rounds.
-  baseline_rounds,  ///< Mean duration of the vanilla run's rounds on the same prompts of this recording.
+  baseline_rounds,  ///< baseline_step_ns() of the vanilla run of this recording.
   verification,     ///< Without a baseline: mean time of this run's own verifications, so that v is 1 by
                     ///< definition.
 };
@@ -146,11 +147,16 @@ struct DraftCost {
 
   TargetStep target_step = TargetStep::unknown;
   double target_step_ns = 0.0;
-  std::optional<double> c;                    ///< Draft step / target step; absent if nothing was drafted.
-  std::optional<double> v;                    ///< Verification / target step.
-  std::optional<double> o;                    ///< Accept, optimise and control / target step.
+  std::optional<double> c;  ///< Draft step / target step; absent if nothing was drafted.
+  std::optional<double> v;  ///< Verification / target step.
+  /// The rest of a round, time between rounds and drafts without a step included, / target step.
+  std::optional<double> o;
   std::optional<double> closed_form_speedup;  ///< Closed-form speedup S; only with a baseline.
 };
+
+/// Mean time of a step of vanilla decoding on the prompts that `run` decoded too: from the first token to the
+/// end, per round. Absent without such a round. Where the first token's time is missing, the rounds' alone.
+[[nodiscard]] std::optional<double> baseline_step_ns(const RunRows& run, const RunRows& baseline);
 
 /// `baseline` is the vanilla run of the same recording, or null.
 [[nodiscard]] DraftCost draft_cost(const RunRows& run, const RunRows* baseline, const Acceptance& measured);

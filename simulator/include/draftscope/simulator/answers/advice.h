@@ -55,6 +55,7 @@ struct EarlyExitSetting {
 struct Candidate {
   std::optional<EarlyExitSetting> setting;  ///< Absent for a recorded run.
   StrategyRounds rounds;
+  bool is_of_kind = true;  ///< False for a strategy of the options that is not of the considered kind.
 };
 
 /// Kinds of settings that an advice chooses among.
@@ -168,7 +169,8 @@ struct Advice {
   std::string strategy;  ///< The strategy to set: "vanilla" unless the verdict is to speculate.
 
   std::size_t considered = 0;                 ///< Number of candidates.
-  Considered among = Considered::everything;  ///< Kind that the candidates are of.
+  Considered among = Considered::everything;  ///< Kind that the candidates are of, but for `besides`.
+  std::vector<std::string> besides;           ///< Strategies considered though they are of another kind.
   /// The fastest candidate that drafts, as WhatIf::ask() answers for it.
   std::string fastest;
   std::optional<EarlyExitSetting> setting;  ///< Early-exit setting of the fastest candidate, if it has one.

@@ -29,16 +29,18 @@ struct Answer {
   std::string strategy;
   std::string machine;
   RoundSource source = RoundSource::recorded;
-  double tokens = 0.0;                ///< Tokens that rounds emitted.
-  double mean_accepted_length = 0.0;  ///< M; with the fewest draft tokens if bounded, as all below.
+  double tokens = 0.0;  ///< Tokens that rounds emitted.
+  /// M, end-of-sequence tokens included; with the fewest draft tokens if bounded, as all below. The speedup
+  /// is M / (steps_per_round · c + v + o), as in figures.h.
+  double mean_accepted_length = 0.0;
+  double tokens_per_round = 0.0;  ///< Emitted tokens, without those of the end of the sequence.
   double acceptance_rate = 0.0;
   double steps_per_round = 0.0;
   double target_step_ns = 0.0;  ///< Time of a target step at the mean context of the rounds, like c, v and o.
   double c = 0.0;               ///< One draft step, in target steps.
-  double v = 0.0;               ///< One verification, in target steps.
+  double v = 0.0;               ///< One verification, a mean over all rounds, in target steps.
   double o = 0.0;               ///< The rest of a round, auxiliary passes included, in target steps.
-  double auxiliary =
-      0.0;  ///< Part of `o`: auxiliary passes and the host's work for them, a mean over rounds.
+  double auxiliary = 0.0;       ///< Part of `o`: auxiliary passes and the host's work for them.
   /// Speedup without auxiliary passes and the host's work for them, as after a search has ended.
   double speedup_without_auxiliary = 0.0;
   double vanilla_tokens_per_second = 0.0;

@@ -66,10 +66,10 @@ struct MeasuredDecoding {
   double speedup = 0.0;  ///< Speedup from first token to end, over vanilla decoding of the same recording.
   std::vector<double> by_repeat;  ///< [repeat]: speedup from each repeat separately
   std::size_t prompts = 0;
-  double vanilla_step_ns = 0.0;
+  double vanilla_step_ns = 0.0;  ///< baseline_step_ns()
   double draft_step_ns = 0.0;
-  double verify_ns = 0.0;
-  double mean_accepted_length = 0.0;
+  double verify_ns = 0.0;  ///< Mean over all rounds.
+  double tokens_per_round = 0.0;
   double tokens_per_second = 0.0;
   double vanilla_tokens_per_second = 0.0;
 };

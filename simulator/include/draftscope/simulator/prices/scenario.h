@@ -151,7 +151,7 @@ struct DraftCostInput {
 
 /// Parses "free", "one-layer" (with a head of `vocabulary` rows), "mtp", or a share of a vanilla step such as
 /// "0.1".
-/// Errors: anything else.
+/// Errors: anything else; a vocabulary with a cost that prices no head.
 [[nodiscard]] Result<DraftCostInput> parse_draft_cost(std::string_view text, std::int32_t vocabulary = 0);
 
 struct Scenario {

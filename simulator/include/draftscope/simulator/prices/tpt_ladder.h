@@ -11,16 +11,15 @@
 //   choice       + the choice of the token: softmax, sampling, waiting for it; once per pass
 //   width        + real time of a verification instead of one row's
 //   context      + time that every pass adds for the K/V rows before it
-//   overhead     + accept, control and host time of a round
+//   overhead     + accept, control and host time of a round, and auxiliary passes
+//   measured     the recorded run's own time, with what the prices do not explain; only where it was measured
 //
-// All but the last two are at context 0. The order is a convention: the joint cost of two corrections counts
-// for the later one. The last rung is time_true_speedup exactly, since nothing is left out. The result is
-// modelled: as good as the prices. Pure functions, safe from any thread.
+// Rungs before the context are at context 0. The order is a convention: the joint cost of two corrections
+// counts for the later one. The overhead's rung is time_true_speedup exactly, since nothing is left out. Up
+// to it the result is modelled: as good as the prices. Pure functions, safe from any thread.
 
 #include <draftscope/base/result.h>
 #include <draftscope/simulator/prices/prices.h>
-#include <array>
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -28,11 +27,9 @@
 
 namespace draftscope::simulator {
 
-enum class Rung : std::uint8_t { layer_count, layer_time, head, choice, width, context, overhead };
+enum class Rung : std::uint8_t { layer_count, layer_time, head, choice, width, context, overhead, measured };
 
-inline constexpr std::size_t rung_count = 7;
-
-/// "layer count", "layer time", "head", "choice", "width", "context", "overhead".
+/// "layer count", "layer time", "head", "choice", "width", "context", "overhead", "measured".
 [[nodiscard]] std::string_view rung_name(Rung rung);
 
 /// The correction's meaning in a few words: "every pass reads the head".
@@ -49,7 +46,8 @@ struct LadderRung {
   std::optional<double> share;
 };
 
-using Ladder = std::array<LadderRung, rung_count>;
+/// Every rung in order; without `measured` where nothing was.
+using Ladder = std::vector<LadderRung>;
 
 /// Parts of a pass's price, at context 0 and in nanoseconds, that are neither layers nor rows. They are
 /// included in target_step.ns, every step.ns and every verify.ns. If 0, they count as layer_time.
@@ -69,8 +67,9 @@ struct LadderInput {
   const Prices& prices;
   PassParts parts;
   LayerCounts layers;
-  /// Factor of the strategy's time relative to prices (StrategyRounds::own_ratio); it counts as overhead.
-  double own_ratio = 1.0;
+  /// Measured time of the strategy relative to prices (StrategyRounds::own_ratio); absent where it was not
+  /// measured.
+  std::optional<double> own_ratio;
 };
 
 /// Speedup of the rounds of a replay or recording. `vanilla_ns` is the time of the same tokens by vanilla

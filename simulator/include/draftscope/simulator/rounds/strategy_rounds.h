@@ -51,11 +51,12 @@ struct StrategyRounds {
   bool lacks_draft_model = false;   ///< Whether another model drafts, whose shape is not in the recording.
   std::int32_t longer_context = 0;  ///< K/V rows before passes in addition to the recorded ones.
   /// Measured time of a recorded run / its time by prices, which are of all runs' passes: the effect of its
-  /// rounds on the caches, and noise. So its answer on the recorded machine is what was measured. 1 where the
-  /// run was not recorded.
+  /// rounds on the caches, and noise. Both are in times of vanilla decoding of the same prompts, so that its
+  /// answer on the recorded machine has the measured speedup. 1 where the run was not recorded.
   double own_ratio = 1.0;
-  double own_draft_ratio = 1.0;    ///< Measured time of its draft steps / their time by prices.
-  double own_verify_ratio = 1.0;   ///< Measured time of its verifications / their time by prices.
+  double own_draft_ratio = 1.0;    ///< Draft steps: measured / priced time.
+  double own_verify_ratio = 1.0;   ///< Verifications: measured / priced time.
+  bool is_measured = false;        ///< Whether these ratios are of measured times.
   bool is_of_other_texts = false;  ///< Whether the question is about texts of a kind that was not recorded.
   double stated_rounds = 0.0;      ///< Rounds of a run of which a file only states a rate; 0 if known.
   std::vector<std::string> notes;  ///< Basis of the rounds, one line each.
