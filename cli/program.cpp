@@ -49,8 +49,12 @@ std::string usage_error(const CLI::App& app, const CLI::ParseError& error) {
     const std::string_view what = error.what();
     constexpr std::string_view excludes = " excludes ";
     if (const std::size_t middle = what.find(excludes); middle != std::string_view::npos)
-      return fmt::format("{}: found {} and {}, expected one of them (draftscope {} --help)", name,
+      return fmt::format("{}: found {} with {}, expected one of them (draftscope {} --help)", name,
                          what.substr(0, middle), what.substr(middle + excludes.size()), name);
+    constexpr std::string_view needs = " requires ";
+    if (const std::size_t middle = what.find(needs); middle != std::string_view::npos)
+      return fmt::format("{}: found {}, expected it only with {} (draftscope {} --help)", name,
+                         what.substr(0, middle), what.substr(middle + needs.size()), name);
     if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ArgumentMismatch))
       return fmt::format("{}: {}: {} (draftscope {} --help)", name, what.substr(0, what.find(':')),
                          what.find("At Most") == std::string_view::npos ? "found no value, expected one"

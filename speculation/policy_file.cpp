@@ -45,6 +45,15 @@ Result<void> check_policy_shape(const PolicyFile& policy, const ModelShape& shap
   return {};
 }
 
+std::string other_checkpoint_note(const PolicyFile& policy, std::string_view checkpoint_hash,
+                                  std::string_view file) {
+  const std::string& made_for = policy.model.at("checkpoint_hash");
+  if (checkpoint_hash.empty() || made_for.empty() || made_for == checkpoint_hash) return {};
+  return fmt::format(
+      "{}: was made for another checkpoint ({}, hash {}), so another setting may be faster here", file,
+      policy.model.at("name"), made_for);
+}
+
 std::optional<ScoreSpread> score_spread(const std::vector<Measurement>& repeats) {
   if (repeats.empty()) return std::nullopt;
   std::vector<double> scores;

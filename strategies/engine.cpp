@@ -3,6 +3,7 @@
 #include "strategies/engine.h"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
 #include "strategies/engine_rules.h"
@@ -91,10 +92,12 @@ Result<ConfiguredStrategy> make_strategy(const StrategySpecification& specificat
                                                       : Result<StrategySpecification>(specification));
   DRAFTSCOPE_TRY_ASSIGN(auto strategy, make(made, shape, resources));
   if (made.guard() > 0.0) strategy = make_guarded(std::move(strategy), made.guard());
+  std::string note = maker != nullptr && maker->note != nullptr ? maker->note(specification, resources) : "";
   return ConfiguredStrategy{.name = specification.name(),
                             .specification = specification.given(),
                             .parameters = made.json(),
                             .is_vanilla = speculation::strategy_row(specification.name()).is_baseline,
+                            .note = std::move(note),
                             .strategy = std::move(strategy)};
 }
 

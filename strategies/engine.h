@@ -7,6 +7,7 @@
 
 #include <draftscope/engine/strategy.h>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -32,6 +33,9 @@ struct StrategyMaker {
   Result<speculation::StrategySpecification> (*completed)(
       const speculation::StrategySpecification& specification,
       const speculation::ModelShape& shape) = nullptr;
+  /// The note of a specification that was completed; null = none.
+  std::string (*note)(const speculation::StrategySpecification& specification,
+                      const StrategyResources& resources) = nullptr;
   /// Replaces `make` where a file names the strategy.
   Result<ConfiguredStrategy> (*configure)(const speculation::StrategySpecification& specification,
                                           const speculation::ModelShape& shape,

@@ -25,6 +25,14 @@ namespace {
 /// InterruptScope::exit_code() of the signal that only stops a reply.
 constexpr int ended_by_ctrl_c = 128 + SIGINT;
 
+/// Makes a strategy, and prints its note.
+Result<engine::ConfiguredStrategy> strategy_of(const std::string& specification, const LoadedModel& model,
+                                               const engine::StrategyResources& resources) {
+  auto strategy = engine::make_strategy(specification, model.checkpoint->shape, resources);
+  if (strategy && !strategy->note.empty()) print_note(strategy->note);
+  return strategy;
+}
+
 /// State of a running chat.
 struct Chat {
   const ConversationOptions& options;
@@ -100,9 +108,7 @@ Result<void> reply(Chat& chat, const std::string& text) {
 }
 
 Result<void> change_strategy(Chat& chat, const std::string& specification) {
-  DRAFTSCOPE_TRY_ASSIGN(engine::ConfiguredStrategy strategy,
-                        engine::make_strategy(specification, chat.model.checkpoint->shape, chat.resources));
-  chat.strategy = std::move(strategy);
+  DRAFTSCOPE_TRY_ASSIGN(chat.strategy, strategy_of(specification, chat.model, chat.resources));
   return {};
 }
 
@@ -159,8 +165,7 @@ Result<int> converse(const ConversationOptions& options) {
   DRAFTSCOPE_TRY(engine::check(options.decoding.sampling));
   DRAFTSCOPE_TRY_ASSIGN(const LoadedModel model, load_model(options.model));
   engine::StrategyResources resources = strategy_resources(options.model, model);
-  DRAFTSCOPE_TRY_ASSIGN(engine::ConfiguredStrategy strategy,
-                        engine::make_strategy(options.strategy, model.checkpoint->shape, resources));
+  DRAFTSCOPE_TRY_ASSIGN(engine::ConfiguredStrategy strategy, strategy_of(options.strategy, model, resources));
   if (const auto problem = model.tokenizer.chat_template_problem())
     return fail("the chat template cannot be rendered, expected one that can: {}", *problem);
   Conversation conversation(model.tokenizer);

@@ -12,6 +12,7 @@
 #include "chat/chat.h"
 #include "chat/chat_input.h"
 #include "options/model_options.h"
+#include "options/unread_options.h"
 #include "terminal/messages.h"
 #include "terminal/process.h"
 #include "terminal/progress_bar.h"
@@ -95,6 +96,7 @@ Result<int> generate(const GenerateOptions& options) {
   DRAFTSCOPE_TRY_ASSIGN(const engine::ConfiguredStrategy strategy,
                         engine::make_strategy(options.strategy, model.checkpoint->shape,
                                               strategy_resources(options.model, model)));
+  if (!strategy.note.empty()) print_note(strategy.note);
   DRAFTSCOPE_TRY_ASSIGN(const std::vector<std::int32_t> prompt, encode_prompt(options, model.tokenizer));
   DRAFTSCOPE_TRY_ASSIGN(const auto backend, make_backend(options.model, model));
 
@@ -142,6 +144,7 @@ void add_generate_command(CLI::App& app, Outcome& outcome) {
   add_chat_options(*command, options->chat, "the prompt");
   add_template_arguments(*command, options->model);
   add_colour_options(*command, options->colour, options->quiet);
+  read_only_with(*command, {"--prompt", "--prompt-file"}, {"--chat"});
   const CLI::Option* max_tokens = command->get_option("--max-tokens");
   command->callback([=, &outcome] {
     if (prompt->count() + prompt_file->count() > 0) return finish(outcome, generate(*options));

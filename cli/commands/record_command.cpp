@@ -115,6 +115,7 @@ Result<int> record_into(const RecordOptions& options, std::span<const traces::Qu
                                .cancelled = &InterruptScope::flag()},
                               options.strategies, *model.checkpoint, model.tokenizer,
                               noting_models(strategy_resources(options.model, model), draft_models)));
+  for (const std::string& note : session.strategy_notes()) print_note(note);
 
   DRAFTSCOPE_TRY_ASSIGN(engine::DeviceRecording device,
                         engine::DeviceRecording::start(options.device_trace, options.model.device));

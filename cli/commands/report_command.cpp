@@ -62,8 +62,6 @@ Result<void> check_content(const ReportCommandOptions& options,
 }
 
 Result<int> report(const ReportCommandOptions& options) {
-  if (options.svg && options.over.empty())
-    return fail("--svg: found no --over, expected one, whose curves it draws");
   if (options.decisions && is_json_object(options.file)) {
     DRAFTSCOPE_TRY_ASSIGN(const speculation::PolicyFile policy, speculation::read_policy(options.file));
     return print_out(options.json ? history_json(policy) : history_text(policy, glyphs_for_stdout()));
@@ -156,7 +154,9 @@ void add_report_command(CLI::App& app, Outcome& outcome) {
           ->excludes(by)
           ->excludes(as)
           ->excludes(csv);
-  command->add_flag("--svg", options->svg, "Print the curves of --over as a picture")->excludes(json);
+  command->add_flag("--svg", options->svg, "Print the curves of --over as a picture")
+      ->excludes(json)
+      ->needs(over);
   command
       ->add_flag("--decisions", options->decisions,
                  "What strategies decided and why, as series; of a policy of tune, how its search went")
@@ -188,7 +188,10 @@ void add_report_command(CLI::App& app, Outcome& outcome) {
       ->excludes(csv)
       ->excludes("--decisions")
       ->excludes(device);
-  command->add_flag("-q,--quiet", options->quiet, "Print the tables alone, without charts and explanations");
+  command->add_flag("-q,--quiet", options->quiet, "Print the tables alone, without charts and explanations")
+      ->excludes(over)
+      ->excludes("--decisions")
+      ->excludes("--brief");
   command->callback([options, &outcome] { finish(outcome, report(*options)); });
 }
 

@@ -11,6 +11,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 #include <algorithm>
 #include <cerrno>
@@ -26,6 +27,7 @@
 #include <vector>
 
 #include "options/numbers.h"
+#include "options/unread_options.h"
 #include "program.h"
 #include "report/chart_svg.h"
 #include "report/report_json.h"
@@ -34,6 +36,7 @@
 #include "reproduce/reproduction.h"
 #include "reproduce/steps.h"
 #include "terminal/glyphs.h"
+#include "terminal/messages.h"
 #include "terminal/numbers.h"
 #include "terminal/table.h"
 
@@ -103,6 +106,11 @@ std::string points_of(const ExperimentRow& experiment) {
   return text;
 }
 
+bool drafts_with_other_model(const ExperimentRow& experiment) {
+  return std::any_of(experiment.settings.begin(), experiment.settings.end(),
+                     [](const SettingRow& row) { return row.strategy.find("{draft}") != std::string::npos; });
+}
+
 /// Text of the searches, second model and settings that a row needs.
 std::string needs_of(const ExperimentRow& experiment) {
   std::string needs;
@@ -110,10 +118,7 @@ std::string needs_of(const ExperimentRow& experiment) {
     needs += fmt::format("{}{}, ", search.arguments[1], search.by_category ? " for each category" : "");
   if (needs.empty() && experiment.settings.empty()) return "nothing";
   if (experiment.settings.empty()) return needs.substr(0, needs.size() - 2);
-  const bool drafts_with_other =
-      std::any_of(experiment.settings.begin(), experiment.settings.end(),
-                  [](const SettingRow& row) { return row.strategy.find("{draft}") != std::string::npos; });
-  if (drafts_with_other) needs += "--draft-model, ";
+  if (drafts_with_other_model(experiment)) needs += "--draft-model, ";
   return needs + points_of(experiment);
 }
 
@@ -235,7 +240,30 @@ Result<int> make_experiment(const ReproduceOptions& options, const ExperimentRow
   return run_steps(options, plan.recording);
 }
 
-Result<int> reproduce(ReproduceOptions& options) {
+/// Says which of the given options no step of the experiment reads.
+void note_unread(const CLI::App& command, const ExperimentRow& experiment, const Plan& plan) {
+  const bool searches = !plan.searches.empty();
+  const bool records = !plan.recording.empty();
+  const bool searches_on_prompts = searches && command.count("--tune-prompts") == 0;
+  const std::vector<std::pair<const char*, bool>> is_read{
+      {"--model", searches || records},
+      {"--device", searches || records},
+      {"--threads", searches || records},
+      {"--prompts", searches_on_prompts || records},
+      {"--tune-prompts", searches},
+      {"--draft-model", drafts_with_other_model(experiment)},
+      {"--max-tokens", records},
+      {"--repeats", records},
+      {"--limit", records},
+  };
+  std::vector<std::string> unread;
+  for (const auto& [option, read] : is_read)
+    if (!read && command.count(option) > 0) unread.emplace_back(option);
+  if (!unread.empty())
+    print_note(fmt::format("{} reads nothing of {}", experiment.name, fmt::join(unread, ", ")));
+}
+
+Result<int> reproduce(ReproduceOptions& options, const CLI::App& command) {
   if (options.list) return print_out(options.json ? list_json() : list_text());
   if (options.name.empty()) return fail("reproduce: found no NAME, expected one of reproduce --list");
   DRAFTSCOPE_TRY_ASSIGN(const ExperimentRow* const experiment, experiment_named(options.name));
@@ -260,6 +288,7 @@ Result<int> reproduce(ReproduceOptions& options) {
                           }};
   Plan plan = plan_searches(*experiment, inputs);
   DRAFTSCOPE_TRY(plan_recording(*experiment, inputs, plan));
+  note_unread(command, *experiment, plan);
   const std::string commands = plan_text(plan, settings);
   if (options.dry_run) return print_out(commands);
   DRAFTSCOPE_TRY(begin_folder(options, commands));
@@ -308,7 +337,11 @@ void add_reproduce_command(CLI::App& app, Outcome& outcome) {
   command->add_flag("--overwrite", options->overwrite, "Make files again that are there");
   command->add_flag("--json", options->json, "Print JSON");
   command->add_flag("-q,--quiet", options->quiet, "No progress");
-  command->callback([options, &outcome] { finish(outcome, reproduce(*options)); });
+  unread_with(*command, "--list",
+              {"NAME", "--dry-run", "--model", "--draft-model", "--prompts", "--tune-prompts", "--device",
+               "--threads", "--max-tokens", "--repeats", "--limit", "--output", "--overwrite"});
+  unread_with(*command, "--dry-run", {"--json", "--overwrite"});
+  command->callback([options, command, &outcome] { finish(outcome, reproduce(*options, *command)); });
 }
 
 }  // namespace draftscope::cli

@@ -265,8 +265,6 @@ Result<int> tune_shard(TuneOptions& options) {
 
 Result<int> tune(TuneOptions& options) {
   DRAFTSCOPE_TRY(read_shard(options.shard));
-  if (options.is_partial && options.from_shards.empty())
-    return fail("--partial: found no --from-shards, expected it too");
   if (options.shard.shard) return tune_shard(options);
   DRAFTSCOPE_TRY(check_output_file(options.output, {options.inputs, options.overwrite || options.resume}));
   return tune_model(options);

@@ -32,13 +32,8 @@ Result<std::vector<speculation::SublayerMask>> read_probes(const TuneOptions& op
 
 Result<TuneSearch> make_skip_set_search(const TuneOptions& options, const speculation::ModelShape& shape,
                                         std::int32_t prompts, engine::Facts settings) {
-  if (!options.exits.empty() || !options.gammas.empty() || !options.thresholds.empty())
-    return fail("exits, gammas, thresholds: given for --search skip-set, expected them with grid only");
   if (options.strategies.size() > 1)
     return fail("strategy: {} are given for --search skip-set, expected one", options.strategies.size());
-  if (options.shard.shard || !options.from_shards.empty())
-    return fail(
-        "shard: given for --search skip-set, whose candidates follow from those before, expected grid");
   engine::SkipSetSearch search{
       .base = options.strategies.empty() ? searched_with : options.strategies.front(),
       .probes = {},
@@ -70,9 +65,6 @@ Result<TuneSearch> make_skip_set_search(const TuneOptions& options, const specul
 
 Result<TuneSearch> make_grid_search(const TuneOptions& options, const engine::Backend& backend,
                                     std::int32_t prompts, engine::Facts settings) {
-  if (!options.probe.empty()) return fail("probe: given for --search grid, expected it with skip-set only");
-  if (options.score == "teacher-forced")
-    return fail("score: teacher-forced is given for --search grid, expected it with skip-set only");
   const speculation::ModelShape& shape = backend.shape();
   engine::Grid grid = engine::default_grid(shape.n_layers, backend.describe().draft_formats);
   if (!options.strategies.empty()) grid.bases = options.strategies;

@@ -25,13 +25,14 @@ bool is_json_file(const std::string& file) {
 }
 
 /// Compares a prediction with the recording that was made to check it.
-Result<int> validate_prediction(const ValidateRecordingsOptions& options) {
+Result<int> validate_prediction(const ValidateRecordingsOptions& options, const CLI::App& command) {
   if (options.files.size() != 2)
     return fail("{}: is a prediction with {} recordings, expected one to compare it with",
                 options.files.front(), options.files.size() - 1);
-  if (!options.learn_from.empty() || !options.recorded_gpu.empty())
-    return fail("{}: is a prediction, expected recordings with --learn-from or --recorded-gpu",
-                options.files.front());
+  for (const char* of_recordings : {"--learn-from", "--recorded-gpu", "--draws", "--seed"})
+    if (command.count(of_recordings) > 0)
+      return fail("{}: is a prediction, found {} with it, expected that only with recordings",
+                  options.files.front(), of_recordings);
   DRAFTSCOPE_TRY_ASSIGN(const PredictionFile prediction, read_prediction(options.files.front()));
   DRAFTSCOPE_TRY_ASSIGN(traces::Reader reader, traces::Reader::open(options.files.back()));
   DRAFTSCOPE_TRY_ASSIGN(const traces::Recording measured, reader.recording());
@@ -40,8 +41,9 @@ Result<int> validate_prediction(const ValidateRecordingsOptions& options) {
                                 : check_text(prediction, check, options.quiet, glyphs_for_stdout()));
 }
 
-Result<int> validate(const ValidateRecordingsOptions& options) {
-  return is_json_file(options.files.front()) ? validate_prediction(options) : validate_recordings(options);
+Result<int> validate(const ValidateRecordingsOptions& options, const CLI::App& command) {
+  return is_json_file(options.files.front()) ? validate_prediction(options, command)
+                                             : validate_recordings(options);
 }
 
 }  // namespace
@@ -71,7 +73,7 @@ void add_validate_command(CLI::App& app, Outcome& outcome) {
   add_draw_options(*command, options->draws);
   command->add_flag("--json", options->json, "Print JSON");
   command->add_flag("-q,--quiet", options->quiet, "No progress, no notes");
-  command->callback([options, &outcome] { finish(outcome, validate(*options)); });
+  command->callback([options, command, &outcome] { finish(outcome, validate(*options, *command)); });
 }
 
 }  // namespace draftscope::cli

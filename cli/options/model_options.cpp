@@ -17,6 +17,7 @@
 #include <optional>
 
 #include "options/numbers.h"
+#include "options/unread_options.h"
 #include "terminal/messages.h"
 
 namespace draftscope::cli {
@@ -173,6 +174,7 @@ void add_colour_options(CLI::App& command, std::string& colour, bool& quiet) {
       ->check(one_of({"auto", "always", "never"}))
       ->capture_default_str();
   command.add_flag("-q,--quiet", quiet, "Print the text alone");
+  unread_with(command, "--quiet", {"--colour always"});
 }
 
 Result<LoadedModel> load_model(const ModelOptions& options) {

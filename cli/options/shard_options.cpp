@@ -18,16 +18,15 @@ CLI::Option* add_shard_options(CLI::App& command, ShardOptions& options, const s
       fmt::format(
           "I/N: only {}, from the I-th on, into OUTPUT.I-of-N; task: as Slurm's or MPI's variables say",
           part));
-  command.add_option("--scratch", options.scratch,
-                     "With --shard: a folder to write in, from where the whole file is moved");
+  command
+      .add_option("--scratch", options.scratch,
+                  "With --shard: a folder to write in, from where the whole file is moved")
+      ->needs(shard);
   return shard;
 }
 
 Result<void> read_shard(ShardOptions& options) {
-  if (options.text.empty()) {
-    if (!options.scratch.empty()) return fail("--scratch: found no --shard, expected it too");
-    return {};
-  }
+  if (options.text.empty()) return {};
   auto shard = options.text != "task"
                    ? traces::parse_shard(options.text)
                    : traces::shard_of_task([](const char* variable) -> std::optional<std::string> {

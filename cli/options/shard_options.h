@@ -25,7 +25,7 @@ struct ShardOptions {
 /// `part` describes a shard, such as "each N-th prompt".
 CLI::Option* add_shard_options(CLI::App& command, ShardOptions& options, const std::string& part);
 
-/// Errors: neither I/N nor a task of a launcher; a scratch folder without a shard.
+/// Errors: neither I/N nor a task of a launcher.
 [[nodiscard]] Result<void> read_shard(ShardOptions& options);
 
 struct ShardOutput {

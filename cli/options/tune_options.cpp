@@ -2,6 +2,7 @@
 #include "options/tune_options.h"
 
 #include "options/numbers.h"
+#include "options/unread_options.h"
 
 namespace draftscope::cli {
 
@@ -47,6 +48,20 @@ void add_search_options(CLI::App& command, TuneOptions& options) {
   add_number(command, "--seed", options.seed, "Same seed and scores, same candidates");
 }
 
+/// Refuses what the kind of search reads nothing of. Candidates of a skip-set search follow from those
+/// before, so it has no shards. A score that is predicted from decoded trials stays as it is.
+void refuse_unread(CLI::App& command) {
+  unread_with(command, "--search skip-set",
+              {"--exits", "--gammas", "--thresholds", "--rungs", "--shard", "--from-shards"},
+              "it only with --search grid");
+  unread_with(command, "--search grid", {"--probe", "--score teacher-forced"},
+              "it only with --search skip-set");
+  unread_with(command, "--objective acceptance-model", {"--repeats"}, "it only with --objective speedup");
+  for (const char* decoded :
+       {"--objective acceptance-model --search grid", "--objective acceptance-model --score decoded"})
+    unread_with(command, decoded, {"--finalists"}, "it only with --objective speedup");
+}
+
 }  // namespace
 
 void add_tune_options(CLI::App& command, TuneOptions& options) {
@@ -73,12 +88,14 @@ void add_tune_options(CLI::App& command, TuneOptions& options) {
                       "What the shards of this search have written: their trials are taken, what none has is "
                       "scored here, and the finalists decode here")
           ->excludes(shard);
-  command.add_flag("--partial", options.is_partial, "With --from-shards: shards may be missing");
+  command.add_flag("--partial", options.is_partial, "With --from-shards: shards may be missing")
+      ->needs(from_shards);
   auto* resume = command.add_flag("--resume", options.resume, "Go on where the output file stopped")
                      ->excludes(from_shards);
   command.add_flag("--overwrite", options.overwrite, "Replace an existing output")->excludes(resume);
   command.add_flag("--json", options.json, "Print the policy as JSON");
   command.add_flag("-q,--quiet", options.quiet, "No progress, no closing lines");
+  refuse_unread(command);
 }
 
 }  // namespace draftscope::cli

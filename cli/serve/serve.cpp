@@ -169,6 +169,7 @@ Result<int> serve(const ServeOptions& options, const std::function<void(std::int
       engine::ConfiguredStrategy strategy,
       engine::make_strategy(options.strategy, model.checkpoint->shape,
                             noting_models(strategy_resources(options.model, model), draft_models)));
+  if (!strategy.note.empty()) print_note(strategy.note);
   engine::DeviceTraceOptions device_trace = options.device_trace;
   if (!options.output) device_trace.mode = "off";
   DRAFTSCOPE_TRY_ASSIGN(engine::DeviceRecording device,

@@ -194,6 +194,13 @@ Result<void> Session::make_strategies() {
   return {};
 }
 
+std::vector<std::string> Session::strategy_notes() const {
+  std::vector<std::string> notes;
+  for (const ConfiguredStrategy& strategy : strategies_)
+    if (!strategy.note.empty()) notes.push_back(strategy.note);
+  return notes;
+}
+
 DecodeRequest Session::request_for(std::span<const std::int32_t> prompt, TextEnd* text_end) const {
   return {.prompt = prompt,
           .max_new_tokens = options_.decoding.max_tokens,

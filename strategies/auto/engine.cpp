@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // auto: each round takes the draft from which the rule (rule.h) expects most.
+#include <draftscope/speculation/policy_file.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "strategies/auto/rule.h"
@@ -157,10 +159,22 @@ Result<std::unique_ptr<Strategy>> make_auto(const speculation::StrategySpecifica
   return std::make_unique<Auto>(specification, shape, std::move(layer));
 }
 
+/// Whether the policy that it begins with was made for another checkpoint.
+std::string note_of_policy(const speculation::StrategySpecification& specification,
+                           const StrategyResources& resources) {
+  const std::string& file = specification.text("policy");
+  if (file == "none") return {};
+  const auto policy = speculation::read_policy(file);
+  return policy ? speculation::other_checkpoint_note(*policy, resources.checkpoint_hash, file) : "";
+}
+
 }  // namespace
 
 StrategyMakers engine_of_auto() {
-  return {.strategies = {{.name = "auto", .make = make_auto, .completed = speculation::with_policy_read}}};
+  return {.strategies = {{.name = "auto",
+                          .make = make_auto,
+                          .completed = speculation::with_policy_read,
+                          .note = note_of_policy}}};
 }
 
 }  // namespace draftscope::engine

@@ -5,6 +5,8 @@
 
 #include <draftscope/base/quote.h>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
 
 #include "strategies/engine.h"
 
@@ -12,16 +14,13 @@ namespace draftscope::engine {
 
 namespace {
 
-/// The run's parameters for a trace: the file, and the strategy that it configured.
-std::string parameters_json(const Policy& policy, const std::string& file, const ConfiguredStrategy& inner,
-                            std::string_view checkpoint_hash) {
+/// The run's parameters for a trace: the file, the strategy that it configured, and what to know about it.
+std::string parameters_json(const std::string& file, const ConfiguredStrategy& inner,
+                            const std::string& note) {
   nlohmann::ordered_json json{{"policy", file},
                               {"strategy", inner.specification},
                               {"parameters", nlohmann::ordered_json::parse(inner.parameters)}};
-  const std::string& tuned_hash = policy.model.at("checkpoint_hash");
-  if (!checkpoint_hash.empty() && tuned_hash != checkpoint_hash)
-    json["warning"] = fmt::format("the policy was tuned on another checkpoint ({}, hash {})",
-                                  policy.model.at("name"), tuned_hash);
+  if (!note.empty()) json["warning"] = note;
   return json.dump();
 }
 
@@ -39,10 +38,12 @@ Result<ConfiguredStrategy> make_tuned(const speculation::StrategySpecification& 
     return fail("{}: field strategy is {}, expected another strategy's", file, quote(policy.strategy));
   auto inner = make_strategy(policy.strategy, shape, resources);
   if (!inner) return fail("{}: field strategy: {}", file, inner.error().message);
+  std::string note = other_checkpoint_note(policy, resources.checkpoint_hash, file);
   return ConfiguredStrategy{.name = specification.name(),
                             .specification = specification.given(),
-                            .parameters = parameters_json(policy, file, *inner, resources.checkpoint_hash),
+                            .parameters = parameters_json(file, *inner, note),
                             .is_vanilla = false,
+                            .note = std::move(note),
                             .strategy = std::move(inner->strategy)};
 }
 

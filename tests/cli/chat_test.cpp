@@ -69,6 +69,25 @@ TEST_F(ChatCommand, SaysTheSameUnderEveryStrategyAndSavesIt) {
     }
 }
 
+TEST_F(ChatCommand, NotesThatAPolicyWasMadeForAnotherCheckpoint) {
+  const std::string file = folder_ / "policy.json";
+  expect_success(run_line(
+      "tune --model {} --prompts {} --search skip-set --trials 1 --limit 1 --max-tokens 4 --quiet -o {} "
+      "--objective acceptance-model",
+      DRAFTSCOPE_SOURCE_DIR "/models/demo-layerskip", DRAFTSCOPE_SOURCE_DIR "/traces/prompts/demo.jsonl",
+      file));
+  nlohmann::json policy = nlohmann::json::parse(bytes_of(file));
+  policy["model"]["checkpoint_hash"] = "0123";
+  std::ofstream(file) << policy;
+  const std::string strategy = "tuned:policy=" + file;
+  for (const ProcessResult& result :
+       {chat("/quit\n", "--quiet --strategy " + strategy), chat("/strategy " + strategy + "\n", "--quiet")}) {
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_THAT(result.err, testing::StartsWith(file + ": was made for another checkpoint ("));
+    EXPECT_EQ(lines_in(result.err), 1) << result.err;
+  }
+}
+
 TEST_F(ChatCommand, SaysAfterEveryReplyWhatItCost) {
   const ProcessResult result =
       chat("Write a function.\n/strategy layerskip:exit=7\nAnd a class.\n", "--max-tokens 24");

@@ -115,7 +115,7 @@ TEST(ReportOver, PrintsTheSameRunsAsTextJsonAndPicture) {
   EXPECT_TRUE(svg.starts_with("<svg ")) << svg.substr(0, 80);
   EXPECT_THAT(svg, HasSubstr("speedup by gamma"));
   expect_one_line(run_line("report {} --over omega", trace), "expected one of gamma");
-  expect_one_line(run_line("report {} --svg", trace), "--svg: found no --over");
+  expect_usage_error(run_line("report {} --svg", trace), "found --svg, expected it only with --over");
 }
 
 /// Numbers after these attributes of a picture.

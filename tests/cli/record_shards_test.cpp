@@ -103,7 +103,7 @@ TEST_F(Shards, AreRefusedInOneLine) {
   };
   expect_refused("--shard 0/4", "shard: found '0/4', expected I/N with 1 <= I <= N");
   expect_refused("--shard 6/6", "found 5 questions, expected at least 6 for shard 6/6");
-  expect_refused("--scratch /tmp", "--scratch: found no --shard, expected it too");
+  expect_usage_error(record("--scratch /tmp"), "found --scratch, expected it only with --shard");
   expect_refused("--shard 1/2 --scratch /absent/folder", "found no folder");
   expect_refused("--shard task", "shard: found no task of Slurm or MPI in the environment, expected I/N");
 }

@@ -328,8 +328,12 @@ TEST_F(Reproduce, ListsEveryRowAndPrintsWhatItWouldRun) {
     EXPECT_THAT(list, HasSubstr(experiment.name));
     const CommandResult dry = reproduce(experiment.name + " --dry-run");
     EXPECT_EQ(dry.exit_code, 0) << experiment.name << dry.err;
-    EXPECT_EQ(dry.out.find("draftscope ") == std::string::npos, experiment.printer == Printer::closed_form)
-        << experiment.name;
+    const bool is_closed_form = experiment.printer == Printer::closed_form;
+    EXPECT_EQ(dry.out.find("draftscope ") == std::string::npos, is_closed_form) << experiment.name;
+    const std::string unread = is_closed_form                ? "--model, --threads, --prompts, --limit"
+                               : experiment.settings.empty() ? "--limit"
+                                                             : "";
+    EXPECT_EQ(dry.err, unread.empty() ? "" : experiment.name + " reads nothing of " + unread + '\n');
   }
 }
 

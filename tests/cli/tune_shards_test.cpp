@@ -150,16 +150,16 @@ TEST_F(TuneShards, OfOtherSearchesAreRefusedInOneLine) {
   expect_success(close({files[0], files[2]}, "--partial"));
   expect_one_line(tune("--shard 7/7 --output {}", {path("more.json")}),
                   "grid: found 6 settings, expected at least 7 for shard 7/7");
-  expect_one_line(tune("--scratch {}", {path("")}), "--scratch: found no --shard");
+  expect_usage_error(tune("--scratch {}", {path("")}), "found --scratch, expected it only with --shard");
   EXPECT_EQ(tune("--shard 1/2 --from-shards {}", {files[0]}).exit_code, 2);
-  expect_one_line(tune("--partial"), "--partial: found no --from-shards");
+  expect_usage_error(tune("--partial"), "found --partial, expected it only with --from-shards");
 }
 
 TEST_F(TuneShards, OfASkipSetSearchAreRefused) {
-  expect_one_line(run_line("tune --model {} --prompts {} --search skip-set --output {} --shard 1/2",
-                           DRAFTSCOPE_SOURCE_DIR "/models/demo-layerskip",
-                           DRAFTSCOPE_SOURCE_DIR "/traces/prompts/demo.jsonl", path("policy.json")),
-                  "shard: given for --search skip-set");
+  expect_usage_error(run_line("tune --model {} --prompts {} --search skip-set --output {} --shard 1/2",
+                              DRAFTSCOPE_SOURCE_DIR "/models/demo-layerskip",
+                              DRAFTSCOPE_SOURCE_DIR "/traces/prompts/demo.jsonl", path("policy.json")),
+                     "found --shard with --search skip-set, expected it only with --search grid");
   EXPECT_TRUE(fs::is_empty(folder_ / ""));
 }
 

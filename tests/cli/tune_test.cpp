@@ -3,6 +3,7 @@
 // time. One test measures time, and only checks that it was measured.
 
 #include <draftscope/engine/tuning/policy.h>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -68,6 +69,35 @@ TEST_F(Tune, GivesAPolicyThatDecodesVanillasText) {
   EXPECT_EQ(text_of("tuned:policy=" + path("policy.json")), vanilla);
   EXPECT_EQ(text_of("draft-verify:skip-set=" + path("policy.json")), vanilla);
   EXPECT_EQ(text_of(policy("policy.json").strategy), vanilla);
+}
+
+TEST_F(Tune, GivesAPolicyWhoseUseWithAnotherCheckpointIsNotedInOneLine) {
+  expect_success(run("skip-set", "policy.json", "--trials 1"));
+  engine::Policy other = policy("policy.json");
+  other.model.at("checkpoint_hash") = "0123";
+  EXPECT_TRUE(engine::write_policy(path("other.json"), other));
+  const auto notes = [&](const std::string& file, const std::string& name) {
+    const std::string strategy = name + ":policy=" + path(file);
+    const CommandResult generated =
+        run_line("generate --model {} --prompt x --max-tokens 2 --quiet --strategy {}",
+                 in_source("/models/demo-layerskip"), strategy);
+    expect_success(generated);
+    const CommandResult recorded = run_line(
+        "record --model {} --prompts {} --limit 1 --max-tokens 2 --repeats 1 --quiet --overwrite --output {} "
+        "--strategy {}",
+        in_source("/models/demo-layerskip"), in_source("/traces/prompts/demo.jsonl"), path("run.dstrace"),
+        strategy);
+    expect_success(recorded);
+    EXPECT_EQ(generated.err, recorded.err);
+    return generated.err;
+  };
+  for (const std::string name : {"tuned", "auto"}) {
+    EXPECT_EQ(notes("policy.json", name), "");
+    EXPECT_EQ(notes("other.json", name),
+              fmt::format("{}: was made for another checkpoint ({}, hash 0123), so another setting may be "
+                          "faster here\n",
+                          path("other.json"), other.model.at("name")));
+  }
 }
 
 TEST_F(Tune, SaysVanillaWhereNothingPays) {
@@ -233,16 +263,17 @@ TEST_F(Tune, RefusesBadInputInOneLine) {
   expect_one_line(run("skip-set", "there.json", "--trials 1 --resume --seed 9"), "settings.seed");
   expect_one_line(run("skip-set", "there.json", "--trials 1 --resume --score decoded"),
                   "settings.ranked_sublayers");
-  expect_one_line(run("grid", "new.json", "--score teacher-forced"), "skip-set only");
+  expect_usage_error(run("grid", "new.json", "--score teacher-forced"), "only with --search skip-set");
   expect_one_line(run("skip-set", "new.json", "--trials 1 --strategy mix:mask=skip-set,shape=tree"),
                   "--score decoded");
   expect_one_line(run("skip-set", "absent.json", "--trials 1 --resume"), "absent.json");
   expect_one_line(run("skip-set", "folder/new.json", "--trials 1"), "folder/new.json");
   expect_one_line(run("skip-set", "new.json", "--trials 1 --strategy layerskip"), "skip-attention");
   expect_one_line(run("skip-set", "new.json", "--trials 1 --strategy swift --strategy fs"), "expected one");
-  expect_one_line(run("skip-set", "new.json", "--trials 1 --exits 3"), "expected them with grid only");
+  expect_usage_error(run("skip-set", "new.json", "--trials 1 --exits 3"), "only with --search grid");
   expect_one_line(run("skip-set", "new.json", "--trials 1 --probe {}", path("none.json")), "none.json");
-  expect_one_line(run("grid", "new.json", "--trials 1 --probe {}", path("none.json")), "skip-set only");
+  expect_usage_error(run("grid", "new.json", "--trials 1 --probe {}", path("none.json")),
+                     "only with --search skip-set");
   expect_one_line(run("grid", "new.json", "--exits 12"), "exit is '12'");
   expect_one_line(run("grid", "new.json", "--strategy turbo"), "turbo");
   std::ofstream(path("empty.jsonl")) << "\n";

@@ -50,12 +50,21 @@ TEST(Tuned, ConfiguresWhatThePolicySays) {
   EXPECT_EQ(*plan.mask, *example_policy().skip_set);
 }
 
-TEST(Tuned, WarnsInItsParametersOfAnotherCheckpoint) {
+TEST(Tuned, SaysThatItsPolicyWasMadeForAnotherCheckpoint) {
   const PolicyFile file;
-  const auto made = make_strategy("tuned:" + file.parameter, small_shape(), {{}, "9999"});
-  ASSERT_TRUE(made) << made.error().message;
-  EXPECT_THAT(nlohmann::json::parse(made->parameters)["warning"].get<std::string>(),
-              HasSubstr("another checkpoint"));
+  for (const std::string hash : {"", "0123abcd", "9999"})
+    for (const std::string name : {"tuned:", "auto:"}) {
+      const auto made = make_strategy(name + file.parameter, small_shape(), {{}, hash});
+      ASSERT_TRUE(made) << made.error().message;
+      EXPECT_EQ(made->note, hash == "9999" ? file.path.string() +
+                                                 ": was made for another checkpoint (small, hash 0123abcd), "
+                                                 "so another setting may be faster here"
+                                           : "");
+      if (name == "auto:") continue;
+      const auto parameters = nlohmann::json::parse(made->parameters);
+      EXPECT_EQ(parameters.value("warning", ""), made->note) << "a trace has it too";
+    }
+  EXPECT_EQ(make_strategy("auto", small_shape(), {{}, "9999"}).value().note, "");
 }
 
 TEST(Tuned, RefusesInOneLine) {

@@ -284,6 +284,7 @@ struct ConfiguredStrategy {
   std::string specification;
   std::string parameters;  ///< JSON object with every parameter, defaults filled in
   bool is_vanilla = false;
+  std::string note = {};  ///< one line that whoever decodes with it should read; empty = none
   std::unique_ptr<Strategy> strategy;
 };
 
@@ -291,8 +292,8 @@ struct ConfiguredStrategy {
 struct StrategyResources {
   /// Opens another checkpoint. Null = a strategy that needs one is refused.
   std::function<Result<OpenedDraftModel>(const std::string& model)> open_draft_model;
-  /// Hash of the target's checkpoint, by which `tuned` notices that its policy comes from another checkpoint.
-  /// Empty = unknown.
+  /// Hash of the target's checkpoint, by which ConfiguredStrategy::note says that a policy was made for
+  /// another one. Empty = unknown.
   std::string checkpoint_hash;
   /// Opens the target's own next-token layer. Null = a strategy that needs it is refused.
   std::function<Result<OpenedDraftModel>()> open_next_token_layer;

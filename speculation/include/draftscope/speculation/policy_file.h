@@ -101,6 +101,11 @@ inline constexpr std::string_view policy_skip_set = "default";
 [[nodiscard]] Result<void> check_policy_shape(const PolicyFile& policy, const ModelShape& shape,
                                               std::string_view file);
 
+/// One line if the policy was made for another checkpoint than the one of this hash, of the same shape; empty
+/// if not, or if either hash is empty. `file` names the policy.
+[[nodiscard]] std::string other_checkpoint_note(const PolicyFile& policy, std::string_view checkpoint_hash,
+                                                std::string_view file);
+
 /// Reads a policy. Errors, one line with file and field: not JSON, cut off, not a policy, fields absent,
 /// unknown or of another type.
 [[nodiscard]] Result<PolicyFile> read_policy(const std::filesystem::path& file);

@@ -83,6 +83,9 @@ class Session {
                                               const Checkpoint& checkpoint, const Tokenizer& tokenizer,
                                               StrategyResources resources);
 
+  /// ConfiguredStrategy::note of each strategy that has one.
+  [[nodiscard]] std::vector<std::string> strategy_notes() const;
+
   /// Fails on the first question whose first turn can't be decoded, unless it is too long and those are left
   /// out. Later turns contain answers that are unknown before they are recorded.
   [[nodiscard]] Result<CheckedQuestions> check_questions(const Backend& backend,

@@ -15,6 +15,7 @@ using speculation::Facts;
 using speculation::Finalist;
 using speculation::Measurement;
 using speculation::model_facts;
+using speculation::other_checkpoint_note;
 using speculation::parse_policy;
 using speculation::policy_json;
 using speculation::policy_skip_set;
