@@ -152,9 +152,8 @@ SummaryView::SummaryView(ViewState& state, QWidget* parent)
   layout->addLayout(above);
   layout->addWidget(table_, 3);
   auto* letters =
-      new QLabel(tr("M: tokens that a verification yields · c, v, o: a draft step, a verification, and "
-                    "deciding in a round, "
-                    "each in vanilla steps"));
+      new QLabel(tr("M: tokens that a verification yields · c, v, o: a draft step, a verification, and the "
+                    "rest of a round, each in vanilla steps"));
   letters->setAccessibleName(tr("What the columns are"));
   letters->setWordWrap(true);
   layout->addWidget(letters);
