@@ -154,7 +154,7 @@ std::vector<AnswerPart> SweepQuestions::ask_parts(const simulator::StrategyRound
   }
   for (const simulator::RoundsPart& part : *of_rounds) {
     // A text that ended with the prefill's token has no rounds, and so no speedup.
-    auto answer = simulator::ask(what_if_.costs().model, part, machine, options_.draws);
+    auto answer = simulator::ask(what_if_.costs().model, part.rounds, machine, options_.draws);
     if (answer) parts.push_back({part.name, *std::move(answer)});
   }
   return parts;

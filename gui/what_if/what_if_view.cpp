@@ -349,10 +349,10 @@ PicturePane& WhatIfView::current_pane(std::size_t place) {
 void WhatIfView::show_ladder(const LadderPicture& picture) {
   PicturePane& pane = current_pane(1);
   if (!picture->content) return pane.set_message(QString::fromUtf8(picture->content.error().message));
-  const bool is_measured = picture->content->back().rung == simulator::Rung::measured;
+  const bool is_of_run = picture->content->back().rung == simulator::Rung::recorded_run;
   pane.set_picture(
-      (is_measured ? tr("From layers to time: %1; machine: %2 (times modelled up to overhead)")
-                   : tr("From layers to time: %1; machine: %2 (times modelled)"))
+      (is_of_run ? tr("From layers to time: %1; machine: %2 (times modelled up to overhead)")
+                 : tr("From layers to time: %1; machine: %2 (times modelled)"))
           .arg(QString::fromUtf8(answer_->prediction.strategy), QString::fromUtf8(answer_->machine.name)),
       ladder_chart(*picture->content), {});
 }

@@ -35,21 +35,24 @@ void fill_costs(Answer& answer, const StrategyRounds& rounds, const Prices& pric
   const PassCount vanilla = sum_of(rounds.vanilla);
   const double vanilla_ns = vanilla_time_ns(vanilla, prices);
   const double time = parts.all_ns();
+  const double vanilla_ratio = is_as_measured ? rounds.vanilla_ratio : 1.0;
   const auto all_rounds = static_cast<double>(sum.rounds);
   answer.tokens = static_cast<double>(sum.tokens);
   answer.mean_accepted_length = ratio(static_cast<double>(vanilla.passes), all_rounds);
   answer.tokens_per_round = ratio(answer.tokens, all_rounds);
   answer.acceptance_rate = ratio(static_cast<double>(sum.accepted), static_cast<double>(sum.drafted));
+  answer.drafting_share = 1.0 - ratio(static_cast<double>(sum.target_steps.passes), all_rounds);
   answer.steps_per_round = ratio(static_cast<double>(parts.steps), all_rounds);
-  answer.target_step_ns = ratio(vanilla_ns, static_cast<double>(vanilla.passes));
-  const double unit_ns = answer.target_step_ns * all_rounds;
+  const double step_ns = ratio(vanilla_ns, static_cast<double>(vanilla.passes));
+  const double unit_ns = step_ns * all_rounds;
   const double without_step_ns = parts.steps > 0 ? 0.0 : parts.draft_ns;
-  answer.c = ratio(ratio(parts.draft_ns, static_cast<double>(parts.steps)), answer.target_step_ns);
+  answer.target_step_ns = vanilla_ratio * step_ns;
+  answer.c = ratio(ratio(parts.draft_ns, static_cast<double>(parts.steps)), step_ns);
   answer.v = ratio(parts.verify_ns, unit_ns);
   answer.auxiliary = ratio(parts.auxiliary_ns, unit_ns);
   answer.o = ratio(parts.rest_ns + without_step_ns, unit_ns) + answer.auxiliary;
-  answer.vanilla_tokens_per_second = 1e9 * ratio(answer.tokens, vanilla_ns);
-  answer.tokens_per_second = 1e9 * ratio(answer.tokens, time);
+  answer.vanilla_tokens_per_second = 1e9 * ratio(answer.tokens, vanilla_ratio * vanilla_ns);
+  answer.tokens_per_second = 1e9 * ratio(answer.tokens, vanilla_ratio * time);
   answer.speedup_without_auxiliary = ratio(vanilla_ns, time - parts.auxiliary_ns);
 }
 
@@ -62,12 +65,9 @@ std::vector<std::int32_t> drafts_that_count(const SettingRounds& setting) {
   return {exits.begin(), exits.end()};
 }
 
-/// Multiplies the strategy's predicted times by `ratio`; vanilla decoding stays unchanged.
-void slow_down(Answer& answer, double ratio) {
-  for (PredictedRatio* const predicted : {&answer.speedup, &answer.rate}) {
-    slow_down(predicted->min_drafted, ratio);
-    if (predicted->max_drafted) slow_down(*predicted->max_drafted, ratio);
-  }
+void slow_down(PredictedRatio& predicted, double ratio) {
+  slow_down(predicted.min_drafted, ratio);
+  if (predicted.max_drafted) slow_down(*predicted.max_drafted, ratio);
 }
 
 /// Spread of the strategy's speedup between the recorded kinds of texts.
@@ -195,7 +195,10 @@ Result<Answer> answer_at(const PriceMap& map, const PricedMachine& priced, const
   if (!cases.max_drafted.empty() && goes_by_times(rounds.strategy)) cases.status = AnswerStatus::bounded;
   DRAFTSCOPE_TRY_ASSIGN(answer.speedup, predict_speedup(rounds.vanilla, cases, priced, spread));
   DRAFTSCOPE_TRY_ASSIGN(answer.rate, predict_rate(rounds.vanilla, cases, priced, spread));
-  if (is_as_measured) slow_down(answer, rounds.own_ratio);
+  if (is_as_measured) {
+    slow_down(answer.speedup, rounds.own_ratio);
+    slow_down(answer.rate, rounds.own_ratio * rounds.vanilla_ratio);
+  }
   answer.memory = device.memory;
   answer.usable_memory = device.usable_memory;
   answer.price_per_hour = machine.price_per_hour;

@@ -67,8 +67,8 @@ constexpr std::array meanings{
     Meaning{"rounds_source", "rounds", "", "Where the rounds come from", Format::text},
     Meaning{"draft_step_ns", "draft step", "ns", "Mean time of a draft step of a model; 0 if none drafts",
             Format::duration},
-    Meaning{"verify_ns", "verification", "ns", "Mean time of the verification of rounds that draft",
-            Format::duration},
+    Meaning{"verify_ns", "verification", "ns", "Mean time of the verification of a round", Format::duration},
+    Meaning{"drafting_share", "rounds that draft", "", "Rounds that draft / rounds", Format::percent},
     Meaning{"by_repeat", "repeats", "", "The same from each repeat alone", Format::repeats},
     Meaning{"prompts", "prompts", "", "Prompts that both decoded", Format::count}};
 
@@ -108,6 +108,7 @@ std::vector<FigureOf<Answer>> make_answers() {
       row<Of>("mean_accepted_length", [](const Of& of) { return of.mean_accepted_length; }),
       row<Of>("tokens_per_round", [](const Of& of) { return of.tokens_per_round; }),
       row<Of>("acceptance_rate", [](const Of& of) { return of.acceptance_rate; }),
+      row<Of>("drafting_share", [](const Of& of) { return of.drafting_share; }),
       row<Of>("draft_steps_per_round", [](const Of& of) { return of.steps_per_round; }),
       row<Of>("target_step_ns", [](const Of& of) { return of.target_step_ns; }),
       row<Of>("draft_cost", [](const Of& of) { return of.c; }),

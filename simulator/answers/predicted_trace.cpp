@@ -211,6 +211,7 @@ struct KnownRun {
   std::vector<KnownRequest> requests;
   std::vector<std::vector<traces::LayerSet>> masks;  ///< [request][round]
   RoundPrices prices;
+  double vanilla_ratio = 1.0;  ///< Vanilla decoding of the same prompts: time / priced time.
 };
 
 /// Prices of a request's rounds, over which its auxiliary passes are spread.
@@ -248,10 +249,14 @@ Result<KnownRun> known_run(const WhatIf& what_if, const PredictedRun& run, const
                                                     answer_scenario(run.rounds, machine)));
   known.prices.accept_share = accept_share;
   known.prices.longer_context = run.rounds.longer_context;
-  DRAFTSCOPE_TRY_ASSIGN(const double own_ratio, own_time_ratio(what_if.costs().model, run.rounds, machine));
+  DRAFTSCOPE_TRY_ASSIGN(const bool has_own, has_own_time(what_if.costs().model, run.rounds, machine));
+  if (!has_own) return known;
+  known.vanilla_ratio = run.rounds.vanilla_ratio;
   known.prices.own = own_ratios(
       part_times(sum_of(run.rounds.setting.min_drafted), run.rounds.auxiliary_passes, known.prices.prices),
-      run.rounds, own_ratio);
+      run.rounds, run.rounds.own_ratio);
+  for (double* const ratio : {&known.prices.own.draft, &known.prices.own.verify, &known.prices.own.rest})
+    *ratio *= known.vanilla_ratio;
   return known;
 }
 
@@ -265,7 +270,7 @@ void write_vanilla(const std::vector<KnownRun>& runs, PredictionWriter& writer) 
       const KnownRequest vanilla = vanilla_request(run.requests[i], run.run->rounds.vanilla[i],
                                                    run.run->rounds.setting.min_drafted[i].tokens);
       RoundPrices prices = run.prices;
-      prices.own = {};  // The ratios are the strategy's, not those of vanilla decoding.
+      prices.own = {run.vanilla_ratio, run.vanilla_ratio, run.vanilla_ratio};
       writer.add(vanilla, prices, std::vector<traces::LayerSet>(vanilla.rounds.size()));
     }
 }

@@ -10,7 +10,7 @@ namespace draftscope::simulator {
 
 namespace {
 
-constexpr auto modelled_rungs = static_cast<std::size_t>(Rung::measured);
+constexpr auto modelled_rungs = static_cast<std::size_t>(Rung::recorded_run);
 constexpr std::size_t rung_count = modelled_rungs + 1;
 
 double layers_of(const LayerCounts& layers, std::int32_t exit) {
@@ -108,7 +108,7 @@ Result<double> time_true_speedup(const RoundStatistics& statistics, double vanil
 
 std::string_view rung_name(Rung rung) {
   constexpr std::array<std::string_view, rung_count> names{
-      "layer count", "layer time", "head", "choice", "width", "context", "overhead", "measured"};
+      "layer count", "layer time", "head", "choice", "width", "context", "overhead", "recorded run"};
   return names[static_cast<std::size_t>(rung)];
 }
 
@@ -120,7 +120,7 @@ std::string_view rung_meaning(Rung rung) {
                                                               "verification is wider than a step",
                                                               "passes read the context",
                                                               "rounds do more than draft and verify",
-                                                              "as measured, with what prices miss"};
+                                                              "with what prices miss of it"};
   return meanings[static_cast<std::size_t>(rung)];
 }
 
@@ -136,7 +136,7 @@ Result<Ladder> correction_ladder(const LadderInput& input) {
     ladder.push_back({.rung = rung, .speedup = speedup});
   }
   if (input.own_ratio)
-    ladder.push_back({.rung = Rung::measured, .speedup = ladder.back().speedup / *input.own_ratio});
+    ladder.push_back({.rung = Rung::recorded_run, .speedup = ladder.back().speedup / *input.own_ratio});
   add_shares(ladder);
   return ladder;
 }

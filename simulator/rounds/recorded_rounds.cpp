@@ -34,8 +34,8 @@ std::string own_time_note(const StrategyRounds& rounds) {
   constexpr double worth_a_note = 0.005;
   if (!(std::abs(rounds.own_ratio - 1.0) > worth_a_note)) return {};
   return fmt::format(
-      "its time is {:+.1f} % off the prices of all runs' passes; only the recorded machine's answer has "
-      "that",
+      "beside vanilla decoding its time is {:+.1f} % off the prices of all runs' passes; only the recorded "
+      "machine's answer has that",
       100.0 * (rounds.own_ratio - 1.0));
 }
 
@@ -120,23 +120,22 @@ double vanilla_time_ratio(const RunRows& vanilla, const Prices& prices) {
   return ratio_or_1(decode_times(vanilla).all_ns, vanilla_time_ns(sum_of(steps), prices));
 }
 
-double add_own_ratios(const TrainedRecording& trained, const RunRows& run, const RunRows& vanilla,
-                      StrategyRounds& rounds) {
+void add_own_ratios(const TrainedRecording& trained, const RunRows& run, const RunRows& vanilla,
+                    StrategyRounds& rounds) {
   const CostModel& model = trained.costs.model;
   const DecodeTimes measured = decode_times(run);
-  if (!model.from_trace || !(measured.all_ns > 0.0)) return 1.0;
+  if (!model.from_trace || !(measured.all_ns > 0.0)) return;
   const auto prices = answer_prices(model, rounds, Machine{"as recorded", fitted_scenario(model)});
-  if (!prices) return 1.0;
+  if (!prices) return;
   const std::string old_note = own_time_note(rounds);
   const RoundStatistics sum = sum_of(rounds.setting.min_drafted);
   const PartTimes priced = part_times(sum, rounds.auxiliary_passes, *prices);
-  const double vanilla_ratio = vanilla_time_ratio(vanilla, *prices);
-  rounds.own_ratio = ratio_or_1(measured.all_ns, vanilla_ratio * time_ns(sum, *prices));
-  rounds.own_draft_ratio = ratio_or_1(measured.draft_ns, vanilla_ratio * priced.draft_ns);
-  rounds.own_verify_ratio = ratio_or_1(measured.verify_ns, vanilla_ratio * priced.verify_ns);
+  rounds.vanilla_ratio = vanilla_time_ratio(vanilla, *prices);
+  rounds.own_ratio = ratio_or_1(measured.all_ns, rounds.vanilla_ratio * time_ns(sum, *prices));
+  rounds.own_draft_ratio = ratio_or_1(measured.draft_ns, rounds.vanilla_ratio * priced.draft_ns);
+  rounds.own_verify_ratio = ratio_or_1(measured.verify_ns, rounds.vanilla_ratio * priced.verify_ns);
   rounds.is_measured = true;
   replace_note(old_note, rounds);
-  return vanilla_ratio;
 }
 
 std::optional<MeasuredRounds> measured_rounds(const TrainedRecording& trained, const StrategyRounds& rounds) {
@@ -148,22 +147,21 @@ std::optional<MeasuredRounds> measured_rounds(const TrainedRecording& trained, c
   return MeasuredRounds{run, *std::move(recorded)};
 }
 
-double put_own_ratios(const TrainedRecording& trained, const MeasuredRounds& measured,
-                      std::span<const traces::PromptId> prompts, StrategyRounds& part) {
+void put_own_ratios(const TrainedRecording& trained, const MeasuredRounds& measured,
+                    std::span<const traces::PromptId> prompts, StrategyRounds& part) {
   const std::set<traces::PromptId> asked(prompts.begin(), prompts.end());
   StrategyRounds own = measured.rounds;
   own.setting.min_drafted.clear();
   for (std::size_t i = 0; i < own.prompts.size(); ++i)
     if (asked.contains(own.prompts[i]))
       own.setting.min_drafted.push_back(measured.rounds.setting.min_drafted[i]);
-  const double vanilla_ratio = add_own_ratios(trained, on_prompts(*measured.run, asked),
-                                              on_prompts(vanilla_rows(trained), asked), own);
+  add_own_ratios(trained, on_prompts(*measured.run, asked), on_prompts(vanilla_rows(trained), asked), own);
   const std::string old_note = own_time_note(part);
   part.own_ratio = own.own_ratio;
   part.own_draft_ratio = own.own_draft_ratio;
   part.own_verify_ratio = own.own_verify_ratio;
+  part.vanilla_ratio = own.vanilla_ratio;
   replace_note(old_note, part);
-  return vanilla_ratio;
 }
 
 Result<std::vector<KnownRequest>> known_rounds(const TrainedRecording& trained,

@@ -46,9 +46,9 @@ class PricedGuard;  // rounds/replay/priced_guard.h
 
 /// Puts the own ratios (StrategyRounds::own_ratio) of the requests of `run`, of which `rounds` are the rounds
 /// as recorded. `vanilla` is vanilla decoding of the same. Without times, or prices fitted to them, nothing
-/// changes. Returns the vanilla_time_ratio() that they are relative to, 1 where nothing changed.
-double add_own_ratios(const TrainedRecording& trained, const RunRows& run, const RunRows& vanilla,
-                      StrategyRounds& rounds);
+/// changes.
+void add_own_ratios(const TrainedRecording& trained, const RunRows& run, const RunRows& vanilla,
+                    StrategyRounds& rounds);
 
 /// A recorded run with its times.
 struct MeasuredRounds {
@@ -60,10 +60,9 @@ struct MeasuredRounds {
 [[nodiscard]] std::optional<MeasuredRounds> measured_rounds(const TrainedRecording& trained,
                                                             const StrategyRounds& rounds);
 
-/// Puts the own ratios of the run's requests on these prompts alone, in place of those of all. Returns what
-/// add_own_ratios() does.
-double put_own_ratios(const TrainedRecording& trained, const MeasuredRounds& measured,
-                      std::span<const traces::PromptId> prompts, StrategyRounds& part);
+/// Puts the own ratios of the run's requests on these prompts alone, in place of those of all.
+void put_own_ratios(const TrainedRecording& trained, const MeasuredRounds& measured,
+                    std::span<const traces::PromptId> prompts, StrategyRounds& part);
 
 /// Replays the strategy's policy on the shadow tables.
 [[nodiscard]] Result<StrategyRounds> replayed_rounds(const TrainedRecording& trained,

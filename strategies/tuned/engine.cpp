@@ -39,6 +39,7 @@ Result<ConfiguredStrategy> make_tuned(const speculation::StrategySpecification& 
   auto inner = make_strategy(policy.strategy, shape, resources);
   if (!inner) return fail("{}: field strategy: {}", file, inner.error().message);
   std::string note = other_checkpoint_note(policy, resources.checkpoint_hash, file);
+  if (note.empty()) note = inner->note;
   return ConfiguredStrategy{.name = specification.name(),
                             .specification = specification.given(),
                             .parameters = parameters_json(file, *inner, note),

@@ -101,6 +101,26 @@ TEST_F(Simulate, HasTheReportsCostsOfRecordedRunsAndTheirSpeedup) {
   }
 }
 
+TEST_F(Simulate, HasTheMeasuredTimesOfARunOnSomeOfThePromptsAlone) {
+  const std::string path = record_exit("--limit 6");
+  change_rows(path,
+              "CREATE TEMP TABLE gone AS SELECT id FROM requests WHERE run = 2 AND prompt > 3;"
+              "DELETE FROM draft_tokens WHERE round IN (SELECT id FROM rounds WHERE request IN gone);"
+              "DELETE FROM spans WHERE request IN gone; DELETE FROM rounds WHERE request IN gone;"
+              "DELETE FROM requests WHERE id IN gone");
+  const auto answer = answers(path).at(0);
+  const double measured = answer["measured"]["decode_tokens_per_second"].get<double>();
+  EXPECT_NEAR(answer["decode_tokens_per_second"].get<double>() / measured, 1.0, 1e-6);
+  EXPECT_NEAR(answer["speedup"].get<double>(), answer["measured"]["speedup"].get<double>(), 1e-6);
+  EXPECT_NEAR(answer["decode_tokens_per_second"].get<double>() /
+                  answer["vanilla_decode_tokens_per_second"].get<double>(),
+              answer["speedup"].get<double>(), 1e-9);
+
+  expect_success(run_line("simulate {} --quiet --write {}", path, folder_ / "predicted.dstrace"));
+  const auto written = printed_json("report {} --json", folder_ / "predicted.dstrace")["runs"][1];
+  EXPECT_NEAR(written["decode_tokens_per_second"].get<double>() / measured, 1.0, 1e-6);
+}
+
 TEST_F(Simulate, SaysThatOnlyTheStretchesOfAnAnswerAreMissing) {
   const std::string path = record("searched.dstrace", "-s vanilla -s clasp:interval=8");
   const CommandResult result = run_line("simulate {} -s clasp:interval=8 --by stretch", path);

@@ -29,8 +29,8 @@ struct ImportProgress {
 [[nodiscard]] std::string_view without_byte_order_mark(std::string_view text);
 
 /// Calls `take(line, number, is_ended)` for every line, without the byte order mark and carriage returns of
-/// Windows; only the
-/// last may lack its end. Errors: unreadable, a line longer than 64 MiB, an error from `take`.
+/// Windows; only the last may lack its end. Errors: unreadable, a line longer than 64 MiB, an error from
+/// `take`.
 [[nodiscard]] Result<void> read_text_lines(
     const std::filesystem::path& file, const ImportProgress& progress,
     const std::function<Result<void>(std::string_view line, std::int64_t number, bool is_ended)>& take);

@@ -128,7 +128,7 @@ Json advice_json(const Advice& advice) {
   });
   json["break_even"] = nullptr;
   if (advice.break_even)
-    json["break_even"] = {{"tokens_per_round", advice.break_even->mean_accepted_length},
+    json["break_even"] = {{"mean_accepted_length", advice.break_even->mean_accepted_length},
                           {"acceptance_rate", advice.break_even->acceptance_rate},
                           {"alpha", json_or_null(advice.break_even->alpha)}};
   json["neighbours"] = json_list(advice.neighbours, [](const simulator::Neighbour& neighbour) -> Json {

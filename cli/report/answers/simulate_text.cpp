@@ -343,10 +343,10 @@ Result<AnswerLadder> ladder_of(const simulator::CostModel& model, const simulato
 std::string ladder_text(const std::vector<AnswerLadder>& ladders, const Glyphs& glyphs) {
   std::string text;
   for (const AnswerLadder& answer : ladders) {
-    const bool is_measured = answer.ladder.back().rung == simulator::Rung::measured;
+    const bool is_of_run = answer.ladder.back().rung == simulator::Rung::recorded_run;
     text += fmt::format("\nFrom layers to time: {}, {} (rounds {}, times modelled{})\n",
                         printable(answer.strategy), printable(answer.machine),
-                        answer_status_name(answer.status), is_measured ? " up to overhead" : "");
+                        answer_status_name(answer.status), is_of_run ? " up to overhead" : "");
     double highest = 0.0;
     for (const LadderRung& rung : answer.ladder) highest = std::max(highest, rung.speedup);
     Table table({"rung", ""}, {"speedup", "change", "share"}, {""});

@@ -152,7 +152,7 @@ void put_stretch_ratios(const TrainedRecording& trained, const StrategyRounds& r
     const auto run = of_run.find(first_token);
     const auto vanilla = of_vanilla.find(first_token);
     if (run != of_run.end() && vanilla != of_vanilla.end())
-      part.vanilla_ratio = add_own_ratios(trained, run->second.rows, vanilla->second.rows, part.rounds);
+      add_own_ratios(trained, run->second.rows, vanilla->second.rows, part.rounds);
   }
 }
 
@@ -223,19 +223,6 @@ Result<std::vector<RoundsPart>> stretch_parts(const StrategyRounds& rounds, cons
 
 }  // namespace
 
-Result<Answer> ask(const CostModel& trained, const RoundsPart& part, const Machine& machine,
-                   const PredictionOptions& options) {
-  DRAFTSCOPE_TRY_ASSIGN(Answer answer, ask(trained, part.rounds, machine, options));
-  DRAFTSCOPE_TRY_ASSIGN(const bool has_own, has_own_time(trained, part.rounds, machine));
-  if (!has_own) return answer;
-  answer.target_step_ns *= part.vanilla_ratio;
-  answer.vanilla_tokens_per_second /= part.vanilla_ratio;
-  answer.tokens_per_second /= part.vanilla_ratio;
-  slow_down(answer.rate.min_drafted, part.vanilla_ratio);
-  if (answer.rate.max_drafted) slow_down(*answer.rate.max_drafted, part.vanilla_ratio);
-  return answer;
-}
-
 Result<std::vector<RoundsPart>> parts_of(const StrategyRounds& rounds, PartBy by, const WhatIf& what_if,
                                          const traces::Recording& recording) {
   const std::vector<traces::PromptId> prompts = prompts_of(rounds, what_if, recording);
@@ -251,14 +238,13 @@ Result<std::vector<RoundsPart>> parts_of(const StrategyRounds& rounds, PartBy by
   const auto measured = measured_rounds(what_if.trained(), rounds);
   std::vector<RoundsPart> result;
   for (const auto& [name, places] : parts) {
-    RoundsPart part{.name = name, .rounds = rounds};
+    RoundsPart part{name, rounds};
     part.rounds.setting.min_drafted = chosen(rounds.setting.min_drafted, places);
     part.rounds.setting.max_drafted = chosen(rounds.setting.max_drafted, places);
     part.rounds.vanilla = chosen(rounds.vanilla, places);
     part.rounds.categories = chosen(rounds.categories, places);
     part.rounds.prompts = chosen(prompts, places);
-    if (measured)
-      part.vanilla_ratio = put_own_ratios(what_if.trained(), *measured, part.rounds.prompts, part.rounds);
+    if (measured) put_own_ratios(what_if.trained(), *measured, part.rounds.prompts, part.rounds);
     result.push_back(std::move(part));
   }
   return result;

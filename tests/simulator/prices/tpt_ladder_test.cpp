@@ -133,7 +133,7 @@ TEST(Ladder, KeepsWhatPricesMissApartFromOverhead) {
       EXPECT_EQ(ladder[rung].change, without[rung].change) << rung_name(ladder[rung].rung);
     }
     EXPECT_EQ(without.back().rung, Rung::overhead);
-    EXPECT_EQ(ladder.back().rung, Rung::measured);
+    EXPECT_EQ(ladder.back().rung, Rung::recorded_run);
     EXPECT_DOUBLE_EQ(ladder.back().factor, 1.0 / own_ratio);
   }
 }

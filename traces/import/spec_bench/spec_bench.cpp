@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <string>
 #include <utility>
 
 #include "foreign/json_fields.h"
@@ -19,7 +20,7 @@ Result<void> import_spec_bench(const std::filesystem::path& file, ImportContext&
   const RunName name = run_name(file, context);
   DRAFTSCOPE_TRY(take_run(file, name, context));
   bool is_begun = false;
-  std::set<std::int64_t> questions;
+  std::set<std::string> questions;
   return read_json_lines(
       file, context.progress,
       [&](const nlohmann::json& object, std::int64_t /*line*/, const std::string& where) -> Result<void> {
@@ -27,9 +28,8 @@ Result<void> import_spec_bench(const std::filesystem::path& file, ImportContext&
         DRAFTSCOPE_TRY_ASSIGN(const auto question, question_of(fields, context));
         if (!question) return fail("{}: question_id is missing, expected an integer or a text", where);
         // Spec-Bench appends the answers of a second try to the file of the first.
-        if (!questions.insert(*question).second)
-          return fail("{}: question_id {} is there twice, expected each question once", where,
-                      excerpt(fields.find("question_id")->dump()));
+        if (const std::string id = fields.find("question_id")->dump(); !questions.insert(id).second)
+          return fail("{}: question_id {} is there twice, expected each question once", where, excerpt(id));
         DRAFTSCOPE_TRY_ASSIGN(const auto category, fields.text("category"));
         DRAFTSCOPE_TRY_ASSIGN(const auto model_id, fields.text("model_id"));
         if (!std::exchange(is_begun, true)) {

@@ -234,7 +234,7 @@ TEST(RoundsParts, OfARecordedRunHaveTheirOwnMeasuredTimes) {
         for (const RoundsPart& part : *parts) {
           const RunRows vanilla = on_prompts(*baseline_of(runs), part.rounds.prompts);
           const RunRows own = on_prompts(run, part.rounds.prompts);
-          const Answer answer = ask(model, part, learnt.machine(), {.draws = 200}).value();
+          const Answer answer = ask(model, part.rounds, learnt.machine(), {.draws = 200}).value();
           constexpr double rounding = 1e-6;
           EXPECT_NEAR(answer.speedup.min_drafted.value /
                           *speedup(pair_requests(Baseline(vanilla), Comparison(own)))->decode_value,
@@ -272,7 +272,8 @@ TEST(RoundsParts, OfStretchesAreAsReported) {
   for (const StretchFigures& figures : stretches_of(learnt.recording())) {
     if (figures.prompt != nullptr || figures.run->specification != strategy) continue;
     const RoundsPart& part = (*parts)[compared++];
-    const Answer answer = ask(learnt.what_if().costs().model, part, learnt.machine(), {.draws = 200}).value();
+    const Answer answer =
+        ask(learnt.what_if().costs().model, part.rounds, learnt.machine(), {.draws = 200}).value();
     // Vanilla's stretches end at other tokens, and so at other contexts.
     EXPECT_NEAR(answer.speedup.min_drafted.value / figures.speedup.value(), 1.0, 0.01) << part.name;
     EXPECT_NEAR(answer.tokens_per_second / figures.tokens_per_second().value(), 1.0, 1e-6) << part.name;

@@ -48,7 +48,7 @@ TEST(AnswerLadder, EndsAtTheMeasuredSpeedupOfARecordedRun) {
   for (const MeasuredSetting& run : runs) {
     const StrategyRounds rounds = learnt.what_if().rounds(run.strategy).value();
     const Ladder ladder = answer_ladder(model, rounds, learnt.machine()).value();
-    EXPECT_EQ(ladder.back().rung, Rung::measured);
+    EXPECT_EQ(ladder.back().rung, Rung::recorded_run);
     EXPECT_NEAR(ladder.back().speedup / run.speedup, 1.0, 1e-6) << run.strategy;
     const Prices prices = answer_prices(model, rounds, learnt.machine()).value();
     const double modelled =

@@ -35,6 +35,7 @@ struct Answer {
   double mean_accepted_length = 0.0;
   double tokens_per_round = 0.0;  ///< Emitted tokens, without those of the end of the sequence.
   double acceptance_rate = 0.0;
+  double drafting_share = 0.0;  ///< Rounds that draft / rounds.
   double steps_per_round = 0.0;
   double target_step_ns = 0.0;  ///< Time of a target step at the mean context of the rounds, like c, v and o.
   double c = 0.0;               ///< One draft step, in target steps.

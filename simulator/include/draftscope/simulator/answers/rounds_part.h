@@ -3,12 +3,10 @@
 
 // The rounds of a strategy on a part of the recorded texts: prompts of one category, one prompt, or one
 // stretch of all outputs (stretches.h). A part is asked about like the whole (answer.h), and the parts'
-// tokens and rounds add up to those of the whole. A part of a recorded run has the part's own measured
-// speedup, not the whole's ratio of measured to priced times (StrategyRounds::own_ratio). That of a stretch
-// is as in stretches.h, of rounds alone.
+// tokens and rounds add up to those of the whole. A part of a recorded run has its own measured times
+// (StrategyRounds::own_ratio). Those of a stretch are of rounds alone, as in stretches.h.
 
 #include <draftscope/base/result.h>
-#include <draftscope/simulator/answers/answer.h>
 #include <draftscope/simulator/answers/what_if.h>
 #include <draftscope/simulator/rounds/strategy_rounds.h>
 #include <draftscope/traces/reader.h>
@@ -25,14 +23,7 @@ struct RoundsPart {
   /// ("64-127").
   std::string name;
   StrategyRounds rounds;
-  /// Measured time of vanilla decoding of the part / its time by prices, where the run was measured.
-  double vanilla_ratio = 1.0;
 };
-
-/// Answer about the part, as ask() of its rounds. A recorded run's part has its own measured times under the
-/// recorded conditions.
-[[nodiscard]] Result<Answer> ask(const CostModel& trained, const RoundsPart& part, const Machine& machine,
-                                 const PredictionOptions& options = {});
 
 /// The parts in order of their first request, or of the output; together they have every round once. `rounds`
 /// must come from `what_if`, trained on `recording`. Errors, of stretches alone: rounds that are not known

@@ -27,9 +27,18 @@
 
 namespace draftscope::simulator {
 
-enum class Rung : std::uint8_t { layer_count, layer_time, head, choice, width, context, overhead, measured };
+enum class Rung : std::uint8_t {
+  layer_count,
+  layer_time,
+  head,
+  choice,
+  width,
+  context,
+  overhead,
+  recorded_run
+};
 
-/// "layer count", "layer time", "head", "choice", "width", "context", "overhead", "measured".
+/// "layer count", "layer time", "head", "choice", "width", "context", "overhead", "recorded run".
 [[nodiscard]] std::string_view rung_name(Rung rung);
 
 /// The correction's meaning in a few words: "every pass reads the head".
@@ -46,7 +55,7 @@ struct LadderRung {
   std::optional<double> share;
 };
 
-/// Every rung in order; without `measured` where nothing was.
+/// Every rung in order; `recorded_run` only where LadderInput has its ratio.
 using Ladder = std::vector<LadderRung>;
 
 /// Parts of a pass's price, at context 0 and in nanoseconds, that are neither layers nor rows. They are

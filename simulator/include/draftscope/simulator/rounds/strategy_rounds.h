@@ -54,8 +54,9 @@ struct StrategyRounds {
   /// rounds on the caches, and noise. Both are in times of vanilla decoding of the same prompts, so that its
   /// answer on the recorded machine has the measured speedup. 1 where the run was not recorded.
   double own_ratio = 1.0;
-  double own_draft_ratio = 1.0;    ///< Draft steps: measured / priced time.
-  double own_verify_ratio = 1.0;   ///< Verifications: measured / priced time.
+  double own_draft_ratio = 1.0;    ///< Such a ratio of the run's draft steps.
+  double own_verify_ratio = 1.0;   ///< Such a ratio of the run's verifications.
+  double vanilla_ratio = 1.0;      ///< Vanilla decoding of the same prompts: measured / priced time.
   bool is_measured = false;        ///< Whether these ratios are of measured times.
   bool is_of_other_texts = false;  ///< Whether the question is about texts of a kind that was not recorded.
   double stated_rounds = 0.0;      ///< Rounds of a run of which a file only states a rate; 0 if known.
