@@ -1,16 +1,20 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Trains the byte-level BPE tokenizer that both demo models share, in Llama 3's form.
+"""Trains the byte-level BPE tokenizer that the demo models share, in Llama 3's form.
 
-    python make_tokenizer.py --corpus corpus demo-layerskip demo-plain
+    python make_tokenizer.py --corpus corpus demo-plain demo-layerskip demo-draft
+
+The first folder gets the files, the others get links to them.
 """
 import argparse
 import json
+import os
 from pathlib import Path
 
 from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, processors, trainers
 
 VOCABULARY = 4096
 BEGIN, END = "<|begin_of_text|>", "<|end_of_text|>"
+FILES = ("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "generation_config.json")
 
 # Llama 3's split: words with their leading space, digits by threes, punctuation with its newlines.
 SPLIT = (r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}"
@@ -71,6 +75,14 @@ def save(tokenizer: Tokenizer, folder: Path):
         "_from_model_config": True, "bos_token_id": begin, "eos_token_id": end, "do_sample": False})
 
 
+def link(first: Path, folder: Path):
+    """Links to the files that save() wrote into the first folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in FILES:
+        (folder / name).unlink(missing_ok=True)
+        (folder / name).symlink_to(os.path.relpath(first / name, folder))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--corpus", type=Path, required=True)
@@ -78,8 +90,9 @@ def main():
     arguments = parser.parse_args()
     tokenizer = train(arguments.corpus)
     assert tokenizer.get_vocab_size() == VOCABULARY
-    for folder in arguments.folders:
-        save(tokenizer, folder)
+    save(tokenizer, arguments.folders[0])
+    for folder in arguments.folders[1:]:
+        link(arguments.folders[0], folder)
 
 
 if __name__ == "__main__":
