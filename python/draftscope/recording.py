@@ -2,46 +2,16 @@
 """A trace file (.dstrace) as pandas frames. Columns are those of traces/SCHEMA.md; figures have the names of the catalogue
 (cli/OUTPUT.md). Times are nanoseconds, lengths tokens. Reading never changes the file."""
 
-import json
 import os
 import sqlite3
 import struct
 import urllib.parse
 
+from .figures import ACCEPTED, COLUMNS, SUMS, figures_of, json_or
+
 APPLICATION_ID = 0x44537472
 OLDEST_SCHEMA = 4
 NEWEST_SCHEMA = 6
-
-FIGURES = """
-SELECT runs.id AS run, runs.strategy, runs.specification, runs.is_baseline,
-       count(*) AS requests, sum(length(requests.tokens) / 4) AS output_tokens,
-       sum(requests.end_ns - requests.start_ns) AS wall_ns,
-       sum(CASE WHEN first_token_ns > 0 THEN requests.end_ns - first_token_ns END) AS decode_ns,
-       sum(length(requests.tokens) / 4) * 1e9 / nullif(sum(requests.end_ns - requests.start_ns), 0) AS tokens_per_second,
-       sum(CASE WHEN first_token_ns > 0 THEN length(requests.tokens) / 4 - 1 END) * 1e9
-         / nullif(sum(CASE WHEN first_token_ns > 0 THEN requests.end_ns - first_token_ns END), 0) AS decode_tokens_per_second
-FROM requests JOIN runs ON runs.id = requests.run WHERE requests.end_ns > 0 GROUP BY runs.id ORDER BY runs.id"""
-
-# Draft tokens after the text's end do not count as accepted; an end-of-sequence token (stop 0) does.
-ACCEPTED = "min(rounds.accepted, rounds.emitted + (requests.stop = 0))"
-
-SUMS = f"""
-SELECT requests.run, count(*) AS rounds, sum(drafted) AS drafted_tokens, sum({ACCEPTED}) AS accepted_tokens,
-       sum(emitted) * 1.0 / count(*) AS tokens_per_round,
-       CASE WHEN sum(drafted) > 0 THEN sum({ACCEPTED}) * 1.0 / sum(drafted) END AS acceptance_rate,
-       avg(draft_ns) AS draft_ns_per_round, avg(verify_ns) AS verify_ns_per_round
-FROM rounds JOIN requests ON requests.id = rounds.request WHERE requests.end_ns > 0 GROUP BY requests.run"""
-
-# Figures that rest on what a source may lack.
-NEEDS = {
-    "wall times": ["wall_ns", "tokens_per_second", "decode_ns", "decode_tokens_per_second"],
-    "first token times": ["decode_ns", "decode_tokens_per_second"],
-    "output lengths": ["output_tokens", "tokens_per_second", "decode_tokens_per_second"],
-    "phase times": ["draft_ns_per_round", "verify_ns_per_round"],
-    "draft lengths": ["drafted_tokens", "acceptance_rate"],
-    "accepted lengths": ["drafted_tokens", "accepted_tokens", "acceptance_rate", "tokens_per_round"],
-    "rounds": ["rounds", "drafted_tokens", "accepted_tokens", "acceptance_rate", "tokens_per_round"],
-}
 
 
 def tokens_of(blob):
@@ -66,6 +36,7 @@ class Recording:
         log = os.path.exists(self.path + "-wal")
         where = urllib.parse.quote(os.path.abspath(self.path))
         self._database = sqlite3.connect(f"file:{where}?mode=ro" + ("" if log else "&immutable=1"), uri=True)
+        self._database.text_factory = lambda text: text.decode("utf-8", "replace")  # A text may be cut amid a character.
         version = self._database.execute("PRAGMA user_version").fetchone()[0]
         if not OLDEST_SCHEMA <= version <= NEWEST_SCHEMA:
             raise ValueError(f"{self.path}: has schema version {version}, expected {OLDEST_SCHEMA} to {NEWEST_SCHEMA}")
@@ -93,8 +64,8 @@ class Recording:
 
     @property
     def lacks(self):
-        """Names of what the source did not hold; [] for an own recording."""
-        return json.loads(self.meta.get("lacks", "[]"))
+        """Names of what the source did not hold; [] for an own recording, and where the file has no such list."""
+        return [name for name in json_or(list, self.meta.get("lacks")) if isinstance(name, str)]
 
     @property
     def runs(self):
@@ -136,12 +107,15 @@ class Recording:
 
     @property
     def figures(self):
-        """A row a run, with the catalogue's names. A figure that rests on what the source lacks is missing (NaN)."""
-        frame = self.sql(FIGURES).merge(self.sql(SUMS), on="run", how="left")
-        for name in self.lacks:
-            for column in NEEDS.get(name, []):
-                frame[column] = float("nan")
-        return frame
+        """A row a run, with the catalogue's names. A figure that rests on what the source lacks is missing (NaN), unless the source
+        states it of the run."""
+        import pandas
+
+        cursor = self._database.execute(SUMS)
+        names = [column[0] for column in cursor.description]
+        meta, lacks = self.meta, self.lacks
+        rows = [figures_of(dict(zip(names, row)), meta, lacks) for row in cursor]
+        return pandas.DataFrame(rows, columns=COLUMNS)
 
 
 def read(path):

@@ -26,7 +26,7 @@ class Writer:
 
     def __init__(self, path, engine, engine_version=None, model=None, settings=None, lacks=None, rank=None, overwrite=False):
         self.path = os.fspath(path)
-        self._file = open(self.path, "w" if overwrite else "x", encoding="utf-8", errors="backslashreplace", buffering=1)
+        self._file = open(self.path, "w" if overwrite else "x", encoding="utf-8", errors="replace", buffering=1)
         self._lock = threading.Lock()
         self._requests = 0
         self.write("header", format="draftscope-rounds", version=1, engine=engine, engine_version=engine_version, model=model,

@@ -68,6 +68,25 @@ class Schema(unittest.TestCase):
                 draftscope.Writer(path, "test")
 
 
+class Written(unittest.TestCase):
+    def test_import_takes_what_has_no_utf_8(self):
+        from draftscope.writer import Writer
+
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "a.jsonl")
+            with Writer(path, "te\udfffst", settings={"a\ud800": "\udc00"}) as writer:
+                request = writer.request("x", start_ns=1, prompt="a\ud800b")
+                request.round(1, drafted=2, start_ns=2, end_ns=3)
+                request.end(end_ns=4, n_tokens=2, text="\ud83d")
+            lines = [json.loads(line) for line in pathlib.Path(path).read_text(encoding="utf-8").splitlines()]
+            self.assertEqual([lines[0]["engine"], lines[1]["prompt"], lines[-1]["text"]], ["te?st", "a?b", "?"])
+            if not os.path.exists(COMMAND):
+                self.skipTest(f"{COMMAND} is not built: the import of such texts is not checked")
+            target = os.path.join(folder, "a.dstrace")
+            done = subprocess.run([COMMAND, "import", path, "-o", target, "-q"], capture_output=True, text=True)
+            self.assertEqual(done.returncode, 0, done.stderr)
+
+
 class Killed(unittest.TestCase):
     def test_writer_leaves_whole_lines(self):
         script = textwrap.dedent("""
