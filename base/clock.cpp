@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/base/clock.h>
+#include <fmt/format.h>
 
 #include <array>
 #include <chrono>
@@ -27,12 +28,20 @@ ClockPair read_clock_pair() {
 }
 
 std::string utc_text(std::int64_t realtime_ns) {
-  const auto seconds = static_cast<std::time_t>(realtime_ns / 1'000'000'000);
+  const auto seconds = static_cast<std::time_t>(
+      std::chrono::floor<std::chrono::seconds>(std::chrono::nanoseconds(realtime_ns)).count());
   std::tm utc{};
   gmtime_r(&seconds, &utc);
   std::array<char, sizeof("-2147481748-01-01T00:00:00Z")> text{};
   const std::size_t length = std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &utc);
   return {text.data(), length};
+}
+
+std::string utc_text_ns(std::int64_t realtime_ns) {
+  constexpr std::int64_t second_ns = 1'000'000'000;
+  std::string text = utc_text(realtime_ns);
+  text.insert(text.size() - 1, fmt::format(".{:09}", (realtime_ns % second_ns + second_ns) % second_ns));
+  return text;
 }
 
 std::string utc_now() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/base/closest_names.h>
 
+#include <draftscope/base/ascii.h>
 #include <algorithm>
 #include <numeric>
 #include <tuple>
@@ -32,7 +33,7 @@ std::string comparable_name(std::string_view name) {
   std::string plain;
   for (const char c : name) {
     if (c == ' ' || c == '-' || c == '_') continue;
-    plain += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    plain += in_lower_case(c);
   }
   return plain;
 }

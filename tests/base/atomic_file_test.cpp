@@ -13,12 +13,14 @@
 #include <iterator>
 #include <string>
 
+#include "../temporary_folder.h"
 #include "../value_of.h"
 
 namespace draftscope::traces {
 namespace {
 
 namespace fs = std::filesystem;
+using test::bytes_of;
 using ::testing::HasSubstr;
 
 class AtomicFileTest : public testing::Test {
@@ -30,10 +32,6 @@ class AtomicFileTest : public testing::Test {
     DRAFTSCOPE_TRY_ASSIGN(AtomicFile file, AtomicFile::create(target));
     file.write(text);
     return file.commit();
-  }
-  static std::string text_of(const fs::path& path) {
-    std::ifstream file(path);
-    return {std::istreambuf_iterator<char>(file), {}};
   }
   [[nodiscard]] std::ptrdiff_t files() const {
     return std::distance(fs::directory_iterator(folder_), fs::directory_iterator());
@@ -50,11 +48,11 @@ TEST_F(AtomicFileTest, ReplacesARegularFileOnlyWhenItIsWhole) {
   {
     auto file = value_of(AtomicFile::create(target));
     file.write("after");
-    EXPECT_EQ(text_of(target), "before");
+    EXPECT_EQ(bytes_of(target), "before");
   }
-  EXPECT_EQ(text_of(target), "before");
+  EXPECT_EQ(bytes_of(target), "before");
   ASSERT_TRUE(write(target, "after"));
-  EXPECT_EQ(text_of(target), "after");
+  EXPECT_EQ(bytes_of(target), "after");
   EXPECT_EQ(files(), 1);
 }
 
@@ -83,7 +81,7 @@ TEST_F(AtomicFileTest, DoesNotReplaceWhatHasComeToBeMeanwhileWhereThatWasNotAske
     ASSERT_FALSE(committed);
     EXPECT_THAT(committed.error().message, testing::StartsWith(target.string() + ": exists already"));
   }
-  EXPECT_EQ(text_of(target), "somebody's");
+  EXPECT_EQ(bytes_of(target), "somebody's");
   EXPECT_EQ(files(), 1);
 }
 
@@ -119,7 +117,7 @@ TEST_F(AtomicFileTest, KeepsTheOldFileWhereTheDiskIsFull) {
       return !written && written.error().message == target.string() + ": can't be written: File too large";
     });
     EXPECT_EQ(status, 0) << room;
-    EXPECT_EQ(text_of(target), "before");
+    EXPECT_EQ(bytes_of(target), "before");
     EXPECT_EQ(files(), 1);
   }
 }

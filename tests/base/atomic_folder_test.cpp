@@ -17,14 +17,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-void write(const fs::path& path, const std::string& text) {
-  std::ofstream(path) << text;
-}
-
-std::string text_of(const fs::path& path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
+using test::bytes_of;
+using test::write_bytes;
 
 std::set<std::string> names_in(const fs::path& folder) {
   std::set<std::string> names;
@@ -36,7 +30,7 @@ TEST(AtomicFolder, AppearsWithAllItsFilesOrNotAtAll) {
   const test::TemporaryFolder folder;
   for (const bool is_committed : {false, true}) {
     auto whole = value_of(AtomicFolder::create(folder / "new/below/"));
-    write(whole.path() / "a", "1");
+    write_bytes(whole.path() / "a", "1");
     if (is_committed) {
       ASSERT_TRUE(whole.commit());
     }
@@ -56,36 +50,36 @@ TEST(AtomicFolder, LeavesNoFolderAboveWithoutACommit) {
 TEST(AtomicFolder, AddsToAFolderThatIsThere) {
   const test::TemporaryFolder folder;
   fs::create_directory(folder / "x");
-  write(folder / "x/a", "old");
-  write(folder / "x/other", "kept");
+  write_bytes(folder / "x/a", "old");
+  write_bytes(folder / "x/other", "kept");
   auto whole = value_of(AtomicFolder::create(folder / "x"));
-  write(whole.path() / "a", "new");
+  write_bytes(whole.path() / "a", "new");
   ASSERT_TRUE(whole.commit());
-  EXPECT_EQ(text_of(folder / "x/a"), "new");
-  EXPECT_EQ(text_of(folder / "x/other"), "kept");
+  EXPECT_EQ(bytes_of(folder / "x/a"), "new");
+  EXPECT_EQ(bytes_of(folder / "x/other"), "kept");
   EXPECT_EQ(names_in(folder / ""), std::set<std::string>{"x"});
 }
 
 TEST(AtomicFolder, MovesNoFileIfOneHasNoPlace) {
   const test::TemporaryFolder folder;
   fs::create_directories(folder / "x/b");
-  write(folder / "x/a", "old");
+  write_bytes(folder / "x/a", "old");
   {
     auto whole = value_of(AtomicFolder::create(folder / "x"));
-    for (const char* const name : {"a", "b", "c"}) write(whole.path() / name, "new");
+    for (const char* const name : {"a", "b", "c"}) write_bytes(whole.path() / name, "new");
     const auto committed = whole.commit();
     ASSERT_FALSE(committed);
     EXPECT_EQ(committed.error().message,
               (folder / "x/b").string() + ": is a folder, expected a new or a regular file");
   }
-  EXPECT_EQ(text_of(folder / "x/a"), "old");
+  EXPECT_EQ(bytes_of(folder / "x/a"), "old");
   EXPECT_EQ(names_in(folder / "x"), (std::set<std::string>{"a", "b"}));
   EXPECT_EQ(names_in(folder / ""), std::set<std::string>{"x"});
 }
 
 TEST(AtomicFolder, IsRefusedWhereAFileStands) {
   const test::TemporaryFolder folder;
-  write(folder / "x", "old");
+  write_bytes(folder / "x", "old");
   const auto refused = AtomicFolder::create(folder / "x");
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().message,

@@ -174,6 +174,8 @@ const Damage damages[] = {
     {"UPDATE draft_tokens SET parent = \"index\"", "draft_tokens", 0, "parent is 0, expected -1 to -1"},
     {"UPDATE draft_tokens SET accepted = 1, tested = 0", "draft_tokens", 0,
      "accepted without having been tested"},
+    {"UPDATE draft_tokens SET accepted = 0 WHERE \"index\" = 0", "draft_tokens", 0,
+     "index 1: accepted and its parent is 0, expected -1"},
     {"UPDATE spans SET phase = 8 WHERE id = 2", "spans", 2, "phase is 8, expected 0 to 7"},
     {"UPDATE spans SET depth = 256 WHERE id = 2", "spans", 2, "depth is 256, expected 0 to 255"},
     {"UPDATE spans SET start_ns = -1 WHERE id = 2", "spans", 2, "start_ns is -1, expected 0 to"},

@@ -148,13 +148,25 @@ TEST(MergedShards, LieOneBehindAnotherAndAreNamed) {
 
 TEST(MergedShards, MayMissSome) {
   const TestFolder folder;
-  auto shards = make_shards(folder, 4);
+  const auto all = make_shards(folder, 4);
+  auto shards = all;
   shards.erase(shards.begin() + 1, shards.begin() + 3);
   const auto refused = merge_shards(shards, {}, folder / "run.dstrace");
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().message, "found 2 of 4 shards, expected 2/4, 3/4 too (--partial does without)");
   const auto merged = value_of(merge_shards(shards, {.is_partial = true}, folder / "run.dstrace"));
   EXPECT_EQ(merged.missing, (std::vector<Shard>{{2, 4}, {3, 4}}));
+  const auto note = [](const fs::path& file) {
+    return missing_shards_note(value_of(value_of(Reader::open(file)).outline()).meta);
+  };
+  EXPECT_EQ(note(folder / "run.dstrace"), "merged from 2 of 4 shards, without the prompts of 2/4, 3/4");
+  EXPECT_EQ(note(shards.front()), "");
+  const fs::path whole = folder / "whole.dstrace";
+  ASSERT_TRUE(merge_shards(all, {}, whole));
+  EXPECT_EQ(note(whole), "");
+  for (const char* const odd : {"", "3", "[3]", R"([{"shard":3}])", R"([{"shard":"3"}])",
+                                R"([{"shard":"1/3"},{"shard":"1/3"}])", "["})
+    EXPECT_EQ(missing_shards_note({{"merged_shards", odd}}), "") << odd;
 }
 
 TEST(MergedShards, AreOfOneExperiment) {

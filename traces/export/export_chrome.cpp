@@ -58,10 +58,10 @@ class ChromeSink : public TimelineSink {
       const Round& round = *slice.round;
       write_slice(
           lane, slice, "\"round\"", "round",
-          fmt::format(R"("round":{},"index":{},"exit_layer":{},"planned":{},"drafted":{},"accepted":{},)"
-                      R"("emitted":{},"draft_stop":"{}")",
-                      round.id, round.index, round.exit_layer, round.planned, round.drafted, round.accepted,
-                      round.emitted, draft_stop_name(round.draft_stop)));
+          fmt::format(R"("round":{},"index":{},"exit_layer":{},"planned":{},"drafted":{},"tree_depth":{},)"
+                      R"("accepted":{},"emitted":{},"draft_stop":"{}")",
+                      round.id, round.index, round.exit_layer, round.planned, round.drafted, round.tree_depth,
+                      round.accepted, round.emitted, draft_stop_name(round.draft_stop)));
     } else if (slice.span != nullptr) {
       const Span& span = *slice.span;
       write_slice(lane, slice, name_of(span.name_id), phase_name(span.phase),

@@ -101,6 +101,7 @@ Result<std::vector<DraftToken>> ForeignRequest::draft(const ForeignRound& said, 
   constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
   std::vector<DraftToken> tokens;
   std::int64_t taken = 0;
+  std::int32_t last_taken = -1;
   for (std::int32_t i = 0; i < round.drafted; ++i) {
     const auto at = static_cast<std::size_t>(i);
     DraftToken token;
@@ -115,6 +116,10 @@ Result<std::vector<DraftToken>> ForeignRequest::draft(const ForeignRound& said, 
     token.tested = said.tested.empty() ? token.accepted || i <= round.accepted : said.tested[at] != 0;
     if (token.accepted && !token.tested)
       return fail("{}: tested[{}] is false of an accepted token, expected true", where, i);
+    if (token.accepted && token.parent != last_taken)
+      return fail("{}: token {} is accepted and its parent is {}, expected {}, the accepted token before it",
+                  where, i, token.parent, last_taken);
+    if (token.accepted) last_taken = i;
     taken += token.accepted ? 1 : 0;
     tokens.push_back(token);
   }
@@ -204,7 +209,9 @@ Result<Request> ForeignRequest::finish(const ForeignEnd& said, const std::string
   request.text = said.text.value_or("");
   if (!said.text) missing_.insert(MissingData::output_text);
   request.stop = said.stop.value_or(RequestStop::length);
-  if (rounds_ == 0) missing_.insert(MissingData::rounds);
+  // The first token is the prefill's, and takes no round.
+  const bool is_length_known = said.tokens || said.n_tokens >= 0;
+  if (rounds_ == 0 && (!is_length_known || request.tokens.size() > 1)) missing_.insert(MissingData::rounds);
   return request;
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "foreign/json_fields.h"
 
@@ -101,7 +102,9 @@ Result<ForeignRequest*> ForeignWriter::under_way(const std::string& key, const s
 Result<void> ForeignWriter::round(const std::string& key, const ForeignRound& said,
                                   const std::string& where) {
   DRAFTSCOPE_TRY_ASSIGN(ForeignRequest * request, under_way(key, where));
-  DRAFTSCOPE_TRY_ASSIGN(ForeignRows rows, request->round(said, where));
+  ForeignRequest after = *request;  // A refused round changes nothing.
+  DRAFTSCOPE_TRY_ASSIGN(ForeignRows rows, after.round(said, where));
+  *request = std::move(after);
   rows.round.id = writer_.next_round_id();
   writer_.add(rows.round, rows.draft_tokens);
   ++counts_.rounds;
@@ -112,9 +115,11 @@ Result<void> ForeignWriter::round(const std::string& key, const ForeignRound& sa
 
 Result<void> ForeignWriter::end(const std::string& key, const ForeignEnd& said, const std::string& where) {
   DRAFTSCOPE_TRY_ASSIGN(ForeignRequest * request, under_way(key, where));
-  DRAFTSCOPE_TRY_ASSIGN(const Request row, request->finish(said, where));
+  ForeignRequest after = *request;  // A refused end changes nothing.
+  DRAFTSCOPE_TRY_ASSIGN(const Request row, after.finish(said, where));
   place_ns_ = std::max(place_ns_, row.end_ns);
-  note(request->missing());
+  // No figure counts a request that did not finish, so what its end lacks is missing in none.
+  if (row.stop != RequestStop::cancelled && row.stop != RequestStop::error) note(after.missing());
   open_.erase(key);
   writer_.finish(row);
   ++counts_.requests;

@@ -1,15 +1,25 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/base/clock.h>
+#include <draftscope/base/quote.h>
+#include <draftscope/base/result.h>
 #include <draftscope/record.h>
 #include <draftscope/traces/writer.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
+#include <initializer_list>
+#include <memory>
 #include <mutex>
 #include <new>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "foreign/foreign_writer.h"
 
@@ -28,7 +38,7 @@ namespace {
 
 constexpr std::int64_t max_list = std::int64_t{1} << 22U;
 
-/// The message of the last failed call of this thread.
+/// The message of this thread's last call, if that failed.
 std::string& last_error() {
   thread_local std::string message;
   return message;
@@ -113,10 +123,136 @@ draftscope_record_status status_of(const Result<void>& done) {
   return done ? DRAFTSCOPE_RECORD_OK : refuse(DRAFTSCOPE_RECORD_ARGUMENT, done.error().message);
 }
 
-/// Whether a caller may set the key: any but those that identify the trace.
+/// Whether a caller may set the key: any but those that the trace sets itself.
 bool is_callers(std::string_view key) {
-  return !key.empty() && key != "closed_cleanly" && key != "lacks" && !key.starts_with("imported_") &&
-         !key.starts_with("dropped_") && !key.starts_with("predicted_") && key != "overview_column_ns";
+  constexpr std::array<std::string_view, 6> own{"closed_cleanly", "engine_settings",    "hostname",
+                                                "lacks",          "overview_column_ns", "tool_version"};
+  constexpr std::array<std::string_view, 4> own_beginnings{"clock_", "dropped_", "imported_", "predicted_"};
+  return !key.empty() && std::ranges::find(own, key) == own.end() &&
+         std::ranges::none_of(own_beginnings, [&](std::string_view first) { return key.starts_with(first); });
+}
+
+/// Whether the text is UTF-8, without which it can't be written as JSON either.
+bool is_utf8(const char* text) {
+  try {
+    (void)nlohmann::json(text).dump();
+    return true;
+  } catch (const nlohmann::json::type_error&) {
+    return false;
+  }
+}
+
+struct NamedText {
+  const char* name;
+  const char* text;
+};
+
+Result<void> check_texts(std::initializer_list<NamedText> texts) {
+  for (const auto& [name, text] : texts)
+    if (text != nullptr && !is_utf8(text))
+      return fail("{} has bytes that are not UTF-8, expected text", name);
+  return {};
+}
+
+struct NamedNumber {
+  const char* name;
+  std::int64_t number;
+};
+
+/// Refuses numbers below -1, which is an unknown one.
+Result<void> check_numbers(std::initializer_list<NamedNumber> numbers) {
+  for (const auto& [name, number] : numbers)
+    if (number < -1) return fail("{} is {}, expected at least -1", name, number);
+  return {};
+}
+
+Result<std::vector<std::int32_t>> token_list(const char* name, const std::int32_t* first,
+                                             std::int64_t length) {
+  std::vector<std::int32_t> tokens = list(first, length);
+  const auto wrong = std::ranges::find_if(tokens, [](std::int32_t token) { return token < -1; });
+  if (wrong != tokens.end())
+    return fail("{}[{}] is {}, expected at least -1", name, wrong - tokens.begin(), *wrong);
+  return tokens;
+}
+
+Result<void> check_length(const char* name, std::int64_t length) {
+  if (length >= 0 && length <= max_list) return {};
+  return fail("{} is {}, expected 0 to {}", name, length, max_list);
+}
+
+Result<ForeignStart> start_of(const draftscope_record_request& said) {
+  if (said.run == nullptr || *said.run == '\0')
+    return fail("run is null or empty, expected the strategy's name");
+  DRAFTSCOPE_TRY(check_texts({{"run", said.run}, {"prompt", said.prompt}, {"category", said.category}}));
+  DRAFTSCOPE_TRY(check_numbers({{"start_ns", said.start_ns}, {"question_id", said.question_id}}));
+  ForeignStart start;
+  start.run = said.run;
+  start.start_ns = said.start_ns;
+  if (said.prompt != nullptr) start.prompt = said.prompt;
+  if (said.prompt_tokens != nullptr) {
+    DRAFTSCOPE_TRY(check_length("n_prompt_tokens", said.n_prompt_tokens));
+    DRAFTSCOPE_TRY_ASSIGN(start.prompt_tokens,
+                          token_list("prompt_tokens", said.prompt_tokens, said.n_prompt_tokens));
+  } else {
+    DRAFTSCOPE_TRY(check_numbers({{"n_prompt_tokens", said.n_prompt_tokens}}));
+    start.n_prompt_tokens = said.n_prompt_tokens;
+  }
+  start.question_id = said.question_id;
+  if (said.category != nullptr) start.category = said.category;
+  start.repeat = said.repeat;
+  start.seed = said.seed;
+  return start;
+}
+
+Result<ForeignRound> row_of(const draftscope_record_round& said) {
+  DRAFTSCOPE_TRY(check_numbers({{"start_ns", said.start_ns},
+                                {"end_ns", said.end_ns},
+                                {"planned", said.planned},
+                                {"emitted", said.emitted},
+                                {"draft_ns", said.draft_ns},
+                                {"verify_ns", said.verify_ns},
+                                {"accept_ns", said.accept_ns},
+                                {"control_ns", said.control_ns}}));
+  ForeignRound row;
+  row.start_ns = said.start_ns;
+  row.end_ns = said.end_ns;
+  row.planned = said.planned;
+  row.drafted = said.drafted;
+  row.accepted = said.accepted;
+  row.emitted = said.emitted;
+  row.verify_rows = said.verify_rows;
+  row.exit_layer = said.exit_layer;
+  row.bonus_token = said.bonus_token;
+  row.draft_ns = said.draft_ns;
+  row.verify_ns = said.verify_ns;
+  row.accept_ns = said.accept_ns;
+  row.control_ns = said.control_ns;
+  DRAFTSCOPE_TRY_ASSIGN(row.tokens, token_list("tokens", said.tokens, said.drafted));
+  row.confidences = list(said.confidences, said.drafted);
+  row.probabilities = list(said.probabilities, said.drafted);
+  row.parents = list(said.parents, said.drafted);
+  row.taken = list(said.taken, said.drafted);
+  return row;
+}
+
+Result<ForeignEnd> row_of(const draftscope_record_end& said) {
+  if (said.stop < -1 || said.stop > DRAFTSCOPE_RECORD_STOP_STRING)
+    return fail("stop is {}, expected -1 to {}", said.stop, int{DRAFTSCOPE_RECORD_STOP_STRING});
+  DRAFTSCOPE_TRY(check_texts({{"text", said.text}}));
+  DRAFTSCOPE_TRY(check_numbers({{"end_ns", said.end_ns}, {"first_token_ns", said.first_token_ns}}));
+  ForeignEnd row;
+  row.end_ns = said.end_ns;
+  row.first_token_ns = said.first_token_ns;
+  if (said.stop >= 0) row.stop = static_cast<RequestStop>(said.stop);
+  if (said.text != nullptr) row.text = said.text;
+  if (said.tokens != nullptr) {
+    DRAFTSCOPE_TRY(check_length("n_tokens", said.n_tokens));
+    DRAFTSCOPE_TRY_ASSIGN(row.tokens, token_list("tokens", said.tokens, said.n_tokens));
+  } else {
+    DRAFTSCOPE_TRY(check_numbers({{"n_tokens", said.n_tokens}}));
+    row.n_tokens = said.n_tokens;
+  }
+  return row;
 }
 
 }  // namespace
@@ -139,6 +275,7 @@ draftscope_record_status draftscope_record_create(const char* path,
                                                   draftscope_recording** recording, char* message,
                                                   size_t message_bytes) {
   copy_message(message, message_bytes, "");
+  last_error().clear();
   try {
     const auto refused = [&](draftscope_record_status status, const std::string& text) {
       copy_message(message, message_bytes, text);
@@ -153,6 +290,12 @@ draftscope_record_status draftscope_record_create(const char* path,
     if (!take(settings, whole))
       return refused(DRAFTSCOPE_RECORD_ARGUMENT,
                      "settings is null or not initialised, expected DRAFTSCOPE_RECORD_SETTINGS_INIT");
+    if (const auto texts = check_texts({{"engine", whole.engine},
+                                        {"engine_version", whole.engine_version},
+                                        {"model", whole.model},
+                                        {"parameters", whole.parameters}});
+        !texts)
+      return refused(DRAFTSCOPE_RECORD_ARGUMENT, texts.error().message);
     if (whole.parameters != nullptr && !nlohmann::json::parse(whole.parameters, nullptr, false).is_object())
       return refused(DRAFTSCOPE_RECORD_ARGUMENT, "parameters is no JSON object, expected one");
     auto writer = Writer::create(path, identity(whole), {.overwrite = whole.overwrite != 0});
@@ -173,9 +316,11 @@ draftscope_record_status draftscope_record_meta(draftscope_recording* recording,
   return call(recording, [&] {
     if (key == nullptr || value == nullptr)
       return refuse(DRAFTSCOPE_RECORD_ARGUMENT, "key or value is null, expected text");
+    if (const auto texts = check_texts({{"key", key}, {"value", value}}); !texts) return status_of(texts);
     if (!is_callers(key))
-      return refuse(DRAFTSCOPE_RECORD_ARGUMENT,
-                    fmt::format("key is '{:.60}', which the trace keeps itself, expected another", key));
+      return refuse(
+          DRAFTSCOPE_RECORD_ARGUMENT,
+          fmt::format("key is {}, which the trace sets itself, expected another", draftscope::quote(key)));
     recording->writer->set_meta(key, value);
     return draftscope_record_status{DRAFTSCOPE_RECORD_OK};
   });
@@ -187,22 +332,9 @@ draftscope_record_status draftscope_record_begin(draftscope_recording* recording
     draftscope_record_request said = DRAFTSCOPE_RECORD_REQUEST_INIT;
     if (!take(request, said)) return not_initialised("request");
     if (id == nullptr) return refuse(DRAFTSCOPE_RECORD_ARGUMENT, "id is null, expected where to put it");
-    if (said.run == nullptr || *said.run == '\0')
-      return refuse(DRAFTSCOPE_RECORD_ARGUMENT, "run is null or empty, expected the strategy's name");
-    if (said.prompt_tokens != nullptr && (said.n_prompt_tokens < 0 || said.n_prompt_tokens > max_list))
-      return refuse(DRAFTSCOPE_RECORD_ARGUMENT,
-                    fmt::format("n_prompt_tokens is {}, expected 0 to {}", said.n_prompt_tokens, max_list));
-    ForeignStart start;
-    start.run = said.run;
-    start.start_ns = said.start_ns;
-    if (said.prompt != nullptr) start.prompt = said.prompt;
-    if (said.prompt_tokens != nullptr) start.prompt_tokens = list(said.prompt_tokens, said.n_prompt_tokens);
-    start.n_prompt_tokens = said.prompt_tokens == nullptr ? said.n_prompt_tokens : -1;
-    start.question_id = said.question_id;
-    if (said.category != nullptr) start.category = said.category;
-    start.repeat = said.repeat;
-    start.seed = said.seed;
-    const auto done = recording->rows.begin(std::to_string(recording->last_id + 1), start, "request");
+    const auto start = start_of(said);
+    if (!start) return refuse(DRAFTSCOPE_RECORD_ARGUMENT, start.error().message);
+    const auto done = recording->rows.begin(std::to_string(recording->last_id + 1), *start, "request");
     if (done) *id = ++recording->last_id;
     return status_of(done);
   });
@@ -216,26 +348,9 @@ draftscope_record_status draftscope_record_add(draftscope_recording* recording, 
     if (!recording->rows.is_open(std::to_string(id)))
       return refuse(DRAFTSCOPE_RECORD_ORDER,
                     fmt::format("request {} is not under way, expected one that began", id));
-    ForeignRound row;
-    row.start_ns = said.start_ns;
-    row.end_ns = said.end_ns;
-    row.planned = said.planned;
-    row.drafted = said.drafted;
-    row.accepted = said.accepted;
-    row.emitted = said.emitted;
-    row.verify_rows = said.verify_rows;
-    row.exit_layer = said.exit_layer;
-    row.bonus_token = said.bonus_token;
-    row.draft_ns = said.draft_ns;
-    row.verify_ns = said.verify_ns;
-    row.accept_ns = said.accept_ns;
-    row.control_ns = said.control_ns;
-    row.tokens = list(said.tokens, said.drafted);
-    row.confidences = list(said.confidences, said.drafted);
-    row.probabilities = list(said.probabilities, said.drafted);
-    row.parents = list(said.parents, said.drafted);
-    row.taken = list(said.taken, said.drafted);
-    return status_of(recording->rows.round(std::to_string(id), row, "round"));
+    const auto row = row_of(said);
+    if (!row) return refuse(DRAFTSCOPE_RECORD_ARGUMENT, row.error().message);
+    return status_of(recording->rows.round(std::to_string(id), *row, "round"));
   });
 }
 
@@ -247,20 +362,9 @@ draftscope_record_status draftscope_record_finish(draftscope_recording* recordin
     if (!recording->rows.is_open(std::to_string(id)))
       return refuse(DRAFTSCOPE_RECORD_ORDER,
                     fmt::format("request {} is not under way, expected one that began", id));
-    if (said.stop < -1 || said.stop > DRAFTSCOPE_RECORD_STOP_STRING)
-      return refuse(DRAFTSCOPE_RECORD_ARGUMENT, fmt::format("stop is {}, expected -1 to {}", said.stop,
-                                                            int{DRAFTSCOPE_RECORD_STOP_STRING}));
-    if (said.tokens != nullptr && (said.n_tokens < 0 || said.n_tokens > max_list))
-      return refuse(DRAFTSCOPE_RECORD_ARGUMENT,
-                    fmt::format("n_tokens is {}, expected 0 to {}", said.n_tokens, max_list));
-    ForeignEnd row;
-    row.end_ns = said.end_ns;
-    row.first_token_ns = said.first_token_ns;
-    if (said.stop >= 0) row.stop = static_cast<RequestStop>(said.stop);
-    if (said.text != nullptr) row.text = said.text;
-    if (said.tokens != nullptr) row.tokens = list(said.tokens, said.n_tokens);
-    row.n_tokens = said.tokens == nullptr ? said.n_tokens : -1;
-    return status_of(recording->rows.end(std::to_string(id), row, "end"));
+    const auto row = row_of(said);
+    if (!row) return refuse(DRAFTSCOPE_RECORD_ARGUMENT, row.error().message);
+    return status_of(recording->rows.end(std::to_string(id), *row, "end"));
   });
 }
 
@@ -271,26 +375,26 @@ const char* draftscope_record_error(const draftscope_recording* /*recording*/) {
 draftscope_record_status draftscope_record_close(draftscope_recording* recording, char* message,
                                                  size_t message_bytes) {
   copy_message(message, message_bytes, "");
-  if (recording == nullptr) {
-    copy_message(message, message_bytes, "recording is null, expected one from draftscope_record_create");
-    return DRAFTSCOPE_RECORD_ARGUMENT;
-  }
-  draftscope_record_status status = DRAFTSCOPE_RECORD_OK;
+  last_error().clear();
   try {
+    const auto refused = [&](draftscope_record_status status, const std::string& text) {
+      copy_message(message, message_bytes, text);
+      return refuse(status, text);
+    };
+    if (recording == nullptr)
+      return refused(DRAFTSCOPE_RECORD_ARGUMENT,
+                     "recording is null, expected one from draftscope_record_create");
     const std::unique_ptr<draftscope_recording> owned(recording);
     (void)owned->rows.cancel_all("close");
     Meta end;
     add_clocks("clock_end", end);
     for (const auto& [key, text] : end) owned->writer->set_meta(key, text);
-    const auto closed = owned->writer->close();
-    if (!closed) {
-      copy_message(message, message_bytes, closed.error().message);
-      status = DRAFTSCOPE_RECORD_DISK;
-    }
+    if (const auto closed = owned->writer->close(); !closed)
+      return refused(DRAFTSCOPE_RECORD_DISK, closed.error().message);
+    return DRAFTSCOPE_RECORD_OK;
   } catch (...) {
-    status = DRAFTSCOPE_RECORD_MEMORY;
+    return DRAFTSCOPE_RECORD_MEMORY;
   }
-  return status;
 }
 
 }  // extern "C"

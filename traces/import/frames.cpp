@@ -200,12 +200,12 @@ void Frames::write_rounds(PacedTrace& target, const std::vector<Times>& times) {
     row.exit_layer = frame.exit_layer;
     row.planned = frame.planned;
     row.drafted = frame.drafted;
-    row.tree_depth = std::min(frame.drafted, frame.planned);
+    row.tree_depth = frame.tree_depth;
     row.accepted = frame.accepted;
     row.emitted = frame.emitted;
     row.draft_stop = frame.draft_stop;
     position += frame.emitted;
-    if (frame.drafted > frame.planned) target.note(MissingData::draft_trees);
+    if (frame.drafted > frame.tree_depth) target.note(MissingData::draft_trees);
     if (!frame.has_lengths) target.note(MissingData::accepted_lengths);
     std::array<std::int64_t, phase_count> by_phase = times[i].by_phase;
     row.draft_ns = phase_time(by_phase, Phase::draft);

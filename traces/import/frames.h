@@ -49,6 +49,7 @@ struct RoundFrame {
   std::int32_t drafted = 0;
   std::int32_t accepted = 0;
   std::int32_t emitted = 0;
+  std::int32_t tree_depth = 0;  ///< Where the file does not say it, the most that the counts allow.
   std::int32_t exit_layer = 0;
   DraftStop draft_stop = DraftStop::no_draft;
 };

@@ -162,6 +162,10 @@ void add_draft_token_rules(std::vector<Rule>& rules) {
       "FROM draft_tokens WHERE parent < -1 OR parent >= \"index\"");
   add("SELECT round, printf('index %d: accepted without having been tested', \"index\") FROM draft_tokens "
       "WHERE accepted AND NOT tested");
+  add("SELECT round, printf('index %d: accepted and its parent is %d, expected %d, the accepted token before "
+      "it', \"index\", parent, before) FROM (SELECT round, \"index\", parent, lag(\"index\", 1, -1) OVER "
+      "(PARTITION BY round ORDER BY \"index\") AS before FROM draft_tokens WHERE accepted) "
+      "WHERE parent <> before");
 }
 
 void add_decision_rules(std::vector<Rule>& rules) {

@@ -195,4 +195,21 @@ Meta merged_meta(std::span<const ShardRecording> shards, std::int64_t end_ns) {
   return meta;
 }
 
+std::string missing_shards_note(const Meta& meta) {
+  const auto list = nlohmann::json::parse(value_of(meta, "merged_shards"), nullptr, false);
+  if (!list.is_array()) return "";
+  std::vector<ShardFile> files;
+  for (const nlohmann::json& entry : list) {
+    if (!entry.is_object() || !entry.contains("shard") || !entry["shard"].is_string()) return "";
+    const auto shard = parse_shard(entry["shard"].get<std::string>());
+    if (!shard) return "";
+    files.push_back({{}, *shard});
+  }
+  const std::size_t found = files.size();
+  const auto missing = missing_shards(std::move(files), true);
+  if (!missing || missing->empty()) return "";
+  return fmt::format("merged from {} of {} shards, without the prompts of {}", found, missing->front().count,
+                     shards_text(*missing));
+}
+
 }  // namespace draftscope::traces

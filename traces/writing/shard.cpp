@@ -65,6 +65,15 @@ std::string shard_text(const Shard& shard) {
   return fmt::format("{}/{}", shard.index, shard.count);
 }
 
+std::string shards_text(const std::vector<Shard>& shards) {
+  constexpr std::size_t max_named = 8;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(shards.size(), max_named); ++i)
+    text += (i == 0 ? "" : ", ") + shard_text(shards[i]);
+  if (shards.size() > max_named) text += fmt::format(" and {} others", shards.size() - max_named);
+  return text;
+}
+
 Result<Shard> parse_shard(std::string_view text) {
   const std::size_t slash = text.find('/');
   if (slash != std::string_view::npos) {
@@ -102,12 +111,8 @@ Result<std::vector<Shard>> missing_shards(std::vector<ShardFile> files, bool is_
   }
   for (; next <= count; ++next) missing.push_back({next, count});
   if (missing.empty() || is_partial) return missing;
-  constexpr std::size_t max_named = 8;
-  std::string names;
-  for (std::size_t i = 0; i < std::min(missing.size(), max_named); ++i)
-    names += (i == 0 ? "" : ", ") + shard_text(missing[i]);
-  return fail("found {} of {} shards, expected {}{} too (--partial does without)", files.size(), count, names,
-              missing.size() > max_named ? fmt::format(" and {} others", missing.size() - max_named) : "");
+  return fail("found {} of {} shards, expected {} too (--partial does without)", files.size(), count,
+              shards_text(missing));
 }
 
 Result<Shard> shard_of_task(const Environment& environment) {

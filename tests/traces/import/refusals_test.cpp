@@ -85,6 +85,12 @@ const Refusal of_rounds[] = {
      "parents[0] is 0, expected -1 to -1"},
     {rounds, ROUNDS(R"({"record":"round","request":"a","accepted":1,"drafted":1,"taken":[false]})"),
      "taken has 0 accepted tokens, expected as many as accepted (1)"},
+    {rounds, ROUNDS(R"({"record":"round","request":"a","accepted":2,"drafted":2,"parents":[-1,-1]})"),
+     "line 3: token 1 is accepted and its parent is -1, expected 0, the accepted token before it"},
+    {rounds,
+     ROUNDS(
+         R"({"record":"round","request":"a","accepted":1,"drafted":2,"taken":[false,true],"tested":[true,true]})"),
+     "line 3: token 1 is accepted and its parent is 0, expected -1"},
     {rounds, ROUNDS(R"({"record":"end","request":"a","end_ns":99})"), "end_ns is 99, expected 100"},
     {rounds, ROUNDS(R"({"record":"end","request":"a","stop":"tired"})"), "stop is 'tired'"}};
 INSTANTIATE_TEST_SUITE_P(Rounds, Refused, ::testing::ValuesIn(of_rounds));

@@ -138,6 +138,30 @@ TEST(RoundsImport, ReadsWhatIsThereAndNamesTheRest) {
   EXPECT_EQ(least.recording.requests[0].tokens.size(), 4U) << "two accepted, and one of the target's a round";
 }
 
+TEST(RoundsImport, LacksOnlyWhatARequestThatCountsLacks) {
+  ImportOptions options;
+  options.partial = true;
+  const std::string whole = bytes_of(fixture("rounds/two_requests.jsonl"));
+  for (
+      const char* const further :
+      {R"("run":"vanilla","start_ns":9000,"prompt":"x","prompt_tokens":[4]})"
+       "\n",
+       R"("run":"vanilla","start_ns":9000,"prompt":"x","prompt_tokens":[4]})"
+       "\n"
+       R"({"record":"end","request":"c","stop":"error"})"
+       "\n",
+       R"("run":"vanilla","start_ns":9000,"prompt":"x","prompt_tokens":[4]})"
+       "\n"
+       R"({"record":"end","request":"c","end_ns":9100,"first_token_ns":9050,"stop":"eos","text":"y","tokens":[7]})"
+       "\n"}) {
+    SCOPED_TRACE(further);
+    const Imported imported =
+        import_text("a.jsonl", whole + R"({"record":"request","request":"c",)" + further, options);
+    ASSERT_EQ(imported.recording.requests.size(), 3U);
+    EXPECT_THAT(imported.summary.missing, ElementsAre(MissingData::layer_sets, MissingData::device));
+  }
+}
+
 TEST(RoundsImport, TakesWhatIsThereOfAFileThatWasCutOffIfAsked) {
   const std::string whole = bytes_of(fixture("rounds/two_requests.jsonl"));
   const ImportFolder folder;

@@ -88,6 +88,33 @@ TEST(ChromeImport, KeepsEveryRowThroughItsOwnExport) {
   EXPECT_EQ(first.decisions.size(), second.decisions.size());
 }
 
+/// A round of 6 draft tokens of which 2 were accepted, with a further argument.
+std::string tree_round(std::string_view argument) {
+  return fmt::format(
+      R"([{{"ph":"X","pid":1,"tid":1,"ts":1,"dur":9,"name":"swift","cat":"request","args":{{"tokens":4}}}},)"
+      R"({{"ph":"X","pid":1,"tid":1,"ts":2,"dur":4,"name":"round","args":{{"planned":5,"drafted":6,)"
+      R"("accepted":2,"emitted":3{}}}}}])",
+      argument);
+}
+
+TEST(ChromeImport, TakesTheDepthOfATreeOrTheMostThatItsCountsAllow) {
+  const auto depth = [](std::string_view argument) {
+    return import_text("tree.json", tree_round(argument)).recording.rounds.at(0).tree_depth;
+  };
+  for (int given = 2; given <= 5; ++given) EXPECT_EQ(depth(fmt::format(R"(,"tree_depth":{})", given)), given);
+  EXPECT_EQ(depth(""), 5);
+  EXPECT_THAT(import_text("tree.json", tree_round(R"(,"tree_depth":2)")).summary.missing,
+              Contains(MissingData::draft_trees));
+  const ImportFolder folder;
+  for (const std::string wrong : {"1", "6", "-1", "2.5", R"("2")"}) {
+    const auto file = folder.write("wrong.json", tree_round(R"(,"tree_depth":)" + wrong));
+    const auto imported = import_recordings({file}, {.format = "chrome"}, folder / "out.dstrace");
+    ASSERT_FALSE(imported) << wrong;
+    EXPECT_THAT(imported.error().message, HasSubstr("tree_depth is")) << wrong;
+    EXPECT_THAT(imported.error().message, HasSubstr("expected an integer from 2 to 5")) << wrong;
+  }
+}
+
 TEST(ChromeImport, PutsRangesThatOverlapOnTracksOfTheirOwn) {
   const Imported imported =
       import_text("overlap.json", R"([{"ph":"X","pid":1,"tid":1,"ts":0,"dur":10,"name":"a"},)"

@@ -10,7 +10,13 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cmath>
 #include <csignal>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <limits>
 #include <map>
 #include <string>
 #include <thread>
@@ -21,6 +27,7 @@
 namespace draftscope::traces {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 draftscope_record_settings settings() {
@@ -98,6 +105,95 @@ TEST(Record, MakesASoundTraceOfWhatItWasTold) {
   EXPECT_EQ(rows.rounds[1].tree_depth, 2);
 }
 
+/// The id of a request that has begun, of which everything is known.
+std::uint64_t begun_knowing_all(draftscope_recording* recording) {
+  static constexpr std::int32_t prompt[] = {4, 5};
+  auto request = request_of("x");
+  request.prompt = "some";
+  request.prompt_tokens = prompt;
+  request.n_prompt_tokens = 2;
+  std::uint64_t id = 0;
+  EXPECT_EQ(draftscope_record_begin(recording, &request, &id), 0) << draftscope_record_error(recording);
+  return id;
+}
+
+void finish_knowing_all(draftscope_recording* recording, std::uint64_t id, std::int64_t tokens) {
+  static constexpr std::int32_t output[] = {1, 2, 3};
+  draftscope_record_end end = DRAFTSCOPE_RECORD_END_INIT;
+  end.end_ns = end.first_token_ns = draftscope_record_now_ns();
+  end.stop = DRAFTSCOPE_RECORD_STOP_EOS;
+  end.text = "some";
+  end.tokens = output;
+  end.n_tokens = tokens;
+  EXPECT_EQ(draftscope_record_finish(recording, id, &end), 0) << draftscope_record_error(recording);
+}
+
+TEST(Record, LacksOnlyWhatARequestThatCountsLacks) {
+  const TestFolder folder;
+  draftscope_recording* const recording = created(folder / "a.dstrace");
+  const std::uint64_t whole = begun_knowing_all(recording);
+  auto round = round_of(2, 1);
+  const std::int32_t tokens[] = {2, 9};
+  const double confidences[] = {0.5, 0.5};
+  round.tokens = tokens;
+  round.confidences = confidences;
+  round.draft_ns = round.verify_ns = 0;
+  ASSERT_EQ(draftscope_record_add(recording, whole, &round), 0) << draftscope_record_error(recording);
+  draftscope_record_end wrong = DRAFTSCOPE_RECORD_END_INIT;
+  wrong.n_tokens = std::numeric_limits<std::int64_t>::max();
+  EXPECT_EQ(draftscope_record_finish(recording, whole, &wrong), DRAFTSCOPE_RECORD_ARGUMENT);
+  finish_knowing_all(recording, whole, 3);
+  finish_knowing_all(recording, begun_knowing_all(recording), 1);
+  finish_knowing_all(recording, begun_knowing_all(recording), 0);
+  for (const std::int32_t stop : {DRAFTSCOPE_RECORD_STOP_CANCELLED, DRAFTSCOPE_RECORD_STOP_ERROR}) {
+    draftscope_record_end end = DRAFTSCOPE_RECORD_END_INIT;
+    end.stop = stop;
+    ASSERT_EQ(draftscope_record_finish(recording, begun_knowing_all(recording), &end), 0);
+  }
+  begun_knowing_all(recording);  // It is in progress when the recording closes.
+  ASSERT_EQ(draftscope_record_close(recording, nullptr, 0), 0);
+  auto reader = value_of(Reader::open(folder / "a.dstrace"));
+  EXPECT_TRUE(reader.validate()->empty());
+  const Recording rows = value_of(reader.recording());
+  EXPECT_EQ(rows.requests.size(), 6U);
+  EXPECT_THAT(missing_data_of(rows.meta), ElementsAre(MissingData::layer_sets, MissingData::device));
+}
+
+TEST(Record, LacksRoundsWhereARequestOfSeveralTokensHasNone) {
+  for (const std::int64_t tokens : {-1, 2}) {
+    const TestFolder folder;
+    draftscope_recording* const recording = created(folder / "a.dstrace");
+    draftscope_record_end end = DRAFTSCOPE_RECORD_END_INIT;
+    end.n_tokens = tokens;
+    ASSERT_EQ(draftscope_record_finish(recording, begun_knowing_all(recording), &end), 0);
+    ASSERT_EQ(draftscope_record_close(recording, nullptr, 0), 0);
+    auto reader = value_of(Reader::open(folder / "a.dstrace"));
+    EXPECT_TRUE(is_missing(value_of(reader.recording()).meta, MissingData::rounds)) << tokens;
+  }
+}
+
+TEST(Record, HasTheErrorOfTheThreadsLastCall) {
+  const TestFolder folder;
+  draftscope_recording* const one = created(folder / "a.dstrace");
+  draftscope_recording* const other = created(folder / "b.dstrace");
+  const auto fail_once = [&] {
+    EXPECT_EQ(draftscope_record_meta(one, "lacks", "[]"), DRAFTSCOPE_RECORD_ARGUMENT);
+    EXPECT_THAT(draftscope_record_error(other), HasSubstr("lacks"));
+  };
+  fail_once();
+  std::thread([&] { EXPECT_STREQ(draftscope_record_error(one), ""); }).join();
+  EXPECT_EQ(draftscope_record_meta(other, "device", "toy"), 0);
+  EXPECT_STREQ(draftscope_record_error(one), "");
+  fail_once();
+  draftscope_recording* const third = created(folder / "c.dstrace");
+  EXPECT_STREQ(draftscope_record_error(one), "");
+  EXPECT_EQ(draftscope_record_close(nullptr, nullptr, 0), DRAFTSCOPE_RECORD_ARGUMENT);
+  EXPECT_THAT(draftscope_record_error(nullptr), HasSubstr("recording is null"));
+  for (draftscope_recording* const recording : {one, other, third})
+    EXPECT_EQ(draftscope_record_close(recording, nullptr, 0), 0);
+  EXPECT_STREQ(draftscope_record_error(nullptr), "");
+}
+
 struct Wrong {
   const char* words;
   std::function<draftscope_record_status(draftscope_recording*, std::uint64_t id)> call;
@@ -120,6 +216,27 @@ TEST(Record, RefusesWrongCallsInOneLineAndGoesOn) {
       return draftscope_record_add(r, to, &round);
     };
   };
+  const auto with_request = [](auto change) {
+    return [change](draftscope_recording* r, std::uint64_t) {
+      auto one = request_of("x");
+      change(one);
+      std::uint64_t other = 0;
+      return draftscope_record_begin(r, &one, &other);
+    };
+  };
+  const auto with_end = [](auto change) {
+    return [change](draftscope_recording* r, std::uint64_t to) {
+      draftscope_record_end one = DRAFTSCOPE_RECORD_END_INIT;
+      change(one);
+      return draftscope_record_finish(r, to, &one);
+    };
+  };
+  const auto meta = [](const char* key, const char* value) {
+    return [=](draftscope_recording* r, std::uint64_t) { return draftscope_record_meta(r, key, value); };
+  };
+  const std::int32_t unknown_tokens[] = {-1, -2};
+  const std::int32_t roots[] = {-1, -1};
+  const std::uint8_t taken_later[] = {0, 1};
   const double share = 2.0;
   const double shares[] = {share, share};
   const Wrong all[] = {
@@ -148,9 +265,55 @@ TEST(Record, RefusesWrongCallsInOneLineAndGoesOn) {
          return draftscope_record_begin(r, &unnamed, &other);
        }},
       {"id is null", [&](auto* r, auto) { return draftscope_record_begin(r, &request, nullptr); }},
-      {"key or value is null", [&](auto* r, auto) { return draftscope_record_meta(r, "device", nullptr); }},
-      {"which the trace keeps itself",
-       [&](auto* r, auto) { return draftscope_record_meta(r, "lacks", "[]"); }},
+      {"key or value is null", meta("device", nullptr)},
+      {"key is 'lacks', which the trace sets itself", meta("lacks", "[]")},
+      {"which the trace sets itself", meta("clock_start_monotonic_ns", "1")},
+      {"which the trace sets itself", meta("clock_end_monotonic_ns", "1")},
+      {"which the trace sets itself", meta("clock_end_realtime_ns", "1")},
+      {"which the trace sets itself", meta("hostname", "x")},
+      {"which the trace sets itself", meta("tool_version", "x")},
+      {"which the trace sets itself", meta("engine_settings", "{}")},
+      {"which the trace sets itself", meta("imported_\n", "x")},
+      {"key has bytes that are not UTF-8", meta("dev\xff", "x")},
+      {"value has bytes that are not UTF-8", meta("device", "\xc3")},
+      {"run has bytes that are not UTF-8", with_request([](auto& one) { one.run = "x\xff"; })},
+      {"prompt has bytes that are not UTF-8", with_request([](auto& one) { one.prompt = "\xed\xa0\x80"; })},
+      {"category has bytes that are not UTF-8", with_request([](auto& one) { one.category = "\xc0\xaf"; })},
+      {"text has bytes that are not UTF-8", with_end([](auto& one) { one.text = "caf\xe9"; })},
+      {"start_ns is -2, expected at least -1", with_request([](auto& one) { one.start_ns = -2; })},
+      {"question_id is -2, expected", with_request([](auto& one) { one.question_id = -2; })},
+      {"n_prompt_tokens is -2, expected", with_request([](auto& one) { one.n_prompt_tokens = -2; })},
+      {"prompt_tokens[1] is -2, expected", with_request([&](auto& one) {
+         one.prompt_tokens = unknown_tokens;
+         one.n_prompt_tokens = 2;
+       })},
+      {"start_ns is -2, expected", with([](auto& round) { round.start_ns = round.end_ns = -2; })},
+      {"end_ns is -9, expected", with([](auto& round) { round.end_ns = -9; })},
+      {"planned is -2, expected", with([](auto& round) { round.planned = -2; })},
+      {"drafted is -2, expected", with([](auto& round) { round.drafted = -2; })},
+      {"emitted is -2, expected", with([](auto& round) { round.emitted = -2; })},
+      {"verify_rows is -2, expected", with([](auto& round) { round.verify_rows = -2; })},
+      {"exit_layer is -1, expected", with([](auto& round) { round.exit_layer = -1; })},
+      {"bonus_token is -2, expected", with([](auto& round) { round.bonus_token = -2; })},
+      {"draft_ns is -2, expected", with([](auto& round) { round.draft_ns = -2; })},
+      {"verify_ns is -2, expected", with([](auto& round) { round.verify_ns = -2; })},
+      {"accept_ns is -2, expected", with([](auto& round) { round.accept_ns = -2; })},
+      {"control_ns is -2, expected", with([](auto& round) { round.control_ns = -2; })},
+      {"tokens[1] is -2, expected", with([&](auto& round) { round.tokens = unknown_tokens; })},
+      {"end_ns is -2, expected", with_end([](auto& one) { one.end_ns = -2; })},
+      {"first_token_ns is -2, expected", with_end([](auto& one) { one.first_token_ns = -2; })},
+      {"stop is -2, expected", with_end([](auto& one) { one.stop = -2; })},
+      {"n_tokens is -2, expected", with_end([](auto& one) { one.n_tokens = -2; })},
+      {"tokens[1] is -2, expected", with_end([&](auto& one) {
+         one.tokens = unknown_tokens;
+         one.n_tokens = 2;
+       })},
+      {"token 1 is accepted and its parent is -1, expected 0", with([&](auto& round) {
+         round.parents = roots;
+         round.accepted = 2;
+       })},
+      {"token 1 is accepted and its parent is 0, expected -1",
+       with([&](auto& round) { round.taken = taken_later; })},
   };
   for (const Wrong& wrong : all) {
     SCOPED_TRACE(wrong.words);
@@ -163,7 +326,9 @@ TEST(Record, RefusesWrongCallsInOneLineAndGoesOn) {
   EXPECT_EQ(draftscope_record_close(nullptr, nullptr, 0), DRAFTSCOPE_RECORD_ARGUMENT);
   auto reader = value_of(Reader::open(folder / "a.dstrace"));
   EXPECT_TRUE(reader.validate()->empty());
-  EXPECT_EQ(reader.recording()->rounds.size(), 1U) << "the one good one";
+  const Recording rows = value_of(reader.recording());
+  ASSERT_EQ(rows.rounds.size(), 1U) << "the one good one";
+  EXPECT_EQ(rows.rounds[0].root_position, 0) << "no refused round took a place";
 }
 
 TEST(Record, CreatesNothingWhereItIsRefused) {
@@ -177,6 +342,8 @@ TEST(Record, CreatesNothingWhereItIsRefused) {
   const auto all = settings();
   auto broken = settings();
   broken.parameters = "[1]";
+  auto unreadable = settings();
+  unreadable.model = "m\xff";
   const auto create = [&](const char* file, const draftscope_record_settings* with,
                           draftscope_recording** made) {
     return draftscope_record_create(file, with, made, message, sizeof message);
@@ -185,6 +352,8 @@ TEST(Record, CreatesNothingWhereItIsRefused) {
   EXPECT_EQ(create(path.c_str(), nullptr, &recording), DRAFTSCOPE_RECORD_ARGUMENT);
   EXPECT_EQ(create(path.c_str(), &all, nullptr), DRAFTSCOPE_RECORD_ARGUMENT);
   EXPECT_EQ(create(path.c_str(), &broken, &recording), DRAFTSCOPE_RECORD_ARGUMENT);
+  EXPECT_EQ(create(path.c_str(), &unreadable, &recording), DRAFTSCOPE_RECORD_ARGUMENT);
+  EXPECT_STREQ(message, "model has bytes that are not UTF-8, expected text");
   EXPECT_EQ(create(missing.c_str(), &all, &recording), DRAFTSCOPE_RECORD_DISK);
   EXPECT_EQ(create(there.c_str(), &all, &recording), DRAFTSCOPE_RECORD_DISK);
   EXPECT_THAT(message, HasSubstr("there.dstrace"));

@@ -293,14 +293,14 @@ class ChromeImport {
   }
 
   [[nodiscard]] tl::unexpected<Error> wrong_count(const ChromeEvent& event, std::string_view key,
-                                                  std::int64_t most) const {
+                                                  std::int64_t most, std::int64_t least = 0) const {
     const ChromeArgument* const found = event.argument(key);
     const std::string said = found == nullptr ? "missing"
                              : found->integer ? std::to_string(*found->integer)
                              : found->number  ? fmt::format("{}", *found->number)
                                               : quote(found->text);
-    return fail("{}: event {} (\"{}\"): {} is {}, expected an integer from 0 to {}", file_, event.index,
-                excerpt(event.name), key, said, most);
+    return fail("{}: event {} (\"{}\"): {} is {}, expected an integer from {} to {}", file_, event.index,
+                excerpt(event.name), key, said, least, most);
   }
 
   Result<void> take_round(const ChromeEvent& event, std::int64_t start_ns, std::int64_t end_ns) {
@@ -330,6 +330,14 @@ class ChromeImport {
           "more "
           "than the one before, but one more emitted than accepted",
           file_, event.index, frame.planned, frame.drafted, frame.accepted, frame.emitted);
+    const std::int32_t deepest = std::min(frame.drafted, frame.planned);
+    frame.tree_depth = deepest;
+    if (frame.has_lengths && event.argument("tree_depth") != nullptr) {
+      const std::int32_t least = std::max(frame.accepted, std::min(frame.drafted, 1));
+      const auto depth = event.integer("tree_depth", least, deepest);
+      if (!depth) return wrong_count(event, "tree_depth", deepest, least);
+      frame.tree_depth = static_cast<std::int32_t>(*depth);
+    }
     frame.exit_layer = static_cast<std::int32_t>(event.integer("exit_layer", 0, max_layer).value_or(0));
     frame.draft_stop = enumeration_named(event, "draft_stop", 5, draft_stop_name,
                                          frame.drafted > 0 ? DraftStop::length : DraftStop::no_draft);

@@ -15,7 +15,8 @@
  * as unknown. Initialise each struct with its macro, so that fields that are not set are unknown.
  *
  * Times are nanoseconds of CLOCK_MONOTONIC (draftscope_record_now_ns), lengths are in tokens. Lists belong to
- * the caller and are read during the call.
+ * the caller and are read during the call. Texts are UTF-8, ended by 0. Numbers and token ids below -1 and
+ * other texts are refused.
  *
  * Thread-safety: any thread may call any function on any recording. Close a recording only once, after all
  * other calls.
@@ -48,7 +49,7 @@ enum {
 
 typedef struct draftscope_recording draftscope_recording;
 
-/** Description of a recording. Texts are UTF-8, ended by 0; NULL = unknown. */
+/** Description of a recording. NULL = unknown. */
 typedef struct draftscope_record_settings {
   size_t size;
   const char* engine;
@@ -97,7 +98,7 @@ typedef struct draftscope_record_round {
   const double* confidences;   /**< The draft's probability of its best token; NaN = unknown. */
   const double* probabilities; /**< The draft's probability of this token; NaN = unknown. */
   const int32_t* parents;      /**< In a tree, the index that each extends, -1 = the root; NULL = a chain. */
-  const uint8_t* taken;        /**< In a tree, whether each was accepted; NULL = the first `accepted`. */
+  const uint8_t* taken; /**< Whether each was accepted, on a path from the root; NULL = the first ones. */
 } draftscope_record_round;
 #define DRAFTSCOPE_RECORD_ROUND_INIT                                                                     \
   {                                                                                                      \
@@ -138,8 +139,8 @@ draftscope_record_status draftscope_record_create(const char* path,
                                                   draftscope_recording** recording, char* message,
                                                   size_t message_bytes);
 
-/** Sets a key of the table `meta`, such as "device" or "threads"; keys that the trace
- * sets itself are refused. */
+/** Sets a key of the table `meta`, such as "device" or "threads". Keys that the trace sets itself, such as
+ * "hostname", are refused, and so is "engine_settings", which `parameters` sets. */
 draftscope_record_status draftscope_record_meta(draftscope_recording* recording, const char* key,
                                                 const char* value);
 
@@ -151,8 +152,8 @@ draftscope_record_status draftscope_record_add(draftscope_recording* recording, 
 draftscope_record_status draftscope_record_finish(draftscope_recording* recording, uint64_t id,
                                                   const draftscope_record_end* end);
 
-/** Error of this thread's last failed call on this recording; "" if none failed. Valid until the thread's
- * next call. */
+/** Error of this thread's last call that returned a status, on any recording; "" if it succeeded or memory
+ * ran out. Valid until the thread's next call. */
 const char* draftscope_record_error(const draftscope_recording* recording);
 
 /** Ends requests in progress as cancelled, writes the remaining rows and frees the recording, whatever it

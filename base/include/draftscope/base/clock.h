@@ -26,6 +26,8 @@ struct ClockPair {
 
 /// ISO 8601 text in UTC of a system clock's nanoseconds since 1970; cut to whole seconds.
 [[nodiscard]] std::string utc_text(std::int64_t realtime_ns);
+/// ISO 8601 text in UTC with nanoseconds: "2023-11-14T22:13:20.123456789Z".
+[[nodiscard]] std::string utc_text_ns(std::int64_t realtime_ns);
 [[nodiscard]] std::string utc_now();
 
 }  // namespace draftscope

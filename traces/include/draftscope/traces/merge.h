@@ -17,9 +17,11 @@
 #include <draftscope/base/result.h>
 #include <draftscope/traces/exporters.h>
 #include <draftscope/traces/shard.h>
+#include <draftscope/traces/writer.h>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <string>
 #include <vector>
 
 namespace draftscope::traces {
@@ -48,5 +50,9 @@ struct MergeSummary {
     const std::vector<std::filesystem::path>& files, const MergeOptions& options,
     const std::filesystem::path& target, const Progress& progress = {},
     const std::function<void(const MergeSummary&)>& before_end = {});
+
+/// One line that says which shards a merged recording lacks; empty if it has all, is not merged, or its
+/// `merged_shards` can't be read.
+[[nodiscard]] std::string missing_shards_note(const Meta& meta);
 
 }  // namespace draftscope::traces

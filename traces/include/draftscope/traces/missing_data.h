@@ -3,7 +3,8 @@
 
 // Data that an imported or predicted trace lacks because its source did. The schema has no place for
 // "unknown" in a count or a time. The rows therefore contain the substitutes below, and `meta` says under
-// `lacks` that they are no measurements. Figures that depend on them are not possible.
+// `lacks` that they are no measurements. Figures that depend on them are not possible. A request that
+// was cancelled or failed may lack more, because no figure counts it.
 
 #include <draftscope/traces/writer.h>
 #include <cstdint>

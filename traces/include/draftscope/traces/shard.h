@@ -32,6 +32,8 @@ inline constexpr std::int32_t max_shards = 1 << 20;
 
 /// Text for `meta.shard`: "2/4".
 [[nodiscard]] std::string shard_text(const Shard& shard);
+/// Text that names shards, of many the first eight: "2/4, 3/4".
+[[nodiscard]] std::string shards_text(const std::vector<Shard>& shards);
 /// Parses I/N. Errors: not I/N, or not 1 <= I <= N <= max_shards.
 [[nodiscard]] Result<Shard> parse_shard(std::string_view text);
 
