@@ -7,11 +7,14 @@
 #include <draftscope/base/quote.h>
 #include <draftscope/base/text_file.h>
 #include <draftscope/engine/checkpoint.h>
+#include <draftscope/speculation/policy_file.h>
 #include <draftscope/traces/prompt_file.h>
+#include <draftscope/traces/reader.h>
 
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <algorithm>
 #include <cerrno>
@@ -176,8 +179,26 @@ Result<void> write_prompts(std::span<const traces::Question> questions, const Ca
   return write_text(prompts.file, text);
 }
 
-/// Notes in the folder what its files were made with. Errors: they were made with something else.
-Result<void> begin_folder(const ReproduceOptions& options, const std::string& made_with) {
+/// Whether a step has made a file in the folder: each is a .json or a .dstrace.
+Result<bool> has_results(const fs::path& folder) {
+  std::error_code error;
+  bool found = false;
+  for (fs::directory_iterator entry(folder, error), end; !error && !found && entry != end;
+       entry.increment(error))
+    found = entry->path().extension() == ".json" || entry->path().extension() == ".dstrace";
+  if (error) return fail("{}: can't be read: {}", folder.string(), error.message());
+  return found;
+}
+
+/// Removes a step's file, with the log of a recording.
+void remove_output(const Step& step) {
+  std::error_code ignored;
+  for (const char* const suffix : {"-wal", "-shm", "-journal", ""})
+    fs::remove(step.output.string() + suffix, ignored);
+}
+
+/// Notes in the folder what its files are made with. Errors: some were made with something else.
+Result<void> begin_folder(const ReproduceOptions& options, const Plan& plan, const std::string& made_with) {
   const fs::path& folder = options.settings.folder;
   std::error_code error;
   fs::create_directories(folder, error);
@@ -186,31 +207,98 @@ Result<void> begin_folder(const ReproduceOptions& options, const std::string& ma
   if (fs::exists(file, error) && !options.overwrite) {
     DRAFTSCOPE_TRY_ASSIGN(const std::string found, read_text_file(file, max_settings_bytes));
     if (found == made_with) return {};
-    return fail(
-        "{}: found the commands of another call, expected those of this one (--overwrite replaces "
-        "the folder's files)",
-        file.string());
+    DRAFTSCOPE_TRY_ASSIGN(const bool has_some, has_results(folder));
+    if (has_some)
+      return fail(
+          "{}: found the commands of another call, expected those of this one (--overwrite replaces "
+          "the folder's files)",
+          file.string());
   }
-  if (options.overwrite) fs::remove(folder / output_name, error);
+  if (options.overwrite)
+    for (const std::vector<Step>& steps : {plan.searches, plan.prediction, plan.recording})
+      for (const Step& step : steps) remove_output(step);
+  fs::remove(folder / output_name, error);
   return write_text(file, made_with);
 }
 
-/// Runs a step unless its file is there. A file of a step that did not end is removed.
-Result<int> run_step(const ReproduceOptions& options, const Step& step) {
-  std::error_code ignored;
-  if (fs::exists(step.output, ignored)) {
-    if (!options.overwrite) return 0;
-    fs::remove(step.output, ignored);
+/// Whether a step's file is whole: a finished search, a closed recording, a prediction. Errors: it can't be
+/// read.
+Result<bool> is_whole(const Step& step) {
+  if (step.arguments.front() == "tune") {
+    DRAFTSCOPE_TRY_ASSIGN(const speculation::PolicyFile policy, speculation::read_policy(step.output));
+    return policy.finished;
   }
+  if (step.arguments.front() != "record") return true;
+  DRAFTSCOPE_TRY_ASSIGN(traces::Reader reader, traces::Reader::open(step.output));
+  DRAFTSCOPE_TRY_ASSIGN(const traces::Recording recording, reader.outline());
+  return recording.closed_cleanly;
+}
+
+bool is_there(const Step& step) {
+  std::error_code ignored;
+  return fs::exists(step.output, ignored);
+}
+
+bool is_done(const Step& step) {
+  return is_there(step) && is_whole(step).value_or(false);
+}
+
+/// Removes the files of steps that rest on one that is to run, even if this call ends before their turn.
+void remove_outdated(const std::vector<Step>& steps) {
+  for (const Step& step : steps) {
+    if (!is_there(step)) continue;
+    remove_output(step);
+    print_note(fmt::format("{}: rests on a step that runs again; made again", step.output.string()));
+  }
+}
+
+/// Arguments of a step that is not done: an unfinished search goes on, half a recording is replaced.
+std::vector<std::string> arguments_for(const Step& step) {
   std::vector<std::string> arguments = step.arguments;
+  const std::string file = step.output.string();
+  if (!is_there(step)) {
+    remove_output(step);
+  } else if (const auto whole = is_whole(step); !whole) {
+    remove_output(step);
+    print_note(fmt::format("{}; made again", whole.error().message));
+  } else if (arguments.front() == "tune") {
+    arguments.emplace_back("--resume");
+    print_note(fmt::format("{}: found a search that has not ended; it goes on", file));
+  } else {
+    arguments.emplace_back("--overwrite");  // Refuses a file into which somebody records.
+    print_note(fmt::format("{}: found a recording that was not closed; made again", file));
+  }
+  return arguments;
+}
+
+/// Number of a file on its disk; 0 = there is none.
+ino_t number_of(const fs::path& file) {
+  struct stat facts {};
+  return ::stat(file.c_str(), &facts) == 0 ? facts.st_ino : 0;
+}
+
+/// Runs a step unless it is done. Where it does not end, a search is kept, and the recording that it began is
+/// removed.
+Result<int> run_step(const ReproduceOptions& options, const Step& step) {
+  if (is_done(step)) return 0;
+  std::vector<std::string> arguments = arguments_for(step);
   if (options.quiet) arguments.emplace_back("-q");
   const fs::path printed = options.settings.folder / output_name;
   const OutputTo output(printed);
   if (output.error() != 0)
     return fail("{}: can't be written: {}", printed.string(),
                 std::generic_category().message(output.error()));
+  const ino_t found = number_of(step.output);
   const int code = run_program(arguments);
-  if (code != 0 && arguments.front() != "simulate") fs::remove(step.output, ignored);
+  if (code == 0) return 0;
+  const ino_t left = number_of(step.output);
+  if (arguments.front() == "tune" && code > exit_usage)
+    print_note(fmt::format("reproduce: the same call goes on with {}", step.output.string()));
+  if (arguments.front() == "record" && left != 0 && left != found) {
+    remove_output(step);
+    print_note(fmt::format("reproduce: {} was removed, since it is not whole; the same call records it again",
+                           step.output.string()));
+  }
   return code;
 }
 
@@ -218,7 +306,9 @@ Result<int> run_step(const ReproduceOptions& options, const Step& step) {
 Result<int> run_steps(const ReproduceOptions& options, const std::vector<Step>& steps) {
   for (const Step& step : steps) {
     DRAFTSCOPE_TRY_ASSIGN(const int code, run_step(options, step));
-    if (code != 0) return code;
+    // A question without an answer fails a simulation, and is no reason not to measure.
+    const bool is_refusal = step.arguments.front() == "simulate" && code <= exit_usage;
+    if (code != 0 && !is_refusal) return code;
   }
   return 0;
 }
@@ -228,15 +318,20 @@ Result<int> make_experiment(const ReproduceOptions& options, const ExperimentRow
                             std::span<const traces::Question> tune_questions, PlanInputs inputs, Plan& plan) {
   for (const CategoryPrompts& prompts : plan.category_prompts)
     DRAFTSCOPE_TRY(write_prompts(tune_questions, prompts));
+  if (!std::all_of(plan.searches.begin(), plan.searches.end(), is_done)) {
+    remove_outdated(plan.prediction);
+    remove_outdated(plan.recording);
+  }
   DRAFTSCOPE_TRY_ASSIGN(const int searched, run_steps(options, plan.searches));
   if (searched != 0) return searched;
   // A search alone is printed as it is.
   if (!experiment.settings.empty()) DRAFTSCOPE_TRY(keep_skip_sets(plan));
   inputs.has_policies = true;
   DRAFTSCOPE_TRY(plan_recording(experiment, inputs, plan));
-  // A question without an answer fails the simulation, and is no reason not to measure.
+  if (!plan.prediction.empty() && !is_done(plan.prediction.front()))
+    remove_outdated({plan.prediction.begin() + 1, plan.prediction.end()});
   DRAFTSCOPE_TRY_ASSIGN(const int predicted, run_steps(options, plan.prediction));
-  if (predicted > exit_usage) return predicted;
+  if (predicted != 0) return predicted;
   return run_steps(options, plan.recording);
 }
 
@@ -265,7 +360,10 @@ void note_unread(const CLI::App& command, const ExperimentRow& experiment, const
 
 Result<int> reproduce(ReproduceOptions& options, const CLI::App& command) {
   if (options.list) return print_out(options.json ? list_json() : list_text());
-  if (options.name.empty()) return fail("reproduce: found no NAME, expected one of reproduce --list");
+  if (options.name.empty()) {
+    print_error("reproduce: found no NAME, expected one of reproduce --list");
+    return exit_usage;
+  }
   DRAFTSCOPE_TRY_ASSIGN(const ExperimentRow* const experiment, experiment_named(options.name));
   ReproduceSettings& settings = options.settings;
   if (settings.model.empty()) settings.model = experiment->model;
@@ -291,7 +389,7 @@ Result<int> reproduce(ReproduceOptions& options, const CLI::App& command) {
   note_unread(command, *experiment, plan);
   const std::string commands = plan_text(plan, settings);
   if (options.dry_run) return print_out(commands);
-  DRAFTSCOPE_TRY(begin_folder(options, commands));
+  DRAFTSCOPE_TRY(begin_folder(options, plan, commands));
   DRAFTSCOPE_TRY_ASSIGN(const int code, make_experiment(options, *experiment, tune_questions, inputs, plan));
   if (code != 0) return code;
   DRAFTSCOPE_TRY_ASSIGN(Reproduction reproduction, read_reproduction(*experiment, plan));
@@ -313,7 +411,8 @@ void add_reproduce_command(CLI::App& app, Outcome& outcome) {
       app.add_subcommand("reproduce", "Make a figure or table of a publication again, beside what it prints");
   command->footer(
       "Runs tune, simulate and record as --dry-run prints them, and keeps their files: a step whose file is\n"
-      "there is not run again. What can be predicted is predicted before it is measured.\n"
+      "whole is not run again, and a search that was cut off goes on.\n"
+      "What can be predicted is predicted before it is measured.\n"
       "figure.svg draws the figure.\n"
       "Example: draftscope reproduce del-table-1\n"
       "         draftscope reproduce clasp-table-1 --model DIR --prompts FILE --device cuda -n 512 -o clasp");

@@ -252,22 +252,37 @@ Json setting_json(const Reproduction& reproduction, const MeasuredSetting& measu
 std::vector<std::string> differences(const Reproduction& reproduction) {
   const std::vector<PublishedRow>& published = reproduction.published;
   std::vector<std::string> lines;
+  const auto add_ground = [&](const std::string& model, const std::string& layers, const std::string& texts,
+                              const std::string& max_tokens, const traces::Meta& machine) {
+    lines.push_back(
+        fmt::format("model: {}, {}{}", model, layers,
+                    published.empty() ? "" : "; published: " + names_in(published, &PublishedRow::model)));
+    lines.push_back(
+        fmt::format("texts: {}; at most {} tokens{}", texts, max_tokens,
+                    published.empty() ? "" : "; published: " + names_in(published, &PublishedRow::task)));
+    lines.push_back(fmt::format("machine: {}, {}; the publication names its own",
+                                meta_value(machine, "processor"), meta_value(machine, "device")));
+  };
   if (reproduction.measured) {
     const traces::Recording& recording = *reproduction.measured->recording;
-    const auto meta = [&](const std::string& key) { return simulator::meta_value(recording.meta, key); };
     std::vector<std::string> categories;
     for (const traces::Prompt& prompt : recording.prompts)
       insert_once(categories, simulator::category_name(prompt.category));
-    lines.push_back(
-        fmt::format("model: {}, {}{}", meta("model"),
-                    counted(static_cast<std::size_t>(simulator::model_layers(recording)), "layer"),
-                    published.empty() ? "" : "; published: " + names_in(published, &PublishedRow::model)));
-    lines.push_back(
-        fmt::format("texts: {}, {}; at most {} tokens{}", counted(recording.prompts.size(), "prompt"),
-                    fmt::join(categories, ", "), meta("max_tokens"),
-                    published.empty() ? "" : "; published: " + names_in(published, &PublishedRow::task)));
-    lines.push_back(
-        fmt::format("machine: {}, {}; the publication names its own", meta("processor"), meta("device")));
+    add_ground(
+        meta_value(recording.meta, "model"),
+        counted(static_cast<std::size_t>(simulator::model_layers(recording)), "layer"),
+        fmt::format("{}, {}", counted(recording.prompts.size(), "prompt"), fmt::join(categories, ", ")),
+        meta_value(recording.meta, "max_tokens"), recording.meta);
+  } else if (reproduction.policy) {
+    const speculation::PolicyFile& policy = *reproduction.policy;
+    const auto count_of = [](const speculation::Facts& facts, const std::string& key, const char* noun) {
+      const auto count = parse_number<std::size_t>(meta_value(facts, key));
+      return count ? counted(*count, noun) : meta_value(facts, key) + " " + noun + "s";
+    };
+    add_ground(meta_value(policy.model, "name"), count_of(policy.model, "n_layers", "layer"),
+               fmt::format("{} of {}", count_of(policy.prompts, "questions", "prompt"),
+                           meta_value(policy.prompts, "file")),
+               meta_value(policy.settings, "max_tokens"), policy.machine);
   }
   if (!reproduction.experiment->differs.empty()) lines.push_back(reproduction.experiment->differs);
   if (published.empty()) lines.emplace_back("published: published.csv has no figures of this item");

@@ -6,10 +6,13 @@
 #include <draftscope/speculation/catalogue/strategy_specification.h>
 #include <draftscope/speculation/model_shape.h>
 #include <draftscope/speculation/policy_file.h>
+#include <draftscope/traces/reader.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstddef>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -19,7 +22,9 @@
 #include <string_view>
 #include <vector>
 
+#include "../temporary_folder.h"
 #include "../value_of.h"
+#include "process.h"
 #include "reproduce/experiments.h"
 #include "reproduce/published_rows.h"
 #include "reproduce/searches.h"
@@ -169,6 +174,53 @@ class Reproduce : public ::testing::Test {
                     source + "/models/demo-plain", source + "/traces/prompts/demo.jsonl", folder_ / "made");
   }
 
+  /// Arguments of a call for the program itself, which records for long.
+  [[nodiscard]] std::vector<std::string> long_call(const std::string& experiment) const {
+    const std::string source = DRAFTSCOPE_SOURCE_DIR;
+    return {"reproduce",
+            experiment,
+            "--model",
+            source + "/models/demo-plain",
+            "--prompts",
+            source + "/traces/prompts/demo.jsonl",
+            "--threads",
+            "1",
+            "-n",
+            "200",
+            "--repeats",
+            "50",
+            "-q",
+            "-o",
+            folder_ / "made"};
+  }
+
+  /// Names of the folder's files, without its commands and what they print.
+  [[nodiscard]] std::set<std::string> made_files() const {
+    std::set<std::string> names;
+    for (const auto& entry : fs::directory_iterator(folder_ / "made"))
+      names.insert(entry.path().filename().string());
+    names.erase("commands.sh");
+    names.erase("output.txt");
+    return names;
+  }
+
+  /// Puts a search into the folder as the only step of draft-verify-figure-4.
+  void put_search(bool is_finished) const {
+    speculation::PolicyFile policy = policy_of("draft-verify");
+    policy.finished = is_finished;
+    if (is_finished) policy.repeats = {{.score = 1.5}};
+    policy.machine = {{"device", "cpu"}, {"processor", "Processor 9"}};
+    policy.prompts = {{"file", "tune.jsonl"}, {"questions", "7"}};
+    policy.settings = {{"max_tokens", "31"}};
+    policy.trials = {{.setting = "draft-verify",
+                      .prompts = 7,
+                      .measured = {.score = 1.5},
+                      .candidate = speculation::Candidate{
+                          .mask = speculation::SublayerMask::early_exit(12, 8), .point = {}}}};
+    fs::create_directories(folder_ / "made");
+    ASSERT_TRUE(speculation::write_policy(folder_ / "made/sets.json", policy));
+  }
+
   TemporaryFolder folder_;
 };
 
@@ -210,6 +262,111 @@ TEST_F(Reproduce, MakesACurveWithItsPredictionOnceAndPrintsItAgain) {
   EXPECT_THAT(text.out, HasSubstr("Figure 4(c)"));
   EXPECT_THAT(text.out, HasSubstr("What differs from the publication"));
   expect_one_line(reproduce("clasp-figure-4c -n 13 -q"), "commands.sh: found the commands of another call");
+}
+
+TEST_F(Reproduce, RunsAStepAgainWhoseFileIsNotWhole) {
+  const std::string call = "clasp-figure-4c -n 12 --repeats 1 -q";
+  expect_success(reproduce(call));
+  const auto closed_cleanly = [](const std::string& file) {
+    traces::Reader reader = value_of(traces::Reader::open(fs::path(file)));
+    return value_of(reader.outline()).closed_cleanly;
+  };
+  for (const char* const name : {"made/learnt.dstrace", "made/recording.dstrace"}) {
+    const std::string file = folder_ / name;
+    change_rows(file, "UPDATE meta SET value = '0' WHERE key = 'closed_cleanly'");
+    ASSERT_FALSE(closed_cleanly(file));
+    const CommandResult unclosed = reproduce(call);
+    expect_success(unclosed);
+    EXPECT_THAT(unclosed.err, HasSubstr(file + ": found a recording that was not closed; made again"));
+    EXPECT_TRUE(closed_cleanly(file));
+    fs::resize_file(file, 0);
+    const CommandResult empty = reproduce(call);
+    expect_success(empty);
+    EXPECT_THAT(empty.err, HasSubstr("; made again"));
+    EXPECT_TRUE(closed_cleanly(file));
+  }
+  EXPECT_EQ(reproduce(call).err, "") << "nothing is left to run";
+
+  // A prediction from a recording that is gone is none.
+  fs::remove(folder_ / "made/learnt.dstrace");
+  EXPECT_THAT(reproduce(call).err, HasSubstr("prediction.json: rests on a step that runs again"));
+}
+
+TEST_F(Reproduce, GoesOnWithASearchThatHasNotEnded) {
+  put_search(true);
+  const ProcessResult finished = run_process(long_call("draft-verify-figure-4"));
+  EXPECT_EQ(finished.exit_code, 0) << finished.err;
+  put_search(false);
+  // The test's policy is of another checkpoint than the shipped model, as only its continuation tells.
+  const ProcessResult resumed = run_process(long_call("draft-verify-figure-4"));
+  EXPECT_EQ(resumed.exit_code, 1);
+  EXPECT_THAT(resumed.err, HasSubstr("(a search goes on as it began)"));
+  EXPECT_THAT(resumed.err, HasSubstr("sets.json: found a search that has not ended; it goes on"));
+  EXPECT_EQ(made_files().count("sets.json"), 1U) << "its trials are kept";
+}
+
+TEST_F(Reproduce, SaysOfASearchAloneWhatItRanOn) {
+  put_search(true);
+  const std::vector<std::string> lines{"model: model, 12 layers",
+                                       "texts: 7 prompts of tune.jsonl; at most 31 tokens",
+                                       "machine: Processor 9, cpu; the publication names its own"};
+  const CommandResult text = reproduce("draft-verify-figure-4 -q");
+  expect_success(text);
+  const CommandResult document = reproduce("draft-verify-figure-4 -q --json");
+  expect_success(document);
+  const std::vector<std::string> differs = json::parse(document.out)["differs"];
+  ASSERT_GE(differs.size(), lines.size());
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    EXPECT_EQ(differs[i], lines[i]);
+    EXPECT_THAT(text.out, HasSubstr("  " + lines[i] + "\n"));
+  }
+}
+
+TEST_F(Reproduce, TakesOtherCommandsAsLongAsNothingIsMade) {
+  const std::string source = DRAFTSCOPE_SOURCE_DIR;
+  const CommandResult failed =
+      run_line("reproduce clasp-figure-4c -n 4 --model {} --prompts {} --threads 1 -q -o {}",
+               folder_ / "no-model", source + "/traces/prompts/demo.jsonl", folder_ / "made");
+  expect_one_line(failed, "no-model");
+  ASSERT_TRUE(fs::exists(folder_ / "made/commands.sh"));
+  expect_success(reproduce("clasp-figure-4c -n 4 --repeats 1 -q"));
+  expect_one_line(reproduce("clasp-figure-4c -n 5 --repeats 1 -q"), "found the commands of another call");
+  expect_success(reproduce("clasp-figure-4c -n 5 --repeats 1 -q --overwrite"));
+}
+
+TEST_F(Reproduce, RemovesAnInterruptedRecordingAndSaysSo) {
+  const ProcessResult result = run_and_signal(long_call("clasp-figure-4c"), SIGINT,
+                                              [&] { return fs::exists(folder_ / "made/learnt.dstrace"); });
+  EXPECT_EQ(result.exit_code, 130) << result.err;
+  EXPECT_THAT(result.err,
+              HasSubstr("learnt.dstrace was removed, since it is not whole; the same call records "
+                        "it again\n"));
+  EXPECT_EQ(made_files(), std::set<std::string>{});
+}
+
+TEST_F(Reproduce, KeepsAnInterruptedSearchAndSaysSo) {
+  const ProcessResult result = run_and_signal(long_call("draft-verify-figure-4"), SIGINT,
+                                              [&] { return fs::exists(folder_ / "made/sets.json"); });
+  EXPECT_EQ(result.exit_code, 130) << result.err;
+  EXPECT_THAT(result.err,
+              HasSubstr("the same call goes on with " + (folder_ / "made/sets.json").string() + "\n"));
+  EXPECT_FALSE(value_of(speculation::read_policy(folder_ / "made/sets.json")).finished);
+}
+
+TEST_F(Reproduce, LeavesNothingOfARecordingThatDoesNotFit) {
+  fs::create_directories(folder_ / "made");
+  for (const rlim_t bytes : {rlim_t{4096}, rlim_t{65536}, rlim_t{262144}}) {
+    // The log that a full disk left of an earlier call.
+    for (const char* const suffix : {"-wal", "-shm"})
+      test::write_bytes(folder_ / (std::string("made/learnt.dstrace") + suffix), "log");
+    const ProcessResult result = run_process(long_call("clasp-figure-4c"), [bytes] {
+      const struct rlimit limit { bytes, bytes };
+      ::setrlimit(RLIMIT_FSIZE, &limit);
+    });
+    EXPECT_EQ(result.exit_code, 1) << result.err;
+    EXPECT_THAT(result.err, HasSubstr("File too large"));
+    EXPECT_EQ(made_files(), std::set<std::string>{}) << bytes;
+  }
 }
 
 TEST_F(Reproduce, TakesTheSearchesBestSettingsCategoryByCategory) {
@@ -339,7 +496,7 @@ TEST_F(Reproduce, ListsEveryRowAndPrintsWhatItWouldRun) {
 
 TEST_F(Reproduce, RefusesInOneLine) {
   expect_one_line(reproduce("del-table-9"), "'del-table-9' is no experiment");
-  expect_one_line(run_line("reproduce"), "found no NAME");
+  expect_usage_error(run_line("reproduce"), "found no NAME");
 }
 
 }  // namespace
