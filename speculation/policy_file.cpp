@@ -34,6 +34,15 @@ Facts model_facts(const ModelShape& shape, std::string_view checkpoint_hash) {
   return facts;
 }
 
+Result<void> check_policy_finished(const PolicyFile& policy, std::string_view file) {
+  if (policy.finished) return {};
+  if (const auto shard = policy.settings.find(policy_shard); shard != policy.settings.end())
+    return fail(
+        "{}: is shard {} of a search, expected the policy of all shards (draftscope tune --from-shards)",
+        file, shard->second);
+  return fail("{}: the search is not finished, expected one that is (draftscope tune --resume)", file);
+}
+
 Result<void> check_policy_shape(const PolicyFile& policy, const ModelShape& shape, std::string_view file) {
   for (const auto& [key, value] : model_facts(shape, "")) {
     if (std::find(identity.begin(), identity.end(), key) != identity.end()) continue;

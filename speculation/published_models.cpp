@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/speculation/published_models.h>
 
+#include <draftscope/base/ascii.h>
 #include <draftscope/base/closest_names.h>
 #include <draftscope/base/csv_table.h>
 #include <draftscope/speculation/model_families.h>
@@ -66,18 +67,10 @@ constexpr std::array<Series, 26> series{{
 // Llama 3.1 and 3.2 and Apertus share this value.
 constexpr std::int32_t llama3_original_positions = 8192;
 
-bool starts(std::string_view name, std::string_view prefix) {
-  if (name.size() < prefix.size()) return false;
-  for (std::size_t i = 0; i < prefix.size(); ++i) {
-    const char c = name[i];
-    if ((c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c) != prefix[i]) return false;
-  }
-  return true;
-}
-
 void add_series(ModelShape& shape) {
+  const std::string name = in_lower_case(shape.name);
   for (const Series& of : series) {
-    if (!starts(shape.name, of.prefix)) continue;
+    if (!name.starts_with(of.prefix)) continue;
     const ModelFamily* const family = find_model_type(of.model_type);
     shape.architecture = family->architecture;
     shape.traits = of.traits != nullptr ? *of.traits : family->traits;

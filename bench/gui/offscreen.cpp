@@ -6,7 +6,6 @@
 #include <QEventLoop>
 #include <QPixmap>
 #include <QTabWidget>
-#include <QThreadPool>
 #include <ctime>
 #include <fstream>
 
@@ -39,15 +38,6 @@ double computed_s() {
   timespec now{};
   ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
   return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) / 1e9;
-}
-
-void settle() {
-  constexpr int quiet_turns = 3;
-  for (int quiet = 0; quiet < quiet_turns; ++quiet) {
-    if (!QThreadPool::globalInstance()->waitForDone(0)) quiet = -1;
-    QApplication::processEvents(QEventLoop::AllEvents, 5);
-    QApplication::sendPostedEvents();
-  }
 }
 
 void wait_until(const std::function<bool()>& is_there) {

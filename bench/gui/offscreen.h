@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <functional>
 
+#include "../../tests/gui/settle.h"
 #include "window/main_window.h"
 
 namespace draftscope::bench {
@@ -17,8 +18,7 @@ namespace draftscope::bench {
 /// CPU time of all threads of this process, in seconds.
 [[nodiscard]] double computed_s();
 
-/// Waits until workers are done, their results are shown, and no follow-up work is pending.
-void settle();
+using gui::settle;
 
 /// Waits until events have made the condition true; sleeps meanwhile.
 void wait_until(const std::function<bool()>& is_there);

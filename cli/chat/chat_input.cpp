@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "chat/chat_input.h"
 
+#include <draftscope/base/ascii.h>
 #include <draftscope/base/quote.h>
 #include <algorithm>
 #include <array>
@@ -26,13 +27,6 @@ constexpr std::array<Command, 6> commands{{{"/system", ChatVerb::system, Needs::
                                            {"/save", ChatVerb::save, Needs::text},
                                            {"/help", ChatVerb::help, Needs::nothing},
                                            {"/quit", ChatVerb::quit, Needs::nothing}}};
-
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view spaces = " \t\r\n";
-  const std::size_t begin = text.find_first_not_of(spaces);
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(spaces) - begin + 1);
-}
 
 /// One line without its line end; none at the end of the input.
 Result<std::optional<std::string>> read_line(std::istream& input) {

@@ -284,7 +284,7 @@ void add_measuring_options(CLI::App& command, CalibrateOptions& options) {
       ->check(one_of({"as-stored", "fp8"}))
       ->capture_default_str();
   command.add_option("--gpu", options.gpu, "The GPU's name in simulator/data/gpus.csv, if not its own");
-  unread_with(command, "--device cpu", {"--gpu"}, "it only with --device cuda");
+  unread_with(command, "--device cpu", {"--gpu", "--weights fp8"}, "it only with --device cuda");
   add_number(command, "--seconds", options.seconds, "How long to measure; three repeats are made in any case",
              {0.0, 3600.0});
   add_numbers(command, "--rows", options.rows, "Widths of passes", {1, 64})->capture_default_str();

@@ -141,6 +141,7 @@ void add_generate_command(CLI::App& app, Outcome& outcome) {
   command->add_option("-s,--strategy", options->strategy, "name:key=value,… (see draftscope strategies)")
       ->capture_default_str();
   add_decoding_options(*command, options->decoding);
+  refuse_unread_sampling(*command);
   add_chat_options(*command, options->chat, "the prompt");
   add_template_arguments(*command, options->model);
   add_colour_options(*command, options->colour, options->quiet);

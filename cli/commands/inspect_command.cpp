@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "commands/commands.h"
 
+#include <draftscope/traces/merge.h>
 #include <fmt/format.h>
 
 #include <array>
@@ -88,6 +89,8 @@ std::string text_of(const Inspection& inspection) {
   const bool has_recording = !inspection.violations || inspection.violations->empty();
   if (has_recording) text += fmt::format("  closed     {}\n", inspection.closed_cleanly ? "cleanly" : "no");
   text += fmt::format("  integrity  {}\n", integrity_line(inspection));
+  if (const std::string note = traces::missing_shards_note(inspection.meta); !note.empty())
+    text += fmt::format("  shards     {}\n", note);
   for (const auto& [table, rows] : simulator::dropped_rows(inspection.meta))
     text += fmt::format("  dropped    {} {}\n", count(rows), table);
   if (inspection.violations)
@@ -114,6 +117,8 @@ std::string json_of(const Inspection& inspection) {
       return {{"table", violation.table}, {"row", violation.row}, {"rule", violation.rule}};
     });
   json["dropped_rows"] = simulator::dropped_rows(inspection.meta);
+  const std::string shards = traces::missing_shards_note(inspection.meta);
+  json["missing_shards"] = shards.empty() ? Json(nullptr) : Json(shards);
   Json& rows = json["rows"] = Json::object();
   for (const traces::TableCount& table : inspection.tables) rows[table.table] = table.rows;
   json["meta"] = inspection.meta;

@@ -2,6 +2,7 @@
 #include "commands/learning.h"
 
 #include <draftscope/base/quote.h>
+#include <draftscope/simulator/analysis/gpu.h>
 #include <draftscope/simulator/analysis/measured_recording.h>
 #include <draftscope/simulator/answers/what_if.h>
 #include <draftscope/speculation/published_models.h>
@@ -19,7 +20,8 @@ Result<std::optional<simulator::CostModel>> specified_costs(const SimulateOption
   simulator::Scenario unknown;
   if (options.model.empty()) {
     const std::string name = simulator::meta_value(recording.meta, "model");
-    auto shape = speculation::find_model_shape(name);
+    auto shape = simulator::recorded_shape(recording.meta);
+    if (!shape) shape = speculation::find_model_shape(name);
     if (!shape)
       return fail("{}: is imported and names its model {}, whose shape is not known, expected --model",
                   options.file, quote(name));

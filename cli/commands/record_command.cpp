@@ -119,8 +119,8 @@ Result<int> record_into(const RecordOptions& options, std::span<const traces::Qu
 
   DRAFTSCOPE_TRY_ASSIGN(engine::DeviceRecording device,
                         engine::DeviceRecording::start(options.device_trace, options.model.device));
-  if (!device.notice().empty()) print_error(device.notice());
   DRAFTSCOPE_TRY_ASSIGN(const auto backend, make_backend(options.model, model, device.trace()));
+  if (!device.notice().empty()) print_error(device.notice());
   traces::Meta meta =
       engine::run_identity(*model.checkpoint, *backend, options.decoding,
                            {options.prompts.string(), options.repeats, options.level, options.command_line,
@@ -235,6 +235,7 @@ void add_recording_options(CLI::App& command, RecordOptions& options) {
   command.add_option("--prompts", options.prompts, traces::record_help::prompts)->required();
   command.add_option("-o,--output", options.output, traces::record_help::output)->required();
   add_decoding_options(command, options.decoding);
+  refuse_unread_sampling(command);
   add_device_trace_options(command, options.device_trace);
   add_number(command, "--repeats", options.repeats, traces::record_help::repeats, {.min = 1});
   add_number(command, "--warmup", options.warmup, traces::record_help::warmup, {.min = 0});

@@ -14,6 +14,7 @@
 #include <sys/utsname.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <limits>
 #include <memory>
 #include <span>
@@ -196,7 +197,14 @@ Result<int> run_tuning(const TuneOptions& options, engine::ScoringSetup& setup,
               bar.note(fmt::format("best {:.2f}", best->measured.score));
             bar.update(done, all);
           }};
+  const bool was_finished = policy.finished;
+  const std::size_t trials_before = policy.trials.size();
   DRAFTSCOPE_TRY_ASSIGN(const bool finished, engine::tune(tuning, policy));
+  if (was_finished && policy.trials.size() == trials_before && !options.quiet)
+    print_note(fmt::format(
+        "{}: the search was finished, so nothing was left to do (--finalists and --repeats start no new "
+        "finals)",
+        options.output.string()));
   if (finished) return 0;
   print_note(fmt::format("interrupted: {} trials in {}; --resume goes on", policy.trials.size(),
                          options.output.string()));

@@ -11,6 +11,9 @@
 #include <draftscope/speculation/skip_set_text.h>
 
 #include <fmt/ranges.h>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace draftscope::cli {
 
@@ -63,6 +66,30 @@ Result<TuneSearch> make_skip_set_search(const TuneOptions& options, const specul
   return TuneSearch{std::make_unique<engine::SkipSetSource>(std::move(source)), std::move(settings)};
 }
 
+/// Fails if an axis that the command line names is open in none of the grid's strategies.
+Result<void> check_axes(const TuneOptions& options, const engine::Grid& grid,
+                        const speculation::ModelShape& shape) {
+  struct GivenAxis {
+    const char* option;
+    const char* parameter;
+    bool is_given;
+  };
+  for (const GivenAxis& axis : {GivenAxis{"--exits", "exit", !options.exits.empty()},
+                                {"--gammas", "gamma", !options.gammas.empty()},
+                                {"--thresholds", "threshold", !options.thresholds.empty()}}) {
+    if (!axis.is_given) continue;
+    bool is_open = false;
+    for (const std::string& base : grid.bases) {
+      DRAFTSCOPE_TRY_ASSIGN(const auto open, engine::open_parameters(base, shape));
+      is_open = is_open || open.contains(axis.parameter);
+    }
+    if (!is_open)
+      return fail("found {} with {}, expected a strategy that has {} and does not set it", axis.option,
+                  fmt::join(grid.bases, " and "), axis.parameter);
+  }
+  return {};
+}
+
 Result<TuneSearch> make_grid_search(const TuneOptions& options, const engine::Backend& backend,
                                     std::int32_t prompts, engine::Facts settings) {
   const speculation::ModelShape& shape = backend.shape();
@@ -71,6 +98,7 @@ Result<TuneSearch> make_grid_search(const TuneOptions& options, const engine::Ba
   if (!options.exits.empty()) grid.exits = options.exits;
   if (!options.gammas.empty()) grid.gammas = options.gammas;
   if (!options.thresholds.empty()) grid.thresholds = options.thresholds;
+  DRAFTSCOPE_TRY(check_axes(options, grid, shape));
   DRAFTSCOPE_TRY_ASSIGN(auto all, engine::grid_settings(grid, shape));
   const std::size_t count = options.trials > 0 ? static_cast<std::size_t>(options.trials) : all.size();
   all = engine::sample_settings(std::move(all), count, options.seed);
@@ -88,7 +116,7 @@ Result<TuneSearch> make_grid_search(const TuneOptions& options, const engine::Ba
     if (own.empty())
       return fail("grid: found {} settings, expected at least {} for shard {}", all.size(), shard.index,
                   traces::shard_text(shard));
-    settings[tune_shard_setting] = traces::shard_text(shard);
+    settings[engine::policy_shard] = traces::shard_text(shard);
     all = std::move(own);
   }
   return TuneSearch{std::make_unique<engine::GridSource>(std::move(all), prompts, options.rungs),
@@ -106,6 +134,7 @@ Result<TuneSearch> make_tune_search(const TuneOptions& options, const engine::Ba
        std::string(engine::scored_by_name(options.teacher_forced() ? engine::ScoredBy::teacher_forced
                                                                    : engine::ScoredBy::decoded))},
       {"seed", std::to_string(options.seed)},
+      {"weights", options.model.weights},
       {"max_tokens", std::to_string(options.max_tokens)}};
   return options.skip_set() ? make_skip_set_search(options, backend.shape(), prompts, std::move(settings))
                             : make_grid_search(options, backend, prompts, std::move(settings));

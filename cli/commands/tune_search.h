@@ -11,9 +11,6 @@
 
 namespace draftscope::cli {
 
-/// Key of a policy's settings that names its shard.
-inline constexpr const char* tune_shard_setting = "shard";
-
 struct TuneSearch {
   std::unique_ptr<engine::CandidateSource> source;
   engine::Facts settings;  ///< Everything that decides which settings are proposed and how they are scored.

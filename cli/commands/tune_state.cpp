@@ -8,8 +8,6 @@
 #include <string_view>
 #include <utility>
 
-#include "commands/tune_search.h"
-
 namespace draftscope::cli {
 
 namespace {
@@ -59,7 +57,7 @@ Result<std::vector<engine::Trial>> trials_of_shards(const TuneOptions& options, 
   for (const std::filesystem::path& path : options.from_shards) {
     const std::string file = path.string();
     DRAFTSCOPE_TRY_ASSIGN(engine::Policy policy, engine::read_policy(path));
-    const auto named = policy.settings.find(tune_shard_setting);
+    const auto named = policy.settings.find(engine::policy_shard);
     if (named == policy.settings.end())
       return fail("{}: is no shard's policy, expected one of draftscope tune --shard", file);
     auto shard = traces::parse_shard(named->second);
@@ -77,7 +75,7 @@ Result<std::vector<engine::Trial>> trials_of_shards(const TuneOptions& options, 
 
 Result<std::optional<std::string>> shard_of_policy(const std::filesystem::path& file) {
   DRAFTSCOPE_TRY_ASSIGN(const engine::Policy policy, engine::read_policy(file));
-  const auto named = policy.settings.find(tune_shard_setting);
+  const auto named = policy.settings.find(engine::policy_shard);
   if (named == policy.settings.end()) return std::nullopt;
   return named->second;
 }

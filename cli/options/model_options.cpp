@@ -169,6 +169,11 @@ void add_decoding_options(CLI::App& command, engine::DecodingOptions& options) {
       "the seed alone, whatever drafts");
 }
 
+void refuse_unread_sampling(CLI::App& command) {
+  unread_with(command, "--temperature 0", {"--top-k", "--top-p", "--min-p", "--coupled"},
+              "it only with a temperature above 0");
+}
+
 void add_colour_options(CLI::App& command, std::string& colour, bool& quiet) {
   command.add_option("--colour", colour, "Tell accepted, rejected and bonus tokens apart")
       ->check(one_of({"auto", "always", "never"}))

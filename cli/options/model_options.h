@@ -36,6 +36,9 @@ struct ModelOptions {
 
 void add_model_options(CLI::App& command, ModelOptions& options);
 void add_decoding_options(CLI::App& command, engine::DecodingOptions& options);
+/// Refuses the options of sampling that greedy decoding reads nothing of, for a command whose command line
+/// alone sets the temperature.
+void refuse_unread_sampling(CLI::App& command);
 /// Adds --colour and --quiet, which set the look of streamed text.
 void add_colour_options(CLI::App& command, std::string& colour, bool& quiet);
 

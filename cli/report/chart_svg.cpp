@@ -2,6 +2,7 @@
 #include "report/chart_svg.h"
 
 #include <draftscope/base/number_text.h>
+#include <draftscope/base/round_step.h>
 
 #include <fmt/format.h>
 #include <algorithm>
@@ -97,12 +98,7 @@ Scale scale_of(double low, double high, double first_pixel, double last_pixel) {
     high += around;
   }
   constexpr double ticks = 5.0;
-  const double rough = (high - low) / ticks;
-  const double power = std::pow(10.0, std::floor(std::log10(rough)));
-  double step = power * 10.0;
-  for (const double factor : {5.0, 2.0, 1.0})
-    if (factor * power >= rough) step = factor * power;
-  return {low, high, first_pixel, last_pixel, step};
+  return {low, high, first_pixel, last_pixel, round_step((high - low) / ticks)};
 }
 
 using Ends = std::pair<double, double>;

@@ -6,6 +6,12 @@
 
 #include <fmt/format.h>
 #include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "report/figure_text.h"
 #include "report/reports.h"
@@ -23,8 +29,13 @@ using simulator::ratio_figure;
 using simulator::RunComparison;
 using simulator::significance_level;
 
+/// A … Z, AA, AB, …
 std::string file_label(std::size_t index) {
-  return std::string(1, static_cast<char>('A' + index % 26));
+  constexpr std::size_t letters = 26;
+  std::string label;
+  for (std::size_t left = index + 1; left > 0; left = (left - 1) / letters)
+    label.insert(label.begin(), static_cast<char>('A' + (left - 1) % letters));
+  return label;
 }
 
 std::string signed_number(double value) {
@@ -172,6 +183,14 @@ std::optional<double> stated_ratio(const Figures& a, const Figures& b) {
   return is_stated && from && to && *from > 0.0 ? std::optional(*to / *from) : std::nullopt;
 }
 
+/// Whether figures of the whole runs are of the requests that were compared: those of the ratio, or of the
+/// texts without one. Without both, a common prompt is enough.
+bool covers_compared_requests(const RunComparison& run, const Figures& a, const Figures& b) {
+  if (!run.ratio && !run.identity) return run.prompts > 0;
+  const std::size_t compared = run.ratio ? run.ratio->pairs : run.identity->compared_requests;
+  return std::cmp_equal(a.throughput.requests, compared) && std::cmp_equal(b.throughput.requests, compared);
+}
+
 std::string across_section(const Comparisons& comparisons, std::size_t index, const Glyphs& glyphs) {
   const simulator::MeasuredRecording& first = comparisons.recordings.front();
   const simulator::MeasuredRecording& other = comparisons.recordings[index];
@@ -185,9 +204,11 @@ std::string across_section(const Comparisons& comparisons, std::size_t index, co
                : stated_ratio(figures_of(first, run.baseline->id), figures_of(other, run.comparison->id));
   };
   if (std::none_of(comparison.runs.begin(), comparison.runs.end(),
-                   [&](const RunComparison& run) { return ratio_of(run).has_value(); }))
+                   [&](const RunComparison& run) { return run.prompts > 0 || ratio_of(run); }))
     return text + "  no prompt in both\n";
   const simulator::MeasuredFigure& tokens_per_second = measured_figure("tokens_per_second");
+  const simulator::MeasuredFigure& length = measured_figure("mean_accepted_length");
+  const simulator::MeasuredFigure& acceptance = measured_figure("acceptance_rate");
   const simulator::FigureOf<simulator::Speedup>& interval = ratio_figure("interval_95");
   const simulator::FigureOf<simulator::OutputIdentity>& same_text = simulator::identity_figure("same_text");
   Table table({{"run", Align::left},
@@ -199,9 +220,10 @@ std::string across_section(const Comparisons& comparisons, std::size_t index, co
                {interval.title},
                {ratio_figure("p_value").title + " (Holm)"},
                {"", Align::left},
-               {measured_figure("mean_accepted_length").title},
-               {measured_figure("acceptance_rate").title},
+               {length.title},
+               {acceptance.title},
                {same_text.title}});
+  bool leaves_out = false;
   for (const RunComparison& run : comparison.runs) {
     const Figures& a = figures_of(first, run.baseline->id);
     const Figures& b = figures_of(other, run.comparison->id);
@@ -209,24 +231,36 @@ std::string across_section(const Comparisons& comparisons, std::size_t index, co
     if (run.baseline->specification != run.comparison->specification)
       name += " / " + printable(run.comparison->specification);
     const auto dash = std::string(glyphs.absent());
+    const bool is_of_compared = covers_compared_requests(run, a, b);
+    const auto difference = [&](std::string_view key, const std::optional<double>& from,
+                                const std::optional<double>& to) {
+      const bool is_stated = a.stated.contains(key) || b.stated.contains(key);
+      if (is_of_compared || is_stated) return difference_cell(from, to, glyphs);
+      leaves_out = leaves_out || (run.prompts > 0 && from && to);
+      return dash;
+    };
     table.add_row(
         {name,
          run.ratio       ? std::to_string(run.ratio->prompts)
          : ratio_of(run) ? dash
-                         : "0",
+                         : std::to_string(run.prompts),
          number(a.throughput.tokens_per_second, glyphs), number(b.throughput.tokens_per_second, glyphs),
-         difference_cell(a.throughput.tokens_per_second, b.throughput.tokens_per_second, glyphs),
+         difference(tokens_per_second.key, a.throughput.tokens_per_second, b.throughput.tokens_per_second),
          ratio_of(run) ? factor(*ratio_of(run), glyphs) : dash,
          run.ratio ? figure_cell(interval, *run.ratio, glyphs) : dash,
          run.adjusted_p_value ? p_value_text(*run.adjusted_p_value) : dash,
-         run.ratio       ? verdict(run.ratio->value, run.adjusted_p_value)
-         : ratio_of(run) ? "of stated rates"
-                         : "no common prompt",
-         difference_cell(a.acceptance.mean_accepted_length, b.acceptance.mean_accepted_length, glyphs),
-         difference_cell(a.acceptance.acceptance_rate, b.acceptance.acceptance_rate, glyphs),
-         figure_cell(same_text, run.identity, glyphs)});
+         run.ratio         ? verdict(run.ratio->value, run.adjusted_p_value)
+         : ratio_of(run)   ? "of stated rates"
+         : run.prompts > 0 ? "no speed in both"
+                           : "no common prompt",
+         difference(length.key, a.acceptance.mean_accepted_length, b.acceptance.mean_accepted_length),
+         difference(acceptance.key, a.acceptance.acceptance_rate, b.acceptance.acceptance_rate),
+         run.identity ? figure_cell(same_text, *run.identity, glyphs) : dash});
   }
-  return text + table.text(2, glyphs.columns);
+  text += table.text(2, glyphs.columns);
+  if (leaves_out)
+    text += "  no difference where a file's figures cover further requests than those compared\n";
+  return text;
 }
 
 std::string explanation(bool across) {
@@ -276,7 +310,8 @@ Json comparison_json(const RunComparison& run) {
            run.ratio ? simulator::figures_object(simulator::ratio_figures(), *run.ratio) : Json(nullptr)},
           {"adjusted_p_value", json_or_null(run.adjusted_p_value)},
           {"verdict", run.ratio ? Json(verdict(run.ratio->value, run.adjusted_p_value)) : Json(nullptr)},
-          {"identity", simulator::figures_object(simulator::identity_figures(), run.identity)}};
+          {"identity", run.identity ? simulator::figures_object(simulator::identity_figures(), *run.identity)
+                                    : Json(nullptr)}};
 }
 
 Json difference_json(const simulator::MetaDifference& difference) {

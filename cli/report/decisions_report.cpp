@@ -249,7 +249,9 @@ std::int64_t teacher_forced_trials(const speculation::PolicyFile& policy) {
 std::string history_text(const speculation::PolicyFile& policy, const Glyphs& glyphs) {
   std::string text =
       fmt::format("{}{}\n", policy.strategy.empty() ? "no trial yet" : printable(policy.strategy),
-                  policy.finished ? "" : " (the search is not finished)");
+                  policy.finished                                       ? ""
+                  : policy.settings.contains(speculation::policy_shard) ? " (a shard of a search)"
+                                                                        : " (the search is not finished)");
   const auto all = static_cast<std::int64_t>(policy.trials.size());
   text += fmt::format("  {} trials: {}\n", count(all), proposed_by_text(policy));
   if (const std::int64_t forced = teacher_forced_trials(policy); forced > 0)

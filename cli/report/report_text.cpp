@@ -169,9 +169,7 @@ std::string explanation(const RecordingFigures& all, const traces::Meta& meta) {
         "1)\n";
     return text;
   }
-  text +=
-      "  c, v, o: a draft step, a verification, and the other phases of a round, in units of one vanilla "
-      "round\n";
+  text += "  c, v, o: a draft step, a verification, and the rest of a round, in units of one vanilla round\n";
   text +=
       "  M/(gc+v+o): the speedup that these imply, g = draft steps per round; compare it with decode "
       "speedup\n";

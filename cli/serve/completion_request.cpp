@@ -208,7 +208,7 @@ Result<void> read_messages(const JsonField& field, CompletionRequest& request) {
 
 Result<void> read_template_arguments(const JsonField& field, CompletionRequest& request) {
   DRAFTSCOPE_TRY(field.object());
-  request.template_arguments = field.value().dump();
+  if (!field.value().empty()) request.template_arguments = field.value().dump();
   return {};
 }
 

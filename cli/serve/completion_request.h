@@ -30,7 +30,8 @@ struct CompletionRequest {
   std::string prompt;  ///< Text to continue, unless `prompt_tokens` or `messages` have it.
   std::vector<std::int32_t> prompt_tokens;  ///< Prompt as token ids, which are not checked yet.
   std::vector<engine::Message> messages;    ///< Conversation of a chat.
-  std::string template_arguments;  ///< JSON object of the chat template's variables; "" = the server's.
+  /// JSON object of the chat template's variables; "" = the server's, as where a client's object is empty.
+  std::string template_arguments;
   engine::DecodingOptions decoding;
   bool ignores_end = false;  ///< Whether the text goes on after an end-of-sequence token.
   bool streams = false;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "serve/host_names.h"
 
+#include <draftscope/base/ascii.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 
 namespace draftscope::cli {
@@ -13,13 +13,6 @@ namespace {
 bool is_address(std::string_view host) {
   return host.find(':') != std::string_view::npos ||
          (!host.empty() && host.find_first_not_of("0123456789.") == std::string_view::npos);
-}
-
-std::string in_lower_case(std::string_view text) {
-  std::string lower(text);
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-  return lower;
 }
 
 std::string name_of_this_machine() {

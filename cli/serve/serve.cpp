@@ -174,8 +174,8 @@ Result<int> serve(const ServeOptions& options, const std::function<void(std::int
   if (!options.output) device_trace.mode = "off";
   DRAFTSCOPE_TRY_ASSIGN(engine::DeviceRecording device,
                         engine::DeviceRecording::start(device_trace, options.model.device));
-  if (!device.notice().empty()) print_error(device.notice());
   DRAFTSCOPE_TRY_ASSIGN(const auto backend, make_backend(options.model, model, device.trace()));
+  if (!device.notice().empty()) print_error(device.notice());
 
   Exchange exchange(static_cast<std::size_t>(options.queue));
   std::vector<std::string> host_names = options.further_names;

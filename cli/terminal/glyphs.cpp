@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "terminal/glyphs.h"
 
+#include <draftscope/base/ascii.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -29,9 +30,7 @@ std::size_t terminal_columns() {
 
 Glyphs glyphs_for_stdout() {
   if (isatty(STDOUT_FILENO) == 0) return {};
-  std::string name(locale_name());
-  std::transform(name.begin(), name.end(), name.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const std::string name = in_lower_case(locale_name());
   return {name.find("utf-8") != std::string::npos || name.find("utf8") != std::string::npos,
           terminal_columns()};
 }

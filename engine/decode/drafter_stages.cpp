@@ -19,7 +19,7 @@ Result<void> Drafter::draft_in_stages(DraftStages& stages, std::span<const std::
   if (limits.steps < 1) return {};
   next_row_ = static_cast<std::int32_t>(text.size()) - 1;
   stage_rows_.assign(max_stage_drafters, -1);
-  const auto draft = [&] { return StagedDraft{text, nodes_, shares_, limits.steps, limits.nodes}; };
+  const auto draft = [&] { return StagedDraft{text, nodes_, shares_, limits.steps}; };
   bool has_room = true;
   std::int32_t deepest = 0;
   while (has_room && static_cast<std::int32_t>(nodes_.size()) < limits.nodes) {

@@ -1,22 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/engine/conversation.h>
 
-#include <string_view>
+#include <draftscope/base/ascii.h>
 #include <vector>
 
 namespace draftscope::engine {
-
-namespace {
-
-/// The text without white space at its ends, since templates trim their input.
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view spaces = " \t\r\n";
-  const std::size_t begin = text.find_first_not_of(spaces);
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(spaces) - begin + 1);
-}
-
-}  // namespace
 
 Result<std::string> conversation_text(const Tokenizer& tokenizer, const std::string& system,
                                       std::span<const Message> messages) {
@@ -24,6 +12,7 @@ Result<std::string> conversation_text(const Tokenizer& tokenizer, const std::str
   std::vector<Message> all{{"system", system}};
   all.insert(all.end(), messages.begin(), messages.end());
   Result<std::string> text = tokenizer.apply_chat_template(all);
+  // Templates trim their input.
   if (text && text->find(trimmed(system)) != std::string::npos) return text;
   // A template may change the system prompt: what it leaves out makes no difference at all. One that always
   // fails does so here; otherwise it is the system prompt that it does not accept.

@@ -57,17 +57,25 @@ Grid default_grid(std::int32_t n_layers, std::span<const speculation::WeightForm
   return grid;
 }
 
+Result<std::set<std::string>> open_parameters(const std::string& base, const speculation::ModelShape& shape) {
+  DRAFTSCOPE_TRY_ASSIGN(const auto configured, make_strategy(base, shape));
+  const auto parameters = nlohmann::json::parse(configured.parameters);
+  std::set<std::string> open;
+  for (const auto& [key, value] : parameters.items())
+    if (!gives(base, key)) open.insert(key);
+  return open;
+}
+
 Result<std::vector<std::string>> grid_settings(const Grid& grid, const speculation::ModelShape& shape) {
   const std::vector<Axis> axes{axis_of("exit", grid.exits), axis_of("gamma", grid.gammas),
                                axis_of("threshold", grid.thresholds)};
   std::vector<std::string> all;
   std::set<std::string> known;
   for (const std::string& base : grid.bases) {
-    DRAFTSCOPE_TRY_ASSIGN(const auto configured, make_strategy(base, shape));
-    const auto parameters = nlohmann::json::parse(configured.parameters);
+    DRAFTSCOPE_TRY_ASSIGN(const auto open, open_parameters(base, shape));
     std::vector<std::string> settings{base};
     for (const Axis& axis : axes) {
-      if (!parameters.contains(axis.key) || gives(base, axis.key)) continue;
+      if (!open.contains(axis.key)) continue;
       std::vector<std::string> longer;
       for (const std::string& setting : settings)
         for (const std::string& value : axis.values)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "sql_schema.h"
 
+#include <draftscope/base/ascii.h>
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -12,12 +13,6 @@ namespace draftscope::gui {
 namespace {
 
 constexpr std::size_t max_tables = 1'000;  // A damaged file may claim any number.
-
-std::string lower_case(std::string_view text) {
-  std::string lower(text);
-  for (char& letter : lower) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
-  return lower;
-}
 
 bool is_name_letter(char letter) {
   return std::isalnum(static_cast<unsigned char>(letter)) != 0 || letter == '_';
@@ -36,7 +31,7 @@ std::vector<std::string> words_of(std::string_view statement) {
     while (end < statement.size() && is_name_letter(statement[end])) ++end;
     if (end == at) ++end;
     const std::string_view word = statement.substr(at, end - at);
-    if (std::isspace(static_cast<unsigned char>(word.front())) == 0) words.push_back(lower_case(word));
+    if (std::isspace(static_cast<unsigned char>(word.front())) == 0) words.push_back(in_lower_case(word));
     at = end;
   }
   return words;
@@ -95,14 +90,15 @@ std::string quoted_name(std::string_view name) {
   constexpr std::array<std::string_view, 6> sql_words{"index", "values", "order", "group", "from", "to"};
   const bool is_plain = !name.empty() && std::isdigit(static_cast<unsigned char>(name.front())) == 0 &&
                         std::ranges::all_of(name, is_name_letter);
-  if (is_plain && std::ranges::find(sql_words, lower_case(name)) == sql_words.end()) return std::string(name);
+  if (is_plain && std::ranges::find(sql_words, in_lower_case(name)) == sql_words.end())
+    return std::string(name);
   return in_quotes(name);
 }
 
 std::vector<SqlLink> sql_links(std::string_view statement, const std::vector<std::string>& columns) {
   std::vector<SqlLink> links;
   for (const std::string& column : columns) {
-    const std::string name = lower_case(column);
+    const std::string name = in_lower_case(column);
     if (name == "id")
       links.push_back(link_of_only_table(statement));
     else
@@ -119,10 +115,7 @@ std::optional<std::size_t> column_named(const std::vector<std::string>& columns,
                                         const std::array<std::string_view, count>& names) {
   for (const std::string_view name : names)
     for (std::size_t i = 0; i < columns.size(); ++i)
-      if (std::ranges::equal(columns[i], name, [](unsigned char letter, unsigned char of_name) {
-            return std::tolower(letter) == of_name;
-          }))
-        return i;
+      if (in_lower_case(columns[i]) == name) return i;
   return std::nullopt;
 }
 

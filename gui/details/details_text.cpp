@@ -57,11 +57,6 @@ QString run_link(const OpenedRecording& opened, std::uint32_t run_index) {
   return link(QStringLiteral("run:%1").arg(run_index), html(opened.runs()[run_index].run->specification));
 }
 
-QString phase_text(traces::Phase phase) {
-  const std::string_view name = traces::phase_name(phase);
-  return QString::fromUtf8(name.data(), static_cast<qsizetype>(name.size()));
-}
-
 QString rank_text(std::size_t rank, std::size_t of) {
   return tr("%1 of %2 by length").arg(rank).arg(of);
 }
@@ -187,7 +182,8 @@ QString slice_text(const SliceDetails& details, const OpenedRecording& opened, c
     facts.add(tr("Duration"), duration_text(open_ns));
   }
   facts.add(tr("Begins at"), begin_text(opened, lane.slices[details.place.slice]));
-  if (details.lane_kind == LaneKind::track) facts.add(tr("Phase"), phase_text(details.phase));
+  if (details.lane_kind == LaneKind::track)
+    facts.add(tr("Phase"), QString::fromUtf8(traces::phase_name(details.phase)));
   if (details.layer >= 0) facts.add(tr("Layer"), QString::number(details.layer));
   if (details.rows) facts.add(tr("Rows"), QString::number(*details.rows));
   for (const std::size_t token : details.tokens) {

@@ -74,7 +74,7 @@ std::vector<ComparisonModel::Shown> ComparisonModel::columns_of(const RunsCompar
       measured("mean_accepted_length"),
       std::move(acceptance),
       {text_of(same_text), FigureFormat::match, [&same_text](const RunAgainstBaseline& of) {
-         return of.is_baseline ? FigureValue() : same_text.get(of.identity);
+         return of.identity ? same_text.get(*of.identity) : FigureValue();
        }}};
 }
 

@@ -55,7 +55,6 @@ class RecordPage : public QWidget {
   void stop();
   [[nodiscard]] const RecorderProcess& recorder() const { return recorder_; }
   [[nodiscard]] LivePanel& live() { return *live_; }
-  [[nodiscard]] StrategyChooser& chooser() { return *chooser_; }
 
  signals:
   /// Emitted to open a recording: a complete or stopped one, or the rest of a failed one if the user asks for

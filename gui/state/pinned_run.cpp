@@ -5,23 +5,6 @@
 
 namespace draftscope::gui {
 
-namespace {
-
-/// The rounds of the shown run that overlap the visible range: the first, and one after the last.
-std::pair<std::size_t, std::size_t> rounds_in_range(const ViewState& state,
-                                                    const std::vector<std::uint32_t>& rounds) {
-  const OpenedRecording& opened = *state.recording();
-  const auto first = std::partition_point(rounds.begin(), rounds.end(), [&](std::uint32_t round_index) {
-    return opened.round(round_index).end_ns <= state.range().start_ns;
-  });
-  const auto last = std::partition_point(first, rounds.end(), [&](std::uint32_t round_index) {
-    return opened.round(round_index).start_ns < state.range().end_ns;
-  });
-  return {static_cast<std::size_t>(first - rounds.begin()), static_cast<std::size_t>(last - rounds.begin())};
-}
-
-}  // namespace
-
 PinnedRun::PinnedRun(ViewState& shown, QObject* parent) : QObject(parent), shown_(shown) {
   connect(&shown_, &ViewState::recording_changed, this, &PinnedRun::take_recording);
   connect(&shown_, &ViewState::filter_changed, this, [this] {
@@ -73,7 +56,7 @@ void PinnedRun::follow_range(ViewState& from, ViewState& to) {
   if (is_following_ || !is_pinned()) return;
   const OpenedRecording& opened = *shown_.recording();
   const std::vector<std::uint32_t>& rounds = opened.runs()[from.run()].rounds;
-  const auto [first, last] = rounds_in_range(from, rounds);
+  const auto [first, last] = from.places_in_range(rounds);
   is_following_ = true;
   if (first == last || (first == 0 && last == rounds.size())) {
     // No round overlaps the range, or all rounds do.

@@ -180,6 +180,17 @@ const RunRounds* ViewState::shown_rounds() const {
   return run_rounds() == nullptr ? nullptr : &filtered()->runs()[run_];
 }
 
+std::pair<std::size_t, std::size_t> ViewState::places_in_range(
+    const std::vector<std::uint32_t>& rounds) const {
+  const auto first = std::partition_point(rounds.begin(), rounds.end(), [&](std::uint32_t round_index) {
+    return recording_->round(round_index).end_ns <= range_.start_ns;
+  });
+  const auto last = std::partition_point(first, rounds.end(), [&](std::uint32_t round_index) {
+    return recording_->round(round_index).start_ns < range_.end_ns;
+  });
+  return {static_cast<std::size_t>(first - rounds.begin()), static_cast<std::size_t>(last - rounds.begin())};
+}
+
 void ViewState::set_filtered(RecordingPointer filtered) {
   if (filtered == filtered_) return;
   const RecordingPointer before = std::exchange(filtered_, std::move(filtered));

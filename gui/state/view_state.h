@@ -11,6 +11,8 @@
 #include <QUndoStack>
 #include <map>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "data/lanes/timeline.h"
 #include "data/opened_recording.h"
@@ -69,6 +71,9 @@ class ViewState : public QObject {
   void set_run(std::size_t run_index);
 
   [[nodiscard]] TimeRange range() const { return range_; }
+  /// Rounds of a run, by their places in it, that overlap the range: the first, and one after the last.
+  [[nodiscard]] std::pair<std::size_t, std::size_t> places_in_range(
+      const std::vector<std::uint32_t>& rounds) const;
   /// Sets the range, cut to the recording and at least 100 ns long. Successive changes become one undo step
   /// until end_range_change().
   void set_range(TimeRange range);

@@ -40,17 +40,22 @@ QString notes_of(const RunsComparison& comparison) {
   }
   for (const std::string& sentence : comparison.tracing) lines << sentence_text(sentence).toHtmlEscaped();
   std::size_t different = 0;
-  for (const RunAgainstBaseline& run : comparison.runs) different += run.identity.differing_prompts;
+  bool are_ids_known = true;
+  for (const RunAgainstBaseline& run : comparison.runs) {
+    if (run.identity) different += run.identity->differing_prompts;
+    are_ids_known = are_ids_known && (run.is_baseline || run.identity);
+  }
   if (comparison.runs.size() > 1) {
     if (comparison.shared_requests == 0)
       lines << CompareView::tr("These runs share no request: there is nothing to align.");
+    else if (different > 0)
+      lines << CompareView::tr("⚠ Texts differ from the baseline's: this compares different outputs.");
+    else if (!are_ids_known)
+      lines << CompareView::tr("Whether texts differ is not known: a recording lacks token ids.");
     else
-      lines << (different == 0
-                    ? CompareView::tr("All texts are identical, token for token (%1 of each run).")
-                          .arg(counted(static_cast<std::int64_t>(comparison.shared_requests),
-                                       CompareView::tr("1 request"), CompareView::tr("%1 requests")))
-                    : CompareView::tr(
-                          "⚠ Texts differ from the baseline's: this compares different outputs."));
+      lines << CompareView::tr("All texts are identical, token for token (%1 of each run).")
+                   .arg(counted(static_cast<std::int64_t>(comparison.shared_requests),
+                                CompareView::tr("1 request"), CompareView::tr("%1 requests")));
   }
   bool is_told = false;
   for (const RunAgainstBaseline& run : comparison.runs) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "answer_bars.h"
 
+#include <draftscope/base/round_step.h>
 #include <QPainter>
 #include <algorithm>
 #include <cmath>
@@ -91,14 +92,9 @@ Gauge speedup_gauge(const WhatIfAnswer& answer) {
   return gauge;
 }
 
-/// Round step that cuts `end` into about six parts.
 double tick_step(double end) {
   constexpr double parts = 6.0;
-  const double raw = end / parts;
-  const double power = std::pow(10.0, std::floor(std::log10(raw)));
-  for (const double step : {1.0, 2.0, 5.0})
-    if (step * power >= raw) return step * power;
-  return 10.0 * power;
+  return round_step(end / parts);
 }
 
 /// Moves the axis' end only if needed; it is a whole number of steps.

@@ -17,11 +17,6 @@ constexpr int sign_size = 12;
 constexpr int sign_gap = 6;
 constexpr int entry_gap = 18;
 
-QString name_in_legend(traces::Phase phase) {
-  const std::string_view name = traces::phase_name(phase);
-  return QString::fromUtf8(name.data(), static_cast<qsizetype>(name.size()));
-}
-
 }  // namespace
 
 LegendRow::LegendRow(QPainter& painter, const QPalette& palette, const QRect& box)
@@ -49,6 +44,22 @@ void LegendRow::add(const QBrush& fill, const QString& words) {
   });
 }
 
+void LegendRow::add_scale(const QString& words) {
+  const bool dark = is_dark(palette_);
+  add_sign(words, [&](const QRect& sign) {
+    for (int i = 0; i < sign.width(); ++i)
+      painter_.fillRect(sign.left() + i, sign.top(), 1, sign.height(),
+                        scale_color(static_cast<double>(i) / (sign.width() - 1), dark));
+  });
+}
+
+void LegendRow::add_exit(const QString& words) {
+  add_sign(words, [&](const QRect& sign) {
+    painter_.fillRect(sign.left() - 1, sign.center().y(), sign.width() + 2, 2,
+                      cursor_color(is_dark(palette_)));
+  });
+}
+
 void paint_upwards(QPainter& painter, const QPoint& middle, const QString& words) {
   constexpr int max_length = 400;
   painter.save();
@@ -72,7 +83,7 @@ void PhaseLegend::set_phases(std::vector<traces::Phase> phases) {
   QStringList names;
   QString tip;
   for (const traces::Phase phase : phases_) {
-    names << name_in_legend(phase);
+    names << QString::fromUtf8(traces::phase_name(phase));
     tip += QStringLiteral("<div><span style='background:%1'>&nbsp;&nbsp;&nbsp;&nbsp;</span> %2</div>")
                .arg(phase_color(phase, is_dark(palette())).name(), names.back());
   }
@@ -85,7 +96,7 @@ void PhaseLegend::paintEvent(QPaintEvent* /*event*/) {
   QPainter painter(this);
   LegendRow legend(painter, palette(), rect());
   for (const traces::Phase phase : phases_)
-    legend.add(phase_color(phase, is_dark(palette())), name_in_legend(phase));
+    legend.add(phase_color(phase, is_dark(palette())), QString::fromUtf8(traces::phase_name(phase)));
 }
 
 namespace {

@@ -30,6 +30,10 @@ class LegendRow {
 
   /// Adds a filled box.
   void add(const QBrush& fill, const QString& words);
+  /// Adds the colours of scale_color(), from the least to the greatest.
+  void add_scale(const QString& words);
+  /// Adds the line that stands for an exit layer.
+  void add_exit(const QString& words);
   /// Adds a sign that `paint_sign` draws into the given box.
   template <typename PaintSign>
   void add_sign(const QString& words, const PaintSign& paint_sign) {

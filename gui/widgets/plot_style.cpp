@@ -71,11 +71,8 @@ constexpr Ends dark_ends{0xffff9145, 0xff2b2e33, 0xff62b4ee};
 QColor diverging_color(double speedup, double limit, bool dark) {
   const Ends& ends = dark ? dark_ends : light_ends;
   const double place = speedup > 0.0 ? std::clamp(std::log(speedup) / std::log(limit), -1.0, 1.0) : -1.0;
-  const QColor from = QColor::fromRgb(ends.middle);
-  const QColor to = QColor::fromRgb(place < 0.0 ? ends.slow : ends.fast);
-  const double part = std::isnan(place) ? 0.0 : std::abs(place);
-  const auto mix = [&](int a, int b) { return static_cast<int>(std::lround(a + (b - a) * part)); };
-  return {mix(from.red(), to.red()), mix(from.green(), to.green()), mix(from.blue(), to.blue())};
+  return blended(QColor::fromRgb(ends.middle), QColor::fromRgb(place < 0.0 ? ends.slow : ends.fast),
+                 std::isnan(place) ? 0.0 : std::abs(place));
 }
 
 double scale_limit_for(double speedup) {

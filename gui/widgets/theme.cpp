@@ -78,10 +78,11 @@ QColor scale_color(double share, bool dark) {
                                               {0xff1d4568, 0xfff5e04b}}};
   const double place = std::clamp(std::isnan(share) ? 0.0 : share, 0.0, 1.0) * (stops.size() - 1);
   const auto below = std::min(static_cast<std::size_t>(place), stops.size() - 2);
-  const double part = place - static_cast<double>(below);
-  const QColor from = of(stops[below], dark);
-  const QColor to = of(stops[below + 1], dark);
-  const auto mix = [&](int a, int b) { return static_cast<int>(std::lround(a + (b - a) * part)); };
+  return blended(of(stops[below], dark), of(stops[below + 1], dark), place - static_cast<double>(below));
+}
+
+QColor blended(const QColor& from, const QColor& to, double share) {
+  const auto mix = [&](int a, int b) { return static_cast<int>(std::lround(a + (b - a) * share)); };
   return {mix(from.red(), to.red()), mix(from.green(), to.green()), mix(from.blue(), to.blue())};
 }
 

@@ -22,6 +22,8 @@ namespace draftscope::gui {
 [[nodiscard]] QColor untested_color(bool dark);
 /// Colour of a share from 0 to 1 where more is better; steps look even.
 [[nodiscard]] QColor scale_color(double share, bool dark);
+/// Colour between two opaque ones, at a share of the way from 0 to 1.
+[[nodiscard]] QColor blended(const QColor& from, const QColor& to, double share);
 /// Contrast of two opaque colours by WCAG 2: from 1 (alike) to 21 (black on white).
 [[nodiscard]] double contrast_of(const QColor& a, const QColor& b);
 /// Black or white, whichever is easier to read on a colour.

@@ -203,14 +203,16 @@ void add_costs(Measured& list) {
        {"verify_cost", "v", "", "A verification / a target step, a mean over all rounds", Format::ratio,
         [](const Figures& of) { return figure_value(of.cost.v); }},
        {"overhead", "o", "",
-        "The rest of a round / a target step: accepting, optimising, control, time between rounds",
+        "The rest of a round / a target step: accepting, optimising, control, time of no phase, time between "
+        "rounds",
         Format::ratio, [](const Figures& of) { return figure_value(of.cost.o); }},
        {"closed_form_speedup", "M/(gc+v+o)", "",
         "The speedup that the costs imply, g = draft steps per round; to compare with the measured decode "
         "speedup; absent without a baseline",
         Format::number, [](const Figures& of) { return figure_value(of.cost.closed_form_speedup); }},
        {"tpt", "TPT", "",
-        "Tokens per target-step time: M / (steps/round · c + v + o), with or without a baseline",
+        "Tokens per target-step time: M / (steps/round · c + v + o), with or without a baseline; absent "
+        "where nothing was drafted",
         Format::number,
         [](const Figures& of) { return figure_value(observed_tpt(of.cost, of.acceptance)); }}});
 }

@@ -46,42 +46,42 @@ RoundValue threshold(const RoundRow& row) {
 }
 
 constexpr std::array columns{
-    RoundColumn{"round", "round", "", "Place in the run, from 0", Format::count,
+    RoundColumn{"round", "round", "Place in the run, from 0", Format::count,
                 [](const RoundRow& row) -> RoundValue { return row.place; }},
-    RoundColumn{"request", "request", "", "Question and repeat", Format::text, request_label},
-    RoundColumn{"category", "category", "", "Category of the prompt", Format::text, category},
-    RoundColumn{"exit_layer", "exit E", "", "The draft's first layer from which everything is skipped",
+    RoundColumn{"request", "request", "Question and repeat", Format::text, request_label},
+    RoundColumn{"category", "category", "Category of the prompt", Format::text, category},
+    RoundColumn{"exit_layer", "exit E", "The draft's first layer from which everything is skipped",
                 Format::count, exit_layer},
-    RoundColumn{"skipped_sublayers", "skipped", "",
+    RoundColumn{"skipped_sublayers", "skipped",
                 "Sublayers that the draft skipped, attention and MLP counted apart", Format::count,
                 skipped_sublayers},
-    RoundColumn{"planned_tokens", "planned γ", "", "Speculation length", Format::count,
+    RoundColumn{"planned_tokens", "planned γ", "Speculation length", Format::count,
                 [](const RoundRow& row) -> RoundValue { return std::int64_t{row.round->planned}; }},
-    RoundColumn{"drafted_tokens", "drafted", "", "Draft tokens", Format::count,
+    RoundColumn{"drafted_tokens", "drafted", "Draft tokens", Format::count,
                 [](const RoundRow& row) -> RoundValue { return std::int64_t{row.round->drafted}; }},
-    RoundColumn{"accepted_tokens", "accepted", "",
+    RoundColumn{"accepted_tokens", "accepted",
                 "Draft tokens that the target agreed with, up to the text's end", Format::count,
                 [](const RoundRow& row) -> RoundValue {
                   return traces::tokens_of(*row.round).accepted_in_text(row.request->stop);
                 }},
-    RoundColumn{"emitted_tokens", "emitted", "", "Tokens that reached the output, the bonus token included",
+    RoundColumn{"emitted_tokens", "emitted", "Tokens that reached the output, the bonus token included",
                 Format::count,
                 [](const RoundRow& row) -> RoundValue { return std::int64_t{row.round->emitted}; }},
     RoundColumn{
-        "draft_stop", "draft stop", "", "Why drafting ended", Format::text,
+        "draft_stop", "draft stop", "Why drafting ended", Format::text,
         [](const RoundRow& row) -> RoundValue { return traces::draft_stop_name(row.round->draft_stop); }},
-    RoundColumn{"threshold", "threshold", "", "Draft-exit threshold in force", Format::number, threshold},
-    RoundColumn{"draft_ns", "draft", "ns", "Time of the draft phase", Format::duration,
+    RoundColumn{"threshold", "threshold", "Draft-exit threshold in force", Format::number, threshold},
+    RoundColumn{"draft_ns", "draft", "Time of the draft phase", Format::duration,
                 [](const RoundRow& row) -> RoundValue { return row.round->draft_ns; }},
-    RoundColumn{"verify_ns", "verify", "ns", "Time of the verify phase", Format::duration,
+    RoundColumn{"verify_ns", "verify", "Time of the verify phase", Format::duration,
                 [](const RoundRow& row) -> RoundValue { return row.round->verify_ns; }},
-    RoundColumn{"other_ns", "other", "ns", "Accepting, optimising, control, and what no phase covers",
+    RoundColumn{"other_ns", "other", "Accepting, optimising, control, and what no phase covers",
                 Format::duration,
                 [](const RoundRow& row) -> RoundValue {
                   const traces::Round& round = *row.round;
                   return round.end_ns - round.start_ns - round.draft_ns - round.verify_ns;
                 }},
-    RoundColumn{"round_ns", "round time", "ns", "Time from start to end", Format::duration,
+    RoundColumn{"round_ns", "round time", "Time from start to end", Format::duration,
                 [](const RoundRow& row) -> RoundValue { return row.round->end_ns - row.round->start_ns; }},
 };
 

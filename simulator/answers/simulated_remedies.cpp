@@ -8,11 +8,10 @@ namespace draftscope::simulator {
 
 namespace {
 
-Result<SimulatedRemedy> ask_about(const WhatIf& what_if, const std::string& strategy,
-                                  const PredictionOptions& draws) {
+Result<SimulatedRemedy> ask_about(const WhatIf& what_if, const std::string& strategy) {
   DRAFTSCOPE_TRY_ASSIGN(const StrategyRounds rounds, what_if.rounds(strategy));
   const Machine machine{"as recorded", what_if.recorded_scenario(), nullptr, {}};
-  DRAFTSCOPE_TRY_ASSIGN(const Answer answer, ask(what_if.costs().model, rounds, machine, draws));
+  DRAFTSCOPE_TRY_ASSIGN(const Answer answer, ask(what_if.costs().model, rounds, machine));
   return SimulatedRemedy{.strategy = strategy,
                          .status = answer.status,
                          .speedup = answer.speedup.lower(),
@@ -32,11 +31,8 @@ Result<WhatIf> train_to_explain(traces::Reader& reader, const traces::Recording&
   return WhatIf::train(reader, recording);
 }
 
-std::function<Result<SimulatedRemedy>(const std::string& strategy)> simulated_remedies(
-    WhatIf what_if, PredictionOptions draws) {
-  return [what_if = std::move(what_if), draws](const std::string& strategy) {
-    return ask_about(what_if, strategy, draws);
-  };
+std::function<Result<SimulatedRemedy>(const std::string& strategy)> simulated_remedies(WhatIf what_if) {
+  return [what_if = std::move(what_if)](const std::string& strategy) { return ask_about(what_if, strategy); };
 }
 
 }  // namespace draftscope::simulator

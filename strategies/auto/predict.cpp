@@ -111,8 +111,7 @@ class Simulator {
     for (std::int32_t root = table.first - 1; has_round(table, root);) {
       // A round has ended when the next one is planned, as in the engine.
       if (before) rule_.end_round(before->choice, before->times, before->emitted);
-      const RoundState state =
-          state_at(table, conditions_, static_cast<std::int32_t>(statistics.rounds), root);
+      const RoundState state = state_at(table, conditions_, root);
       const auto so_far = known.first(static_cast<std::size_t>(root) + 1);
       const AutoChoice choice = rule_.choose(so_far, state.remaining - 1);
       const DraftOutcome outcome = draft(state, choice, so_far, random);

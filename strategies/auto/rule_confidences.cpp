@@ -110,12 +110,6 @@ void DraftConfidences::add(Sureness before, std::span<const JudgedToken> tokens)
   if (!tokens.empty()) move_curve();
 }
 
-double DraftConfidences::judged() const {
-  double sum = 0.0;
-  for (std::size_t i = 0; i < bins; ++i) sum += counts_.weight(i);
-  return sum;
-}
-
 /// Finds the likeliest shift by Newton's method, starting from the last one.
 void DraftConfidences::move_curve() {
   for (int i = 0; i < 4; ++i) {

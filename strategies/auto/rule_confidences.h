@@ -88,8 +88,6 @@ class DraftConfidences {
 
   /// Adds the judged tokens of a round's draft, which began after a token of sureness `before`.
   void add(Sureness before, std::span<const JudgedToken> tokens);
-  /// Number of judged tokens; older ones count less.
-  [[nodiscard]] double judged() const;
 
   /// Drafts of at most `length` tokens that end after a token of lower confidence than `threshold`.
   struct Plan {

@@ -181,8 +181,7 @@ Result<StrategySpecification> with_policy_read(const StrategySpecification& auto
   const std::string& file = automatic.text("policy");
   if (file == "none") return automatic;
   DRAFTSCOPE_TRY_ASSIGN(const PolicyFile policy, read_policy(file));
-  if (!policy.finished)
-    return fail("{}: the search is not finished, expected one that is (draftscope tune --resume)", file);
+  DRAFTSCOPE_TRY(check_policy_finished(policy, file));
   DRAFTSCOPE_TRY(check_policy_shape(policy, shape, file));
   auto specification = with_policy(automatic, policy, shape.n_layers);
   if (!specification) return fail("{}: {}", file, specification.error().message);

@@ -34,6 +34,7 @@ StrategyRows row_of_mtp() {
                .replay_needs = ReplayNeeds::impossible,
                .no_replay = "its layer drafts from states of the target, which are not recorded",
                .drafts_with_other_model = true,
+               .draft = {"its own next-token layer", {}},
                .length_rule = length_of_mtp,
                .threshold_rule = threshold_of_mtp}}};
 }

@@ -31,8 +31,7 @@ Result<ConfiguredStrategy> make_tuned(const speculation::StrategySpecification& 
   if (file.empty())
     return fail("strategy tuned: policy is missing, expected a file that draftscope tune wrote");
   DRAFTSCOPE_TRY_ASSIGN(const Policy policy, read_policy(file));
-  if (!policy.finished)
-    return fail("{}: the search is not finished, expected one that is (draftscope tune --resume)", file);
+  DRAFTSCOPE_TRY(check_policy_finished(policy, file));
   DRAFTSCOPE_TRY(check_policy_shape(policy, shape, file));
   if (speculation::strategy_row(speculation::strategy_name(policy.strategy)).names_another)
     return fail("{}: field strategy is {}, expected another strategy's", file, quote(policy.strategy));

@@ -7,9 +7,13 @@
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include <draftscope/speculation/published_models.h>
+#include "../value_of.h"
 #include "printed.h"
+#include "report/answers/calibrate_text.h"
 #include "trace_files.h"
 
 namespace draftscope::cli {
@@ -66,6 +70,33 @@ TEST_F(Calibrate, TimesPassesOperationsAndRounds) {
     return name.starts_with("draft step of 3 layers");
   }));
   ASSERT_EQ(report["leave_one_out"].size(), 1U);
+}
+
+TEST_F(Calibrate, TellsEveryWidthFactorsContext) {
+  const json laws = json::parse(result_.out)["calibration"]["shapes"][0]["laws"];
+  std::set<std::pair<int, double>> widths;
+  for (const json& width : laws["widths"]) widths.emplace(width["rows"], width["context"]);
+  EXPECT_EQ(widths.size(), laws["widths"].size());
+  for (const double context : {64.0, 128.0}) EXPECT_TRUE(widths.contains({4, context})) << context;
+}
+
+TEST(CalibrationText, HasALineForEveryNumberOfRows) {
+  simulator::MachineCalibration calibration{.device = "cpu", .processor = "Processor", .shapes = {}};
+  simulator::CalibratedShape shape{.shape = value_of(speculation::find_model_shape("Llama-3.2-1B")),
+                                   .kernels = {}};
+  for (const double context : {1024.0, 64.0})
+    for (const int rows : {1, 2, 4}) {
+      const double ns = 1e6 * (1.0 + 0.125 * (rows - 1) * (context > 64.0 ? 2.0 : 1.0));
+      shape.kernels.push_back({{.kind = speculation::KernelKind::target_pass,
+                                .sublayers = {shape.shape.n_layers, shape.shape.n_layers},
+                                .rows = rows,
+                                .context = context},
+                               {ns, ns, ns, 3}});
+    }
+  calibration.shapes.push_back(std::move(shape));
+  EXPECT_THAT(calibration_text({&calibration, "machine.json", {simulator::LeaveOneOut()}}, Glyphs()),
+              HasSubstr("\n  rows 2     1.12x at context 64, 1.25x at context 1024"
+                        "\n  rows 4     1.38x at context 64, 1.75x at context 1024\n"));
 }
 
 TEST_F(Calibrate, EveryKeyOfItsFileAndJsonIsDocumented) {

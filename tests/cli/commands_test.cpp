@@ -20,6 +20,7 @@ namespace draftscope::cli {
 namespace {
 
 using nlohmann::json;
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -126,6 +127,42 @@ TEST_F(SmallTrace, ComparesItsRunsAndTwoRecordings) {
   ASSERT_EQ(against["runs"].size(), 1U);  // only vanilla is in both
   EXPECT_EQ(against["runs"][0]["ratio_across_recordings"]["value"], 1.0);
   EXPECT_EQ(against["runs"][0]["verdict"], "too few prompts");
+}
+
+// Figures of a whole run would contradict the ratio where they cover other requests.
+TEST_F(SmallTrace, ShowsADifferenceOnlyOfTheRequestsThatItsRatioIsOf) {
+  const auto across = [&](const auto& change) {
+    traces::Recording other = small_recording();
+    change(other);
+    const std::string other_path = (folder_ / "other.dstrace").string();
+    write_trace(other_path, other, {});
+    const std::string text = printed_text("compare {} {}", path_, other_path);
+    std::filesystem::remove(other_path);
+    return text.substr(text.find("Across recordings"));
+  };
+  const std::string note = "no difference where a file's figures cover further requests";
+  const std::string same = across([](traces::Recording&) {});
+  EXPECT_THAT(same, ContainsRegex("vanilla +2 +225 +225 +0 +1.00x"));
+  EXPECT_THAT(same, Not(HasSubstr(note)));
+  const std::string fewer = across([](traces::Recording& other) { other.prompts[1].text += " more"; });
+  EXPECT_THAT(fewer, ContainsRegex("vanilla +1 +225 +225 +- +1.00x +- +- +too few prompts +- +- +yes"));
+  EXPECT_THAT(fewer, HasSubstr(note));
+  const std::string repeats = across([](traces::Recording& other) {
+    for (traces::Request& request : other.requests) request.repeat *= 2;
+  });
+  EXPECT_THAT(repeats, ContainsRegex("vanilla +2 +225 +225 +- +1.00x"));
+}
+
+TEST_F(SmallTrace, NamesEveryFileOfAComparisonDifferently) {
+  constexpr std::size_t files = 54;
+  const std::vector<std::string> paths(files, path_);
+  std::vector<std::string> words{"compare"};
+  words.insert(words.end(), paths.begin(), paths.end());
+  const CommandResult compared = run_command(words);
+  expect_success(compared);
+  for (const char* label : {"B", "Z", "AA", "AB", "AZ", "BA", "BB"})
+    EXPECT_THAT(compared.out, HasSubstr(fmt::format("Across recordings, {} against A:", label)));
+  EXPECT_THAT(compared.out, Not(HasSubstr("Across recordings, A against A")));
 }
 
 TEST_F(SmallTrace, WarnsWhenGreedyOutputDiffersFromVanilla) {

@@ -243,12 +243,11 @@ TEST(SamplingOptions, AreRecordedAndKeepTheStrategysTextVanillas) {
   const std::string trace = record_one_prompt(
       folder,
       "--max-tokens 30 --frequency-penalty 0.6 --presence-penalty -0.2 --logit-bias 13=-4 --logit-bias "
-      "300=2.5 --min-p 0.05");
+      "300=2.5");
   const json report = printed_json("report {} --json", trace);
   const json& meta = report["recording"]["meta"];
   EXPECT_EQ(meta["frequency_penalty"], "0.6");
   EXPECT_EQ(meta["presence_penalty"], "-0.2");
-  EXPECT_EQ(meta["min_p"], "0.05");
   EXPECT_EQ(meta["logit_bias"], R"({"13":-4.0,"300":2.5})");
   EXPECT_THAT(run_line("report {}", trace).out, HasSubstr("frequency penalty 0.6"));
   EXPECT_TRUE(report["recording"]["warnings"].empty()) << "greedy texts are the same";
@@ -264,6 +263,17 @@ TEST(SamplingOptions, AreRecordedAndKeepTheStrategysTextVanillas) {
     EXPECT_NE(result.exit_code, 0) << odd;
     EXPECT_THAT(result.err, HasSubstr(says));
   }
+}
+
+TEST(SamplingOptions, OfATemperatureAreRecorded) {
+  const TemporaryFolder folder;
+  const std::string trace = record_one_prompt(
+      folder, "--max-tokens 4 --temperature 0.8 --min-p 0.05 --top-p 0.9 --top-k 40 --coupled");
+  const json meta = printed_json("report {} --json", trace)["recording"]["meta"];
+  EXPECT_EQ(meta["min_p"], "0.05");
+  EXPECT_EQ(meta["top_p"], "0.9");
+  EXPECT_EQ(meta["top_k"], "40");
+  EXPECT_EQ(meta["coupling"], "gumbel");
 }
 
 TEST(Prompts, ThatAreNoTextAreNamed) {

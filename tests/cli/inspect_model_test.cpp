@@ -84,6 +84,18 @@ TEST(InspectModel, GivesAProgramEveryNumberAndEveryStrategy) {
   EXPECT_DOUBLE_EQ(layerskip["draft_layers"].get<double>(), exit + found["head_in_layers"].get<double>());
 }
 
+TEST(InspectModel, SaysWhatDraftsOrWhatIsLackingForEveryStrategy) {
+  for (const std::string model : {DRAFTSCOPE_SOURCE_DIR "/models/demo-mtp", inspected_model, tiny_gguf}) {
+    const json found = printed_json("inspect {} --json", model);
+    for (const speculation::StrategyRow& row : speculation::strategy_catalogue().strategies()) {
+      const auto& shown = *std::find_if(found["strategies"].begin(), found["strategies"].end(),
+                                        [&](const json& strategy) { return strategy["name"] == row.name; });
+      EXPECT_EQ(shown["draft"].is_null() && shown["lacks"].is_null(), row.is_baseline)
+          << row.name << " on " << model;
+    }
+  }
+}
+
 TEST(InspectModel, SaysWhatAStrategyLacks) {
   // The model has one layer, so there is no exit before the last, and nothing to skip.
   const json small = printed_json("inspect {} --json", tiny_gguf);

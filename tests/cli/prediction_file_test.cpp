@@ -213,10 +213,12 @@ TEST_F(CheckPrediction, SaysInASentenceWhetherThePredictionHolds) {
 }
 
 TEST_F(CheckPrediction, RefusesWhatWasNotPredictedBefore) {
-  measured_.meta["clock_start_realtime_ns"] = std::to_string(prediction_.created_realtime_ns);
+  measured_.meta["clock_start_realtime_ns"] = std::to_string(prediction_.created_realtime_ns - 120'000'000);
   EXPECT_EQ(error(),
-            "measured.dstrace: was begun at 2023-11-14T22:13:20Z, expected after the prediction of "
-            "2023-11-14T22:13:20Z");
+            "measured.dstrace: was begun at 2023-11-14T22:13:20.003456789Z, expected after the prediction of "
+            "2023-11-14T22:13:20.123456789Z");
+  measured_.meta["clock_start_realtime_ns"] = std::to_string(prediction_.created_realtime_ns);
+  EXPECT_THAT(error(), HasSubstr("was begun at 2023-11-14T22:13:20.123456789Z"));
   measured_.meta["clock_start_realtime_ns"] = "yesterday";
   EXPECT_THAT(error(), HasSubstr("clock_start_realtime_ns is 'yesterday'"));
   measured_.meta.erase("clock_start_realtime_ns");

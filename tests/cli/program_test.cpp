@@ -178,6 +178,19 @@ TEST_F(Program, SaysThatItsWeightsWereChanged) {
   expect_sound(output);
 }
 
+TEST_F(Program, SaysInALineThatADeviceIsNotThere) {
+  for (auto arguments : {recording(folder_ / "run.dstrace"),
+                         words_of("serve --model {} --strategy vanilla --port 0 --output {}",
+                                  {model, folder_ / "served.dstrace"})}) {
+    arguments.insert(arguments.end(), {"--device", "cuda:99"});
+    const ProcessResult result = run_process(arguments);
+    EXPECT_EQ(result.exit_code, 1) << arguments.front();
+    EXPECT_EQ(lines_of(result.err), 1) << result.err;
+    EXPECT_THAT(result.err, HasSubstr("expected")) << arguments.front();
+  }
+  EXPECT_TRUE(std::filesystem::is_empty(folder_ / ""));
+}
+
 TEST_F(Program, SaysWhatIsNoCommandAndNoOption) {
   const ProcessResult command = run_process({"repotr", "x"});
   EXPECT_EQ(command.exit_code, 2);

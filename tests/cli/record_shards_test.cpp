@@ -78,6 +78,17 @@ TEST_F(Shards, AreTogetherWhatOneProcessRecords) {
   EXPECT_EQ(told_by(output_), whole);
 }
 
+TEST_F(Shards, AreNamedWhereTheyAreMissing) {
+  expect_success(record("--shard 1/2"));
+  expect_success(run_line("merge {} --partial --output {}", folder_ / "run.1-of-2.dstrace", output_));
+  const std::string note = "merged from 1 of 2 shards, without the prompts of 2/2";
+  for (const char* const command : {"report", "inspect", "explain"}) {
+    EXPECT_THAT(printed_text(std::string(command) + " {}", output_), HasSubstr(note)) << command;
+    EXPECT_THAT(printed_json(std::string(command) + " {} --json", output_).dump(), HasSubstr(note))
+        << command;
+  }
+}
+
 TEST_F(Shards, ThatAreRecordedAreNotRecordedAgain) {
   expect_success(record("--shard 2/4"));
   const fs::path file = folder_ / "run.2-of-4.dstrace";

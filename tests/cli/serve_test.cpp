@@ -518,15 +518,19 @@ TEST(CompletionRequest, GivesTheTemplateItsVariables) {
   const TemporaryFolder folder;
   give_chat_template(folder, "{{ messages[0].content }} {{ mode }}");
   const LoadedModel model = value_of(load_model({.model = folder / ""}));
-  const auto prompt = [&](const char* variables) {
+  const LoadedModel plain = value_of(load_model({.model = demo_model}));
+  const auto prompt_of = [](const LoadedModel& of, const char* variables) {
     const std::string body = fmt::format(
         R"({{"messages":[{{"role":"user","content":"a","name":"Ann"}}],"chat_template_kwargs":{}}})",
         variables);
     auto request = parse_completion_request(body, CompletionKind::chat, {});
     if (!request) return request.error().message;
-    const auto prepared = prepare_completion({.model = &model, .cache_rows = 64}, *std::move(request));
+    const auto prepared = prepare_completion({.model = &of, .cache_rows = 64}, *std::move(request));
     return prepared ? (*prepared)->prompt_text : prepared.error().message;
   };
+  const auto prompt = [&](const char* variables) { return prompt_of(model, variables); };
+  EXPECT_EQ(prompt_of(plain, "{}"), "a") << "no variables need no template";
+  EXPECT_EQ(prompt("{}"), "a ");
   EXPECT_EQ(prompt(R"({"mode":"slow"})"), "a slow");
   EXPECT_EQ(prompt("null"), "a ") << "variables are those of one request";
   EXPECT_THAT(prompt("7"), HasSubstr("request: chat_template_kwargs is 7, expected an object"));

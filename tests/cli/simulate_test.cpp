@@ -391,6 +391,17 @@ TEST_F(Simulate, ModelsTheAcceptanceOfImportedAnswers) {
   expect_one_line(run_line("simulate {} -s del " + elsewhere, path), "no predictions of layers");
 }
 
+TEST_F(Simulate, TakesTheShapeThatImportedRoundsState) {
+  const std::string rounds = (folder_ / "rounds.jsonl").string();
+  const std::string path = (folder_ / "again.dstrace").string();
+  expect_success(run_line("export {} --to jsonl -o {}", record_exit(), rounds));
+  expect_success(run_line("import {} -q -o {}", rounds, path));
+  const auto found = answers(path, "--gpu H200 -s layerskip:exit=5,gamma=4");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_GT(found[0]["speedup"].get<double>(), 0.0);
+  expect_one_line(run_line("simulate {}", path), "expected --gpu or --calibration");
+}
+
 TEST_F(Simulate, PricesImportedRoundsWhoseDraftIsNamed) {
   const std::string file = answers_file(folder_ / "answers.jsonl");
   const std::string path = (folder_ / "answers.dstrace").string();

@@ -121,7 +121,9 @@ TEST_F(TuneShards, ThatAreThereAreNotScoredAgain) {
   // The best of a shard is not the best of the search.
   expect_one_line(run_line("generate --model {} --prompt x --strategy {}",
                            DRAFTSCOPE_SOURCE_DIR "/models/demo-layerskip", "tuned:policy=" + files[0]),
-                  "the search is not finished");
+                  "is shard 3/3 of a search, expected the policy of all shards (draftscope tune "
+                  "--from-shards)");
+  EXPECT_THAT(printed_text("report --decisions {}", files[0]), HasSubstr("(a shard of a search)"));
 }
 
 TEST_F(TuneShards, OfOtherSearchesAreRefusedInOneLine) {
@@ -129,6 +131,7 @@ TEST_F(TuneShards, OfOtherSearchesAreRefusedInOneLine) {
   expect_one_line(close({files[0], files[2]}), "found 2 of 3 shards, expected 2/3 too (--partial does");
   expect_one_line(close({files[0], files[1], files[1], files[2]}), "is shard 2/3, expected each shard once");
   expect_one_line(close(files, "--seed 5"), "settings.seed is '1', expected '5'");
+  expect_one_line(close(files, "--weights q8_0"), "settings.weights is 'as-stored', expected 'q8_0'");
   expect_one_line(close(files, "--rungs 1"), "settings.rungs is '3', expected '1'");
   expect_one_line(close(files, "--max-tokens 9"), "settings.max_tokens is '8', expected '9'");
   expect_one_line(close(files, "--limit 2"), "prompts.");
@@ -141,6 +144,8 @@ TEST_F(TuneShards, OfOtherSearchesAreRefusedInOneLine) {
   };
   expect_one_line(changed([](engine::Policy& p) { p.tool_version = "0.0.1"; }), "tool_version is '0.0.1'");
   expect_one_line(changed([](engine::Policy& p) { p.model.begin()->second = "another"; }), "model.");
+  expect_one_line(changed([](engine::Policy& p) { p.settings.erase("weights"); }),
+                  "settings.weights is absent, expected 'as-stored'");
   expect_one_line(changed([](engine::Policy& p) { p.settings.erase("shard"); }), "is no shard's policy");
   expect_one_line(changed([](engine::Policy& p) { p.settings["shard"] = "2/4"; }),
                   "is shard 2/4, expected one of 3");

@@ -155,6 +155,40 @@ TEST_F(Tune, GoesOnOnAnotherNumberOfThreadsWithoutAClock) {
                   "machine.threads");
 }
 
+TEST_F(Tune, SaysThatNothingWasLeftToDo) {
+  const std::string note = path("policy.json") +
+                           ": the search was finished, so nothing was left to do (--finalists and --repeats "
+                           "start no new finals)\n";
+  expect_success(run("skip-set", "policy.json", "--trials 1"));
+  const std::string before = findings("policy.json");
+  for (const char* more : {"", "--finalists 4", "--quiet"}) {
+    const CommandResult resumed = run("skip-set", "policy.json", std::string("--trials 1 --resume ") + more);
+    expect_success(resumed);
+    EXPECT_EQ(resumed.err.ends_with(note), more != std::string("--quiet")) << resumed.err;
+    EXPECT_EQ(findings("policy.json"), before);
+  }
+  const CommandResult longer = run("skip-set", "policy.json", "--trials 2 --resume");
+  expect_success(longer);
+  EXPECT_THAT(longer.err, ::testing::Not(HasSubstr(note)));
+}
+
+TEST_F(Tune, RefusesAnAxisThatNoStrategyLeavesOpen) {
+  const auto line = [](const std::string& option, const std::string& strategies,
+                       const std::string& parameter) {
+    return fmt::format("found {} with {}, expected a strategy that has {} and does not set it", option,
+                       strategies, parameter);
+  };
+  expect_one_line(run("grid", "new.json", "--strategy layerskip:exit=4 --strategy fs:exit=2 --exits 3"),
+                  line("--exits", "layerskip:exit=4 and fs:exit=2", "exit"));
+  expect_one_line(run("grid", "new.json", "--strategy dv:exit=4,gamma=2 --gammas 3"),
+                  line("--gammas", "dv:exit=4,gamma=2", "gamma"));
+  expect_one_line(run("grid", "new.json", "--strategy layerskip --thresholds 0.5"),
+                  line("--thresholds", "layerskip", "threshold"));
+  expect_success(run("grid", "new.json",
+                     "--strategy layerskip:exit=4,gamma=2 --strategy layerskip:gamma=2 --exits 3 --rungs 1"));
+  EXPECT_EQ(policy("new.json").trials.size(), 2U);
+}
+
 TEST_F(Tune, ShowsItsHistoryAsSeries) {
   expect_success(run("skip-set", "policy.json", "--trials 5"));
   const engine::Policy found = policy("policy.json");
@@ -261,6 +295,8 @@ TEST_F(Tune, RefusesBadInputInOneLine) {
   expect_success(run("skip-set", "there.json", "--trials 1"));
   expect_one_line(run("skip-set", "there.json", "--trials 1"), "exists already");
   expect_one_line(run("skip-set", "there.json", "--trials 1 --resume --seed 9"), "settings.seed");
+  expect_one_line(run("skip-set", "there.json", "--trials 1 --resume --weights q8_0"),
+                  "settings.weights is 'as-stored', expected 'q8_0'");
   expect_one_line(run("skip-set", "there.json", "--trials 1 --resume --score decoded"),
                   "settings.ranked_sublayers");
   expect_usage_error(run("grid", "new.json", "--score teacher-forced"), "only with --search skip-set");

@@ -2,6 +2,7 @@
 // Options that the asked work reads nothing of are refused.
 #include "options/unread_options.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <CLI/CLI.hpp>
@@ -116,6 +117,8 @@ TEST(UnreadOptions, OfEveryCommandAreRefusedInOneLine) {
       {"advise x --overwrite", "found --overwrite, expected it only with --output"},
       {"simulate x --draft-vocabulary 9", "found --draft-vocabulary, expected it only with --draft-cost"},
       {"calibrate -o x --gpu L4", "found --gpu with --device cpu, expected it only with --device cuda"},
+      {"calibrate -o x --weights fp8",
+       "calibrate: found --weights fp8 with --device cpu, expected it only with --device cuda"},
       {"report x --over gamma -q", "found --over with --quiet"},
       {"report x --decisions -q", "--quiet"},
       {"report x --brief -q", "--quiet"},
@@ -129,6 +132,22 @@ TEST(UnreadOptions, OfEveryCommandAreRefusedInOneLine) {
       {"serve -m x --shadow", "found --shadow, expected it only with --output"},
   };
   for (const auto& [line, says] : refused) expect_usage_error(run_line(line), says);
+}
+
+TEST(UnreadOptions, OfGreedyDecodingAreThoseOfSampling) {
+  for (const char* command :
+       {"record -m /absent --prompts x -o y -s vanilla ", "generate -m /absent -p x ", "chat -m /absent "})
+    for (const char* option : {"--top-k 5", "--top-p 0.5", "--min-p 0.5", "--coupled"})
+      for (const char* temperature : {"", " --temperature 0", " --temperature 0.0", " --temperature 0.5"}) {
+        const CommandResult result = run_line(std::string(command) + option + temperature);
+        const std::string name = std::string(option).substr(0, std::string(option).find(' '));
+        const std::string refusal =
+            "found " + name + " with --temperature 0, expected it only with a temperature above 0";
+        if (temperature == std::string(" --temperature 0.5"))
+          EXPECT_THAT(result.err, testing::Not(testing::HasSubstr("found " + name)));
+        else
+          expect_usage_error(result, refusal);
+      }
 }
 
 TEST(Refusals, StandOnStderrWhereNoDocumentListsThem) {

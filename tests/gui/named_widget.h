@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <QLabel>
 #include <QString>
 #include <QWidget>
+#include <algorithm>
 #include <stdexcept>
 
 namespace draftscope::gui {
@@ -16,6 +18,13 @@ template <typename Widget>
       if (widget->text().remove(u'&') == QString::fromUtf8(words)) return *widget;
   }
   throw std::runtime_error(words);
+}
+
+/// Whether a visible label within `of` has these words.
+[[nodiscard]] inline bool is_said(const QWidget& of, const char* words) {
+  return std::ranges::any_of(of.findChildren<QLabel*>(), [&](const QLabel* label) {
+    return label->isVisible() && label->text().contains(QString::fromUtf8(words));
+  });
 }
 
 }  // namespace draftscope::gui

@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 
 #include <QApplication>
-#include <QLabel>
 #include <QSignalSpy>
 #include <QTest>
 #include <stdexcept>
@@ -84,12 +83,7 @@ class Window : public testing::Test {
   }
 
   /// Whether a visible label has these words.
-  [[nodiscard]] bool is_said(const char* words) const {
-    const auto labels = window_.findChildren<QLabel*>();
-    return std::any_of(labels.begin(), labels.end(), [&](const QLabel* label) {
-      return label->isVisible() && label->text().contains(QString::fromUtf8(words));
-    });
-  }
+  [[nodiscard]] bool is_said(const char* words) const { return gui::is_said(window_, words); }
 
   traces::TestFolder folder_;
   MainWindow window_{Memory::none};

@@ -2,6 +2,7 @@
 #include "report/answers/calibrate_text.h"
 
 #include <fmt/format.h>
+#include <cstdint>
 
 #include "report/report_json.h"
 #include "terminal/numbers.h"
@@ -34,12 +35,18 @@ std::string law_line(std::string_view what, const std::optional<simulator::Affin
                      percent(law->residual_greatest), law->kernels);
 }
 
-std::string widths_line(const std::vector<simulator::WidthFactor>& widths, const Glyphs& glyphs) {
-  if (widths.empty()) return "";
-  std::string text = "  rows      ";
-  for (const simulator::WidthFactor& width : widths)
-    text += fmt::format(" {}: {}", width.rows, factor(width.factor, glyphs));
-  return text + '\n';
+/// A line for each number of rows: the factor at every context.
+std::string widths_lines(const std::vector<simulator::WidthFactor>& widths, const Glyphs& glyphs) {
+  std::string text;
+  std::int32_t rows = 0;
+  for (const simulator::WidthFactor& width : widths) {
+    text += width.rows == rows
+                ? ", "
+                : fmt::format("{}  {:<10} ", text.empty() ? "" : "\n", fmt::format("rows {}", width.rows));
+    text += fmt::format("{} at context {:.0f}", factor(width.factor, glyphs), width.context);
+    rows = width.rows;
+  }
+  return text.empty() ? text : text + '\n';
 }
 
 std::string shape_text(const CalibratedShape& of, const simulator::LeaveOneOut& left_out,
@@ -59,7 +66,7 @@ std::string shape_text(const CalibratedShape& of, const simulator::LeaveOneOut& 
   return fmt::format("\n{}, {}\n", printable(of.shape.name), weight_type_name(of.weights)) +
          table.text(2, glyphs.columns) + law_line("products", laws.products, glyphs) +
          law_line("passes", laws.passes, glyphs) + law_line("attention", laws.attention, glyphs) +
-         widths_line(laws.widths, glyphs) +
+         widths_lines(laws.widths, glyphs) +
          fmt::format(
              "  left out   kernels are predicted from the others within {} (median), passes within {} "
              "(rms)\n",

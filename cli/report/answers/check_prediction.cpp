@@ -102,7 +102,7 @@ Result<PredictionCheck> check_prediction(const PredictionFile& prediction,
   DRAFTSCOPE_TRY_ASSIGN(check.measured_realtime_ns, start_of(measured));
   if (check.measured_realtime_ns <= prediction.created_realtime_ns)
     return fail("{}: was begun at {}, expected after the prediction of {}", measured.path.string(),
-                utc_text(check.measured_realtime_ns), utc_text(prediction.created_realtime_ns));
+                utc_text_ns(check.measured_realtime_ns), utc_text_ns(prediction.created_realtime_ns));
   DRAFTSCOPE_TRY_ASSIGN(const speculation::ModelShape shape, simulator::recorded_shape(measured.meta));
   const std::vector<simulator::RunRows> runs = simulator::rows_by_run(measured);
   const auto baseline = std::find_if(runs.begin(), runs.end(),

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "quantisation_config.h"
 
+#include <draftscope/base/ascii.h>
 #include <draftscope/base/json_field.h>
 #include <draftscope/base/json_text.h>
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <initializer_list>
 #include <tuple>
 
@@ -76,10 +76,8 @@ Result<QuantisationConfig> parse_awq(const JsonField& config) {
   // Newer writers name it twice.
   DRAFTSCOPE_TRY_ASSIGN(const std::string format, config["format"].text_or("gemm"));
   if (format != "gemm") return config["format"].wrong("'gemm'");
-  DRAFTSCOPE_TRY_ASSIGN(std::string version, config["version"].text_or(format));
-  std::transform(version.begin(), version.end(), version.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  if (version != "gemm") return config["version"].wrong("'gemm'");
+  DRAFTSCOPE_TRY_ASSIGN(const std::string version, config["version"].text_or(format));
+  if (in_lower_case(version) != "gemm") return config["version"].wrong("'gemm'");
   DRAFTSCOPE_TRY_ASSIGN(const bool zero_point, config["zero_point"].boolean_or(true));
   if (!zero_point) return config["zero_point"].wrong("true");
   DRAFTSCOPE_TRY_ASSIGN(own.group, parse_group(config["group_size"]));

@@ -28,11 +28,6 @@ Result<Value> mapped_text(const Value& value, const Arguments& /*none*/, Budget&
   return same_form(value, Map(*value.string()), budget);
 }
 
-std::string first_upper(const std::string& text) {
-  const std::size_t first = text.empty() ? 0 : tokenizer::scan_utf8(text).length;
-  return upper(text.substr(0, first)) + lower(text.substr(first));
-}
-
 std::string swapped_case(const std::string& text) {
   std::string output;
   for (const std::string_view letter : characters(text))
@@ -266,7 +261,7 @@ constexpr Function text_methods[] = {
     {"lower", "", mapped_text<lower>},
     {"casefold", "", mapped_text<lower>},
     {"title", "", mapped_text<python_title>},
-    {"capitalize", "", mapped_text<first_upper>},
+    {"capitalize", "", mapped_text<capitalized>},
     {"swapcase", "", mapped_text<swapped_case>},
     {"startswith", "prefix", has_affix<true>},
     {"endswith", "suffix", has_affix<false>},

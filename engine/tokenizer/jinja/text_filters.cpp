@@ -33,11 +33,6 @@ std::string title_of(const std::string& text) {
   return output;
 }
 
-std::string capitalized(const std::string& text) {
-  const std::size_t first = text.empty() ? 0 : tokenizer::scan_utf8(text).length;
-  return upper(text.substr(0, first)) + lower(text.substr(first));
-}
-
 Result<Value> trim(const Value& value, const Arguments& arguments, Budget& budget) {
   DRAFTSCOPE_TRY_ASSIGN(const std::string text, plain_text(value, budget));
   const auto* set = at(arguments, 0).string();

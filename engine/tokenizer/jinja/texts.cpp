@@ -319,6 +319,11 @@ std::string lower(std::string_view text) {
   return mapped(text, utf8proc_tolower, false);
 }
 
+std::string capitalized(std::string_view text) {
+  const std::size_t first = text.empty() ? 0 : tokenizer::scan_utf8(text).length;
+  return upper(text.substr(0, first)) + lower(text.substr(first));
+}
+
 std::string escaped(std::string_view text) {
   std::string output;
   for (const char c : text) {

@@ -41,6 +41,8 @@ struct JsonForm {
 [[nodiscard]] bool is_space(std::string_view character);
 [[nodiscard]] std::string upper(std::string_view text);
 [[nodiscard]] std::string lower(std::string_view text);
+/// The text with its first character in upper case and the others in lower case.
+[[nodiscard]] std::string capitalized(std::string_view text);
 /// The text with &, <, >, ' and " as HTML writes them.
 [[nodiscard]] std::string escaped(std::string_view text);
 /// Position of `part` in `text`, at `from` or later; npos if there is none. Takes linear time for any

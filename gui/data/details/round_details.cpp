@@ -63,7 +63,6 @@ std::optional<RoundDetails> round_details(const OpenedRecording& opened, std::ui
   details.place = opened.place_in_run(round_index);
   details.round = &round;
   details.request = &opened.request_of(round_index);
-  details.prompt = opened.prompt_of(*details.request);
   details.tokens = drafted_tokens(opened, round, round_index);
   if (round.bonus_token >= 0) details.bonus_text = opened.token_text(round.bonus_token);
   if (const traces::LayerSet* set = opened.layer_set(round_index)) details.skipped = skipped_layers(*set);

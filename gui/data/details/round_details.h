@@ -36,7 +36,6 @@ struct RoundDetails {
   std::uint32_t place = 0;  ///< Place among the run's rounds.
   const traces::Round* round = nullptr;
   const traces::Request* request = nullptr;
-  const traces::Prompt* prompt = nullptr;  ///< null = the recording has none
   std::vector<DraftedToken> tokens;
   std::string bonus_text;                ///< The target's own token; empty = none.
   std::optional<SkippedLayers> skipped;  ///< Absent if no layers of the model drafted.

@@ -52,6 +52,7 @@ std::vector<PromptGain> prompt_gains(const OpenedRecording& opened, const simula
   };
   std::map<std::size_t, Sums> prompts;
   for (const simulator::RequestPair& pair : pairing.pairs) {
+    if (!pair.known.wall_times) continue;
     Sums& of = prompts[pair.prompt_index];
     of.baseline_tokens += static_cast<double>(pair.baseline->tokens.size());
     of.baseline_ns += static_cast<double>(pair.baseline->end_ns - pair.baseline->start_ns);

@@ -26,12 +26,14 @@ struct ComparedRun {
 
 struct RunAgainstBaseline {
   ComparedRun run;
-  /// Tokens per second relative to the baseline, on shared prompts; absent for the baseline, and without any.
+  /// Tokens per second relative to the baseline, on shared prompts; absent for the baseline, without any, and
+  /// without wall times of both.
   std::optional<simulator::Speedup> ratio;
   std::optional<double> adjusted_p_value;  ///< Holm-adjusted over the runs compared.
-  std::size_t prompts = 0;                 ///< Prompts that both decoded, with tokens and time.
+  std::size_t prompts = 0;                 ///< Prompts that both decoded, with tokens and a known time.
   std::size_t faster_prompts = 0;          ///< Prompts with more tokens per second than the baseline.
-  simulator::OutputIdentity identity;
+  /// Absent for the baseline, without shared prompts, and without token ids of both.
+  std::optional<simulator::OutputIdentity> identity;
   bool is_baseline = false;
 };
 
@@ -41,8 +43,8 @@ struct PromptGain {
   double ratio = 1.0;       ///< Tokens per second relative to the baseline.
   std::size_t request = 0;  ///< First repeat, as an index into the run's Recording::requests.
 };
-/// Prompts with tokens and time on both sides, in the pairing's order. `opened` is the recording of the
-/// pairing's comparison.
+/// Prompts with tokens and a known time on both sides, in the pairing's order. `opened` is the recording of
+/// the pairing's comparison.
 [[nodiscard]] std::vector<PromptGain> prompt_gains(const OpenedRecording& opened,
                                                    const simulator::Pairing& pairing);
 

@@ -39,7 +39,6 @@ class GatheredTimes {
   void add_rest(std::uint32_t place, Rest rest, std::int64_t ns) {
     push(rest_, place, static_cast<std::uint16_t>(rest), ns);
   }
-  [[nodiscard]] bool is_named() const { return is_named_; }
 
   /// Renumbers named parts by `part_of`, to below names.size(); the rest follows them.
   DetailedTimes::Side finish(TimeSource source, std::vector<std::string> names,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "matching_rounds.h"
 
+#include <draftscope/base/ascii.h>
 #include <algorithm>
-#include <cctype>
 #include <unordered_map>
 
 namespace draftscope::gui {
@@ -10,14 +10,6 @@ namespace draftscope::gui {
 namespace {
 
 constexpr std::uint32_t rounds_per_question = 1 << 14;
-
-/// Lowers ASCII letters only; other letters are compared as they are.
-std::string in_lower_case(std::string_view words) {
-  std::string lower(words);
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-                 [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
-  return lower;
-}
 
 std::string_view without_spaces_around(std::string_view words) {
   const auto is_space = [](char letter) { return letter == ' ' || letter == '\n' || letter == '\t'; };

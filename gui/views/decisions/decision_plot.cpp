@@ -275,15 +275,8 @@ void DecisionPlot::paint_legend(QPainter& painter) const {
   const QRect area = plot_area();
   LegendRow legend(painter, palette(), QRect(area.left(), 0, width() - area.left(), area.top()));
   if (picture_->picture->shape == PictureShape::exits) {
-    legend.add_sign(tr("%1 to %2").arg(number_text(picture_->bottom), number_text(picture_->top)),
-                    [&](const QRect& sign) {
-                      for (int i = 0; i < sign.width(); ++i)
-                        painter.fillRect(sign.left() + i, sign.top(), 1, sign.height(),
-                                         scale_color(static_cast<double>(i) / (sign.width() - 1), dark));
-                    });
-    legend.add_sign(tr("the exit that was chosen"), [&](const QRect& sign) {
-      painter.fillRect(sign.left() - 1, sign.center().y(), sign.width() + 2, 2, cursor_color(dark));
-    });
+    legend.add_scale(tr("%1 to %2").arg(number_text(picture_->bottom), number_text(picture_->top)));
+    legend.add_exit(tr("the exit that was chosen"));
     return;
   }
   if (picture_->picture->shape == PictureShape::shares) {

@@ -80,21 +80,6 @@ void paint_cells(QPainter& painter, const QRect& area, const std::vector<RoundCo
                        area.width(), 1, gap);
 }
 
-/// Adds a legend from none to all, in the colours of scale_color().
-void add_scale(LegendRow& legend, QPainter& painter, bool dark, const QString& words) {
-  legend.add_sign(words, [&](const QRect& sign) {
-    for (int i = 0; i < sign.width(); ++i)
-      painter.fillRect(sign.left() + i, sign.top(), 1, sign.height(),
-                       scale_color(static_cast<double>(i) / (sign.width() - 1), dark));
-  });
-}
-
-void add_exit(LegendRow& legend, QPainter& painter, bool dark) {
-  legend.add_sign(SkipMap::tr("exit layer"), [&](const QRect& sign) {
-    painter.fillRect(sign.left() - 1, sign.center().y(), sign.width() + 2, 2, cursor_color(dark));
-  });
-}
-
 }  // namespace
 
 SkipMap::SkipMap(ViewState& state, QWidget* parent)
@@ -170,7 +155,7 @@ void SkipMap::paint_runs(QPainter& painter, const RoundAxis& axis) const {
     painter.setPen(palette().color(QPalette::WindowText));
     painter.drawRect(sign);
   });
-  add_exit(legend, painter, dark);
+  legend.add_exit(tr("exit layer"));
 
   const std::size_t sublayers = skips_.sublayers();
   const std::vector<RoundColumn> columns = round_columns(axis, 1, SkipPyramid::block);
@@ -205,8 +190,8 @@ void SkipMap::paint_share(QPainter& painter, const RoundAxis& axis) const {
   const std::vector<RoundColumn> columns = round_columns(axis, 1, SkipPyramid::block);
   const std::size_t window = std::max(skip_share_window, columns.front().count());
   LegendRow legend(painter, palette(), QRect(area.left(), 0, area.width(), area.top()));
-  add_scale(legend, painter, dark, tr("skipped by none to all of %1 rounds").arg(window));
-  add_exit(legend, painter, dark);
+  legend.add_scale(tr("skipped by none to all of %1 rounds").arg(window));
+  legend.add_exit(tr("exit layer"));
   SkipSummary sum;
   paint_cells(painter, area, columns, sublayers, base, [&](const RoundColumn& column) {
     const std::size_t middle = (column.first + column.last) / 2;
@@ -277,12 +262,11 @@ void SkipMap::paint_times(QPainter& painter, const RoundAxis& axis, const Detail
   // A few interrupted rounds must not make the others pale, so the scale ends at the 99th percentile.
   const double top = std::max(1.0, quantile_below(all, 0.99));
   LegendRow legend(painter, palette(), QRect(area.left(), 0, area.width(), area.top()));
-  add_scale(legend, painter, dark,
-            tr("0 to %1 per round, %2")
-                .arg(duration_text(std::llround(top)), times.source == TimeSource::kernels
-                                                           ? tr("of the device's kernels")
-                                                           : tr("of the host's spans")));
-  add_exit(legend, painter, dark);
+  legend.add_scale(tr("0 to %1 per round, %2")
+                       .arg(duration_text(std::llround(top)), times.source == TimeSource::kernels
+                                                                  ? tr("of the device's kernels")
+                                                                  : tr("of the host's spans")));
+  legend.add_exit(tr("exit layer"));
   std::size_t next = 0;
   paint_cells(painter, area, columns, layers, palette().color(QPalette::Base), [&](const RoundColumn&) {
     const std::vector<double>& mean = means[next++];

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "round_axis.h"
 
+#include <tuple>
+
 namespace draftscope::gui {
 
 std::vector<RoundColumn> round_columns(const RoundAxis& axis, int min_width, std::size_t grain) {
@@ -30,16 +32,7 @@ RoundAxis visible_rounds(const ViewState& state, int left, int width) {
   RoundAxis axis{.left = left, .width = std::max(width, 1)};
   const RunRounds* run = state.shown_rounds();
   if (run == nullptr) return axis;
-  const std::vector<std::uint32_t>& rounds = run->rounds;
-  const OpenedRecording& opened = *state.recording();
-  const auto begin = std::partition_point(rounds.begin(), rounds.end(), [&](std::uint32_t round_index) {
-    return opened.round(round_index).end_ns <= state.range().start_ns;
-  });
-  const auto end = std::partition_point(begin, rounds.end(), [&](std::uint32_t round_index) {
-    return opened.round(round_index).start_ns < state.range().end_ns;
-  });
-  axis.first = static_cast<std::size_t>(begin - rounds.begin());
-  axis.last = static_cast<std::size_t>(end - rounds.begin());
+  std::tie(axis.first, axis.last) = state.places_in_range(run->rounds);
   return axis;
 }
 

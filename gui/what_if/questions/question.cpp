@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "question.h"
 
+#include <draftscope/base/ascii.h>
 #include <draftscope/base/shell_words.h>
 #include <draftscope/simulator/analysis/gpu.h>
 #include <draftscope/speculation/published_models.h>
@@ -94,8 +95,8 @@ bool is_digit_letter(char letter) {
 Words words_of(std::string_view text) {
   Words words;
   bool is_inside = false;
-  for (char letter : text) {
-    if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
+  for (const char any_case : text) {
+    const char letter = in_lower_case(any_case);
     const bool is_part = (letter >= 'a' && letter <= 'z') || is_digit_letter(letter);
     if (is_part && !is_inside) words.emplace_back();
     if (is_part) words.back() += letter;

@@ -80,10 +80,6 @@ std::string accepted_text(const Acceptance& acceptance, bool knows_lengths) {
   return fmt::format("only {}{} {}", accepted, of_drafted, accepted == 1 ? "was" : "were");
 }
 
-Judgement no_speedup() {
-  return unjudged("there is no finished vanilla run to compare it with");
-}
-
 Judgement too_few_rounds(const Evidence& of) {
   return unjudged(fmt::format("it has {}, expected at least {}", count_text(of.round.rounds, "round"),
                               thresholds::min_rounds));
@@ -176,7 +172,7 @@ Judgement judge_tail_rejected(const Evidence& of) {
 Judgement judge_draft_step_dear(const Evidence& of) {
   const RoundAccount& round = of.round;
   if (!round.parts) return unjudged("how a round's time splits is not in the recording");
-  if (!round.speedup) return no_speedup();
+  if (!round.speedup) return no_vanilla_step(of);
   if (of.figures.acceptance.draft_steps < 1) return {};
   const double steps = per_round(of.figures.acceptance.draft_steps, round);
   const double step = round.parts->draft / steps;
@@ -194,7 +190,7 @@ Judgement judge_draft_step_dear(const Evidence& of) {
 
 Judgement judge_too_few_accepted(const Evidence& of) {
   const RoundAccount& round = of.round;
-  if (!round.speedup) return no_speedup();
+  if (!round.speedup) return no_vanilla_step(of);
   if (has_too_few_rounds(of)) return too_few_rounds(of);
   const double takes =
       round.parts ? round.parts->draft + round.parts->verify + round.parts->accept : *round.takes;

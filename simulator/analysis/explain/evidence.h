@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -38,8 +39,11 @@ struct Judgement {
   std::string reason;  ///< Reason why it is not judged.
   double figure = 0.0;
   double threshold = 0.0;
-  std::optional<double> cost;             ///< Cost per round, in its unit.
-  std::optional<double> speedup_instead;  ///< Speedup over a fair baseline, for a finding about the unit.
+  std::optional<double> cost;  ///< Cost per round, in its unit.
+  /// Speedup over a fair baseline, for a finding about the unit; else the speedup without the cost, where
+  /// vanilla decoding has that cost too.
+  std::optional<double> speedup_instead;
+  std::string_view without;  ///< Costs left out of `speedup_instead`, if more than the row's.
   std::vector<std::pair<std::string, std::string>> values;  ///< Values of the names in the row's sentence.
   std::vector<std::string> settings;  ///< Specifications that may help, for the simulator.
   bool wants_alternatives = false;    ///< Whether an entirely different strategy may help, too.
@@ -51,6 +55,7 @@ struct Judgement {
 
 // Checks in order of the table. These judge whether the unit is fair:
 [[nodiscard]] Judgement judge_slow_baseline(const Evidence& of);
+[[nodiscard]] Judgement judge_slow_baseline_mean(const Evidence& of);
 // This one judges whether a draft step can pay at all:
 [[nodiscard]] Judgement judge_draft_step_dear(const Evidence& of);
 // These judge drafts:
@@ -100,6 +105,10 @@ struct Judgement {
 [[nodiscard]] bool can_be_tuned(const Evidence& of);
 /// Whether a search took time in any round.
 [[nodiscard]] bool searches(const Evidence& of);
+/// Whether a round would take as long as a vanilla step but for interruptions of both.
+[[nodiscard]] bool is_slowed_by_interruptions(const Evidence& of);
+/// The opposite.
+[[nodiscard]] bool is_slow_by_itself(const Evidence& of);
 /// Whether times within phases were recorded.
 [[nodiscard]] bool records_within_phases(const Evidence& of);
 
@@ -114,14 +123,21 @@ struct Judgement {
 /// "1 round", "12 rounds".
 [[nodiscard]] std::string count_text(std::int64_t count, const std::string& noun);
 
+/// Time of a round in vanilla steps, both without interruptions; absent where vanilla decoding's are not
+/// known.
+[[nodiscard]] std::optional<double> uninterrupted_takes(const Evidence& of);
+
+/// For a check that needs a vanilla step: that there is no vanilla run, or that its step has no time.
+[[nodiscard]] Judgement no_vanilla_step(const Evidence& of);
+
 /// The figures must be those of the rows, without data that `meta` declares missing. A vanilla step is the
 /// time per token of vanilla decoding that the measured decode speedup implies, so that yields / takes is
-/// that speedup.
+/// that speedup. Without first-token times it is DraftCost::target_step_ns, and a round its own time.
 [[nodiscard]] RoundAccount round_account(const Figures& figures, const RunRows& rows,
                                          const traces::Meta& meta);
 
 /// The opening sentences of a diagnosis, without its findings.
 [[nodiscard]] std::string summary_of(const Diagnosis& diagnosis, const Figures& figures,
-                                     const traces::Meta& meta);
+                                     const Figures* baseline, const traces::Meta& meta);
 
 }  // namespace draftscope::simulator

@@ -35,6 +35,12 @@ std::vector<std::string> alternatives(std::int32_t n_layers) {
   return settings;
 }
 
+/// Whether a speedup is below another by the digits that are printed of both.
+bool is_shown_below(double speedup, double other) {
+  return speedup < other &&
+         speedup_text(speedup, Characters::ascii) != speedup_text(other, Characters::ascii);
+}
+
 std::string sentence_of(const SimulatedRemedy& remedy, std::size_t asked, const Diagnosis& diagnosis) {
   std::string text =
       fmt::format("{} would give {}", remedy.strategy, speedup_text(remedy.speedup, Characters::ascii));
@@ -45,11 +51,12 @@ std::string sentence_of(const SimulatedRemedy& remedy, std::size_t asked, const 
   text += fmt::format(" ({}rounds {})", interval, answer_status_name(remedy.status));
   if (asked > 1) text += fmt::format(". It is the fastest of {} settings that were asked about", asked);
   const auto& measured = diagnosis.round.speedup;
-  if (measured && remedy.speedup <= *measured) text += ". That is no gain";
-  if (remedy.speedup < 1.0) text += ". Vanilla decoding is faster";
-  if (diagnosis.faster && remedy.speedup <= diagnosis.faster->speedup)
+  if (measured && !is_shown_below(*measured, remedy.speedup)) text += ". That is no gain";
+  const bool is_vanilla_faster = is_shown_below(remedy.speedup, 1.0);
+  if (is_vanilla_faster) text += ". Vanilla decoding is faster";
+  if (diagnosis.faster && is_shown_below(remedy.speedup, diagnosis.faster->speedup))
     text += fmt::format(". {}, which was recorded, is faster{}", diagnosis.faster->run->specification,
-                        remedy.speedup < 1.0 ? " still" : "");
+                        is_vanilla_faster ? " still" : "");
   return text + ".";
 }
 
@@ -120,7 +127,8 @@ void Remedies::add_to(Finding& finding, const Judgement& judgement, const Diagno
 }
 
 /// "It costs 0.37 vanilla steps per round (11 % of its time); without that the speedup would be 1.06x."
-std::string cost_sentence_of(const Finding& finding, const RoundAccount& round) {
+/// `without` is what that speedup is without, if that is more than the cost.
+std::string cost_sentence_of(const Finding& finding, const RoundAccount& round, std::string_view without) {
   if (finding.row->is_about_unit && finding.speedup_without) {
     std::string text = fmt::format("Over steps as fast as that verification the speedup would be {}, not {}.",
                                    speedup_text(*finding.speedup_without, Characters::ascii),
@@ -133,7 +141,7 @@ std::string cost_sentence_of(const Finding& finding, const RoundAccount& round) 
   std::string text = fmt::format("It costs {} per round", steps_text(*finding.cost, round.unit));
   if (finding.cost_share) text += fmt::format(" ({} of its time)", share_text(*finding.cost_share));
   if (finding.speedup_without)
-    text += fmt::format("; without that the speedup would be {}",
+    text += fmt::format("; without {} the speedup would be {}", without.empty() ? "that" : without,
                         speedup_text(*finding.speedup_without, Characters::ascii));
   return text + ".";
 }
@@ -149,8 +157,9 @@ Finding finding_of(const FindingRow& row, const Judgement& judgement, const Evid
                   .speedup_without = judgement.speedup_instead};
   if (finding.cost && !std::isfinite(*finding.cost)) finding.cost.reset();
   if (finding.cost && round.takes) finding.cost_share = *finding.cost / *round.takes;
-  if (finding.cost) finding.speedup_without = round.speedup_without(*finding.cost);
-  finding.cost_sentence = cost_sentence_of(finding, round);
+  if (finding.cost && judgement.without.empty())
+    finding.speedup_without = round.speedup_without(*finding.cost);
+  finding.cost_sentence = cost_sentence_of(finding, round, judgement.without);
   return finding;
 }
 
@@ -212,7 +221,7 @@ class Diagnostician {
     const std::optional<double> speedup = diagnosis.round.speedup;
     if (fastest_ && speedup && fastest_->speedup > (1.0 + thresholds::min_cost_share) * *speedup)
       diagnosis.faster = fastest_;
-    diagnosis.summary = summary_of(diagnosis, figures, recording_.meta);
+    diagnosis.summary = summary_of(diagnosis, figures, baseline_, recording_.meta);
     if (diagnosis.round.rounds < 1 || figures.run->is_baseline) return diagnosis;
     const auto verification = std::find_if(device_.begin(), device_.end(), [&](const TimeOfOperations& time) {
       return time.run == figures.run->id && time.phase == traces::Phase::verify;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "analysis/explain/evidence.h"
+#include "analysis/figures/request_rows.h"
 
 #include <draftscope/traces/missing_data.h>
 #include <fmt/format.h>
@@ -43,11 +44,22 @@ double decoding_ns(const Figures& figures) {
   return ns - phase_ns(figures, traces::Phase::prefill);
 }
 
+/// Decoding time of a run that has first-token times; else that of its rounds, which baseline_step_ns() takes
+/// then too.
+double time_of_rounds_ns(const Figures& figures, const RunRows& rows) {
+  if (figures.throughput.decode_ns > 0 || figures.cost.target_step != TargetStep::baseline_rounds)
+    return static_cast<double>(figures.throughput.decode_ns);
+  double ns = 0.0;
+  for (const RequestRows& request : rows.requests)
+    ns += static_cast<double>(sum_of_rounds(request).rounds_ns);
+  return ns;
+}
+
 /// Sets unit and time of a round from the best available data: decoding times of both runs, the times of
 /// rounds, the phases only, wall times of both runs.
-void put_time(const Figures& figures, RoundAccount& round) {
+void put_time(const Figures& figures, const RunRows& rows, RoundAccount& round) {
   const auto rounds = static_cast<double>(round.rounds);
-  const auto decode_ns = static_cast<double>(figures.throughput.decode_ns);
+  const double decode_ns = time_of_rounds_ns(figures, rows);
   const double verify_ns = phase_ns(figures, traces::Phase::verify);
   const std::optional<double> decode =
       figures.speedup ? figures.speedup->decode_value : std::optional<double>();
@@ -135,16 +147,20 @@ std::string speedup_text(const RoundAccount& round, const Figures& figures) {
   return text;
 }
 
-std::string yields_text(const RoundAccount& round, const Figures& figures, const traces::Meta& meta) {
+std::string yields_text(const RoundAccount& round, const Figures& figures, const Figures* baseline,
+                        const traces::Meta& meta) {
   if (!round.yields)
     return fmt::format("; what it yields is not in the recording{}.",
                        lacking(meta, {MissingData::rounds, MissingData::accepted_lengths}));
   const std::string yields = fmt::format(" and yields {} tokens", amount_text(*round.yields));
   if (round.speedup) return fmt::format("{}: {}.", yields, speedup_text(round, figures));
-  return yields + ". There is no vanilla run to compare it with.";
+  if (baseline == nullptr) return yields + ". There is no vanilla run to compare it with.";
+  return fmt::format("{}. What a vanilla step takes on its prompts is not in the recording{}.", yields,
+                     lacking_times(meta));
 }
 
-std::string first_sentence(const RoundAccount& round, const Figures& figures, const traces::Meta& meta) {
+std::string first_sentence(const RoundAccount& round, const Figures& figures, const Figures* baseline,
+                           const traces::Meta& meta) {
   if (!round.takes && !round.yields)
     return fmt::format("It has {}; what one takes and yields is not in the recording{}.",
                        count_text(round.rounds, "round"), lacking_times(meta));
@@ -153,7 +169,7 @@ std::string first_sentence(const RoundAccount& round, const Figures& figures, co
                        amount_text(*round.yields), lacking_times(meta));
   std::string text = "A round takes " + steps_text(*round.takes, round.unit);
   if (round.parts) text += fmt::format(" ({})", parts_text(*round.parts));
-  text += yields_text(round, figures, meta);
+  text += yields_text(round, figures, baseline, meta);
   if (!round.parts)
     text += fmt::format(" How its time splits is not in the recording{}.", lacking_times(meta));
   return text;
@@ -233,19 +249,28 @@ RoundAccount round_account(const Figures& figures, const RunRows& rows, const tr
   round.kept = figures.acceptance.step_acceptance;
   round.yields = figures.acceptance.emitted_per_round;
   if (round.yields && !(*round.yields > 0.0)) round.yields.reset();
-  if (!traces::is_missing(meta, MissingData::wall_times)) put_time(figures, round);
+  if (!traces::is_missing(meta, MissingData::wall_times)) put_time(figures, rows, round);
   put_parts(figures, round);
   if (round.parts && round.speedup && round.parts->verify > 1.0)
     round.speedup_with_free_rows = round.speedup_without(round.parts->verify - 1.0);
   return round;
 }
 
-std::string summary_of(const Diagnosis& diagnosis, const Figures& figures, const traces::Meta& meta) {
+Judgement no_vanilla_step(const Evidence& of) {
+  if (of.baseline == nullptr) return unjudged("there is no finished vanilla run to compare it with");
+  if (of.round.unit == RoundUnit::vanilla_step)
+    return unjudged("what a round yields is not in the recording");
+  return unjudged(fmt::format("what a vanilla step takes on its prompts is not in the recording{}",
+                              lacking_times(of.meta)));
+}
+
+std::string summary_of(const Diagnosis& diagnosis, const Figures& figures, const Figures* baseline,
+                       const traces::Meta& meta) {
   const RoundAccount& round = diagnosis.round;
   if (traces::is_imported(meta) && (round.rounds < 1 || figures.run->is_baseline))
     return whole_run_sentences(figures, meta);
   if (round.rounds < 1) return "It has no finished request with rounds, so that there is nothing to explain.";
-  std::string text = first_sentence(round, figures, meta) + second_sentence(round, figures);
+  std::string text = first_sentence(round, figures, baseline, meta) + second_sentence(round, figures);
   constexpr double worth_saying = 1.005;
   if (round.speedup_with_free_rows && round.parts->verify > worth_saying)
     text +=

@@ -49,29 +49,20 @@ std::optional<double> speedup_over_fast_steps(const Evidence& of, double limit_n
   return *round.yields * step_ns / round_ns;
 }
 
-/// A verification that took less than the step beside it.
-struct FastVerification {
-  double rows = 0.0;
-  std::string whose;  ///< " under RUN" if it is another run's.
-  double ns = 0.0;
-  double step_ns = 0.0;
-  double launch_ns = 0.0;
-};
-
-Judgement slow_step(const Evidence& of, const FastVerification& fast) {
+/// The values of both sentences about a verification of `ns` that took less than a step.
+std::vector<std::pair<std::string, std::string>> values_of(const Evidence& of, double rows, double ns,
+                                                           double step_ns) {
   const std::string launched = how_launched(of.meta);
-  const bool is_whole = fast.rows == std::floor(fast.rows);
-  return {.outcome = Judgement::Outcome::found,
-          .figure = fast.ns / fast.step_ns,
-          .threshold = 1.0 - thresholds::min_cost_share - fast.launch_ns / fast.step_ns,
-          .speedup_instead = speedup_over_fast_steps(of, fast.ns + fast.launch_ns),
-          .values = {{"ratio", amount_text(fast.ns / fast.step_ns)},
-                     {"rows", is_whole ? fmt::format("{:.0f}", fast.rows) : amount_text(fast.rows)},
-                     {"pass", duration_text(fast.ns, Characters::ascii)},
-                     {"run", fast.whose},
-                     {"step", duration_text(fast.step_ns, Characters::ascii)},
-                     {"launched", launched.empty() ? launched : " (launched: " + launched + ")"}}};
+  const bool is_whole = rows == std::floor(rows);
+  return {{"ratio", amount_text(ns / step_ns)},
+          {"rows", is_whole ? fmt::format("{:.0f}", rows) : amount_text(rows)},
+          {"pass", duration_text(ns, Characters::ascii)},
+          {"step", duration_text(step_ns, Characters::ascii)},
+          {"launched", launched.empty() ? launched : " (launched: " + launched + ")"}};
 }
+
+/// Steps that a round took beside a fair baseline at least, but for what repeats differ by.
+constexpr double min_fair_takes = 1.0 - thresholds::min_cost_share;
 
 }  // namespace
 
@@ -140,33 +131,45 @@ double excess_ns_per_round(const RunRows& run, double limit_ns) {
 
 Judgement judge_slow_baseline(const Evidence& of) {
   const TargetPasses& passes = of.passes;
-  if (passes.vanilla == nullptr) return unjudged("there is no finished vanilla run to compare it with");
+  if (passes.vanilla == nullptr) return no_vanilla_step(of);
   const TimedPasses* const cheapest = passes.cheapest();
-  const bool is_timed = passes.step_ns.samples > 0 && cheapest != nullptr;
-  if (is_timed && passes.is_step_slow()) {
-    const std::string whose =
-        cheapest->run == of.figures.run ? std::string() : " under " + cheapest->run->specification;
-    return slow_step(of, {.rows = static_cast<double>(cheapest->rows),
-                          .whose = whose,
-                          .ns = cheapest->ns.median,
-                          .step_ns = passes.step_ns.median,
-                          .launch_ns = cheapest->launch_ns});
-  }
-  // No draft gives more than the tokens that a round yields, so a round shorter than a step has this cause.
-  const RoundAccount& round = of.round;
-  const bool is_above_yield = round.speedup && round.parts && round.rows && *round.rows > 1.0 &&
-                              round.rounds >= thresholds::min_rounds &&
-                              *round.takes < 1.0 - thresholds::min_cost_share;
-  if (is_above_yield)
-    return slow_step(of, {.rows = *round.rows,
-                          .whose = {},
-                          .ns = round.parts->verify * round.unit_ns,
-                          .step_ns = round.unit_ns,
-                          .launch_ns = 0.0});
-  if (!is_timed)
+  if (passes.step_ns.samples == 0 || cheapest == nullptr)
     return unjudged(fmt::format("it has no {} verifications over equally many rows beside {} vanilla steps",
                                 thresholds::min_rounds_of_kind, thresholds::min_rounds_of_kind));
-  return {};
+  if (!passes.is_step_slow()) return {};
+  const double step_ns = passes.step_ns.median;
+  Judgement found{.outcome = Judgement::Outcome::found,
+                  .figure = cheapest->ns.median / step_ns,
+                  .threshold = min_fair_takes - cheapest->launch_ns / step_ns,
+                  .speedup_instead = speedup_over_fast_steps(of, cheapest->by_itself_ns()),
+                  .values = values_of(of, static_cast<double>(cheapest->rows), cheapest->ns.median, step_ns)};
+  const bool is_own = cheapest->run == of.figures.run;
+  found.values.emplace_back("run", is_own ? std::string() : " under " + cheapest->run->specification);
+  return found;
+}
+
+Judgement judge_slow_baseline_mean(const Evidence& of) {
+  const RoundAccount& round = of.round;
+  if (!round.speedup) return no_vanilla_step(of);
+  if (!round.parts) return unjudged("how a round's time splits is not in the recording");
+  if (!round.rows) return unjudged("the rows of a verification are not in the recording");
+  const bool is_found =
+      *round.rows > 1.0 && round.rounds >= thresholds::min_rounds && *round.takes < min_fair_takes;
+  if (!is_found) return {};
+  return {.outcome = Judgement::Outcome::found,
+          .figure = *round.takes,
+          .threshold = min_fair_takes,
+          .speedup_instead = *round.speedup * round.parts->verify,
+          .values = values_of(of, *round.rows, round.parts->verify * round.unit_ns, round.unit_ns)};
+}
+
+bool is_slowed_by_interruptions(const Evidence& of) {
+  const std::optional<double> takes = uninterrupted_takes(of);
+  return takes && *takes >= min_fair_takes;
+}
+
+bool is_slow_by_itself(const Evidence& of) {
+  return !is_slowed_by_interruptions(of);
 }
 
 Judgement judge_narrow_pass_slow(const Evidence& of) {

@@ -28,10 +28,6 @@ Judgement no_phases() {
   return unjudged("how a round's time splits is not in the recording");
 }
 
-Judgement no_vanilla_run() {
-  return unjudged("there is no finished vanilla run to compare it with");
-}
-
 /// Time of a mean round outside of its passes, in nanoseconds.
 struct OutsideTime {
   double ns = 0.0;
@@ -149,7 +145,7 @@ std::optional<double> idle_device_ns(const DeviceTime& device) {
 Judgement judge_deciding_dear(const Evidence& of) {
   const RoundAccount& round = of.round;
   if (!round.parts) return no_phases();
-  if (!round.speedup) return no_vanilla_run();
+  if (!round.speedup) return no_vanilla_step(of);
   const double decide = round.parts->decide;
   const double saved = *round.yields - (*round.takes - decide);
   if (decide < thresholds::own_time_steps || decide <= saved) return {};
@@ -165,7 +161,7 @@ Judgement judge_deciding_dear(const Evidence& of) {
 Judgement judge_verification_dear(const Evidence& of) {
   const RoundAccount& round = of.round;
   if (!round.parts) return no_phases();
-  if (round.unit != RoundUnit::vanilla_step) return no_vanilla_run();
+  if (round.unit != RoundUnit::vanilla_step) return no_vanilla_step(of);
   if (!round.rows) return unjudged("the rows of a verification are not in the recording");
   const double more_rows = *round.rows - 1.0;
   if (!(more_rows > 0.0)) return {};
@@ -222,6 +218,13 @@ Judgement judge_device_below_reading(const Evidence& of) {
                      {"share", share_text(time.longest_share)}}};
 }
 
+std::optional<double> uninterrupted_takes(const Evidence& of) {
+  if (!of.round.takes || of.passes.vanilla == nullptr) return std::nullopt;
+  const Interruptions vanilla = interruptions({of.passes.vanilla, 1});
+  if (!(vanilla.all_ns > 0.0) || !(vanilla.share() < 1.0)) return std::nullopt;
+  return *of.round.takes * (1.0 - interruptions({&of.rows, 1}).share()) / (1.0 - vanilla.share());
+}
+
 Judgement judge_machine_busy(const Evidence& of) {
   const Interruptions found = interruptions({&of.rows, 1});
   if (!(found.all_ns > 0.0))
@@ -231,13 +234,18 @@ Judgement judge_machine_busy(const Evidence& of) {
   Judgement judgement{.outcome = Outcome::found,
                       .figure = share,
                       .threshold = thresholds::interrupted_share,
+                      .without = "interruptions of this run and of vanilla decoding",
                       .values = {{"share", share_text(share)}}};
   if (of.round.takes) judgement.cost = share * *of.round.takes;
+  if (const std::optional<double> takes = uninterrupted_takes(of); takes && of.round.speedup)
+    judgement.speedup_instead = *of.round.yields / *takes;
   return judgement;
 }
 
 Judgement judge_repeats_differ(const Evidence& of) {
-  if (!of.figures.speedup) return no_vanilla_run();
+  if (!of.figures.speedup)
+    return of.baseline == nullptr ? no_vanilla_step(of)
+                                  : unjudged("no request of it is timed beside a vanilla one of its prompt");
   const Speedup& speedup = *of.figures.speedup;
   if (speedup.by_repeat.size() < 2) return unjudged("each prompt was decoded once, expected repeats");
   const double spread = (speedup.repeat_maximum - speedup.repeat_minimum) / speedup.repeat_median;
@@ -253,7 +261,7 @@ Judgement judge_repeats_differ(const Evidence& of) {
 Judgement judge_batch_too_large(const Evidence& of) {
   const double requests = requests_at_a_time(of.rows);
   if (requests < thresholds::batch) return {};
-  if (!of.round.speedup) return no_vanilla_run();
+  if (!of.round.speedup) return no_vanilla_step(of);
   const double lost = 1.0 - *of.round.speedup;
   if (!(lost >= thresholds::min_cost_share)) return {};
   return {.outcome = Outcome::found,

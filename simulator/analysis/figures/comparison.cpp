@@ -59,7 +59,12 @@ bool changes_experiment(std::string_view key) {
 
 RunComparison compare_pair(const RunRows& baseline, const RunRows& comparison) {
   const Pairing pairing = pair_requests(Baseline(baseline), Comparison(comparison));
-  return {baseline.run, comparison.run, speedup(pairing), std::nullopt, output_identity(pairing)};
+  return {.baseline = baseline.run,
+          .comparison = comparison.run,
+          .prompts = pairing.prompts,
+          .ratio = speedup(pairing),
+          .adjusted_p_value = {},
+          .identity = output_identity(pairing)};
 }
 
 /// Corrects over all comparisons that have a p value.

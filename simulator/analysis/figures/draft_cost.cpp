@@ -44,7 +44,7 @@ DraftCost draft_cost(const RunRows& run, const RunRows* baseline, const Acceptan
     const traces::RequestSum sum = sum_of_rounds(rows);
     cost.draft_ns += sum.draft_ns;
     cost.verify_ns += sum.verify_ns;
-    cost.other_ns += sum.accept_ns + sum.optimise_ns + sum.control_ns;
+    cost.other_ns += std::max<std::int64_t>(sum.rounds_ns - sum.draft_ns - sum.verify_ns, 0);
     cost.between_ns += between_rounds_ns(*rows.request, sum);
   }
   if (cost.rounds == 0) return cost;

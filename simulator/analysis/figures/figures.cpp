@@ -72,7 +72,7 @@ Figures figures_of(const RunRows& run, const RunRows* baseline, const traces::Re
   if (baseline != nullptr && baseline->run != run.run) {
     const Pairing pairing = pair_requests(Baseline(*baseline), Comparison(run));
     figures.speedup = speedup(pairing);
-    if (!pairing.pairs.empty()) figures.identity = output_identity(pairing);
+    figures.identity = output_identity(pairing);
   }
   return figures;
 }

@@ -43,9 +43,6 @@ void leave_out(Figures& figures, MissingData missing) {
       figures.cost.closed_form_speedup.reset();
       figures.layers = {};
       break;
-    case MissingData::token_ids:
-      figures.identity.reset();
-      break;
     case MissingData::output_lengths:
       figures.unknown.insert("output_tokens");
       figures.throughput.tokens_per_second.reset();
@@ -57,16 +54,11 @@ void leave_out(Figures& figures, MissingData missing) {
       figures.throughput.tokens_per_second.reset();
       figures.throughput.decode_tokens_per_second.reset();
       figures.breakdown = {};
-      figures.speedup.reset();
       break;
     case MissingData::first_token_times:
       if (!figures.throughput.time_to_first_token) figures.unknown.insert("decode_ns");
       figures.throughput.time_to_first_token.reset();
       figures.throughput.decode_tokens_per_second.reset();
-      if (figures.speedup) {
-        figures.speedup->decode_value.reset();
-        figures.speedup->decode_interval.reset();
-      }
       break;
     case MissingData::rounds:
     case MissingData::round_times:
@@ -84,6 +76,10 @@ void leave_out(Figures& figures, MissingData missing) {
       break;
     case MissingData::device:
       figures.unknown.insert("device.");
+      break;
+    case MissingData::draft_trees:
+      if (figures.acceptance.draft_steps < figures.acceptance.drafted_tokens)
+        figures.acceptance.tested_rate.reset();
       break;
     case MissingData::plain_steps:
       figures.acceptance.emitted_per_round.reset();

@@ -2,6 +2,7 @@
 #include <draftscope/base/number.h>
 #include <draftscope/simulator/analysis/figure.h>
 #include <draftscope/simulator/analysis/measured_recording.h>
+#include <draftscope/traces/merge.h>
 #include <draftscope/traces/missing_data.h>
 #include <fmt/format.h>
 
@@ -141,6 +142,8 @@ std::vector<std::string> warnings(const MeasuredRecording& measured) {
   if (std::string note = import_note(recording.meta); !note.empty()) lines.push_back(std::move(note));
   if (std::string remarks = meta_value(recording.meta, "import_remarks"); !remarks.empty())
     lines.push_back(std::move(remarks));
+  if (std::string note = traces::missing_shards_note(recording.meta); !note.empty())
+    lines.push_back(std::move(note));
   if (!recording.closed_cleanly)
     lines.emplace_back(
         "the recording was not closed cleanly, or is still being written; what was committed before it was "

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "analysis/figures/request_rows.h"
 
+#include <draftscope/traces/missing_data.h>
 #include <draftscope/traces/text_share.h>
 
 #include <algorithm>
@@ -65,6 +66,13 @@ std::int64_t tested_in_text(std::span<const DraftToken> drafted, const Round& ro
   return tested;
 }
 
+KnownOfRequest known_of_requests(const traces::Meta& meta) {
+  using traces::MissingData;
+  return {.wall_times = !traces::is_missing(meta, MissingData::wall_times),
+          .first_token_times = !traces::is_missing(meta, MissingData::first_token_times),
+          .token_ids = !traces::is_missing(meta, MissingData::token_ids)};
+}
+
 traces::RoundTokens round_tokens(const traces::RequestSum& sum) {
   return {sum.rounds, sum.accepted, sum.emitted};
 }
@@ -74,6 +82,7 @@ traces::RoundTokens round_tokens(const traces::RequestSum& sum) {
 std::vector<RunRows> finished_requests(const traces::Recording& recording) {
   std::unordered_map<traces::PromptId, const traces::Prompt*> prompts;
   for (const traces::Prompt& prompt : recording.prompts) prompts.emplace(prompt.id, &prompt);
+  const KnownOfRequest known = known_of_requests(recording.meta);
   std::vector<RunRows> runs;
   std::unordered_map<traces::RunId, std::size_t> run_index;
   for (const traces::Run& run : recording.runs) {
@@ -92,6 +101,7 @@ std::vector<RunRows> finished_requests(const traces::Recording& recording) {
     RequestRows rows;
     rows.request = &request;
     rows.prompt = prompt->second;
+    rows.known = known;
     into.requests.push_back(std::move(rows));
   }
   return runs;

@@ -43,12 +43,14 @@ struct Sums {
 };
 
 Sums whole_request(const RequestPair& pair) {
+  if (!pair.known.wall_times) return {};
   const auto tokens = [](const traces::Request& r) { return static_cast<double>(r.tokens.size()); };
   const auto time = [](const traces::Request& r) { return static_cast<double>(r.end_ns - r.start_ns); };
   return {tokens(*pair.baseline), time(*pair.baseline), tokens(*pair.comparison), time(*pair.comparison)};
 }
 
 Sums after_first_token(const RequestPair& pair) {
+  if (!pair.known.wall_times || !pair.known.first_token_times) return {};
   const auto tokens = [](const traces::Request& r) {
     return r.tokens.empty() || r.first_token_ns <= 0 ? 0.0 : static_cast<double>(r.tokens.size() - 1);
   };
@@ -121,16 +123,22 @@ void add_repeats(Speedup& result, std::span<const RequestPair* const> pairs) {
 /// Text, and index among the prompts with this text (0 except for repeated texts).
 using PromptKey = std::pair<std::string_view, std::size_t>;
 
-std::map<std::pair<PromptKey, std::int32_t>, const traces::Request*> requests_by_key(const RunRows& run) {
+std::map<std::pair<PromptKey, std::int32_t>, const RequestRows*> requests_by_key(const RunRows& run) {
   std::map<std::string_view, std::set<traces::PromptId>> ids_of_text;
   for (const RequestRows& rows : run.requests) ids_of_text[rows.prompt->text].insert(rows.prompt->id);
-  std::map<std::pair<PromptKey, std::int32_t>, const traces::Request*> requests;
+  std::map<std::pair<PromptKey, std::int32_t>, const RequestRows*> requests;
   for (const RequestRows& rows : run.requests) {
     const std::set<traces::PromptId>& ids = ids_of_text[rows.prompt->text];
     const auto occurrence = static_cast<std::size_t>(std::distance(ids.begin(), ids.find(rows.prompt->id)));
-    requests.emplace(std::pair{PromptKey{rows.prompt->text, occurrence}, rows.request->repeat}, rows.request);
+    requests.emplace(std::pair{PromptKey{rows.prompt->text, occurrence}, rows.request->repeat}, &rows);
   }
   return requests;
+}
+
+KnownOfRequest known_of_both(const KnownOfRequest& a, const KnownOfRequest& b) {
+  return {.wall_times = a.wall_times && b.wall_times,
+          .first_token_times = a.first_token_times && b.first_token_times,
+          .token_ids = a.token_ids && b.token_ids};
 }
 
 /// The fastest of runs that are restricted to one category; `baseline` is one of them.
@@ -186,19 +194,25 @@ Pairing pair_requests(Baseline<RunRows> baseline, Comparison<RunRows> comparison
   const auto comparison_requests = requests_by_key(comparison.value);
   Pairing pairing;
   const PromptKey* last = nullptr;
-  for (const auto& [key, request] : baseline_requests) {
+  for (const auto& [key, rows] : baseline_requests) {
     const auto partner = comparison_requests.find(key);
     if (partner == comparison_requests.end()) continue;
     if (last == nullptr || *last != key.first) ++pairing.prompts;
     last = &key.first;
-    pairing.pairs.push_back({request, partner->second, pairing.prompts - 1});
+    pairing.pairs.push_back({.baseline = rows->request,
+                             .comparison = partner->second->request,
+                             .prompt_index = pairing.prompts - 1,
+                             .known = known_of_both(rows->known, partner->second->known)});
   }
   pairing.unpaired =
       baseline.value.requests.size() + comparison.value.requests.size() - 2 * pairing.pairs.size();
   return pairing;
 }
 
-OutputIdentity output_identity(const Pairing& pairing) {
+std::optional<OutputIdentity> output_identity(const Pairing& pairing) {
+  if (pairing.pairs.empty() ||
+      !std::ranges::all_of(pairing.pairs, [](const RequestPair& pair) { return pair.known.token_ids; }))
+    return std::nullopt;
   OutputIdentity identity;
   identity.compared_requests = pairing.pairs.size();
   identity.compared_prompts = pairing.prompts;

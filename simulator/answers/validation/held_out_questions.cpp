@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/simulator/answers/checked_answer.h>
+#include <draftscope/traces/missing_data.h>
 
 #include <algorithm>
 #include <set>
@@ -115,6 +116,9 @@ std::set<std::string_view> texts_of(const std::vector<RunRows>& runs) {
 
 Result<std::vector<CheckedAnswer>> ask_held_out(traces::Reader& reader, const traces::Recording& recording,
                                                 const ValidationOptions& options) {
+  if (traces::is_imported(recording.meta))
+    return fail("{}: is imported, expected a recording (draftscope record) to hold parts out of",
+                recording.path.string());
   const std::vector<RunRows> runs = rows_by_run(recording);
   DRAFTSCOPE_TRY_ASSIGN(const std::vector<const RunRows*> measurable, measurable_runs(runs, recording));
   const std::vector<HeldOut> all = Holdings(runs, measurable).all();

@@ -56,7 +56,7 @@ Json laws_json(const CalibrationLaws& laws) {
             {"attention", law_json(laws.attention)}};
   Json& widths = json["widths"] = Json::array();
   for (const WidthFactor& width : laws.widths)
-    widths.push_back({{"rows", width.rows}, {"factor", width.factor}});
+    widths.push_back({{"rows", width.rows}, {"context", width.context}, {"factor", width.factor}});
   return json;
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <tuple>
 
 #include "prices/fit/cost_parameters.h"
 
@@ -110,10 +111,11 @@ std::vector<WidthFactor> width_factors(const CalibratedShape& shape) {
         one = &kernel;
     constexpr double same_context = 64.0;
     if (one != nullptr && distance(*one) < same_context)
-      widths.push_back({wide.form.rows, wide.ns.median / one->ns.median});
+      widths.push_back({wide.form.rows, wide.form.context, wide.ns.median / one->ns.median});
   }
-  std::stable_sort(widths.begin(), widths.end(),
-                   [](const WidthFactor& a, const WidthFactor& b) { return a.rows < b.rows; });
+  std::stable_sort(widths.begin(), widths.end(), [](const WidthFactor& a, const WidthFactor& b) {
+    return std::tie(a.rows, a.context) < std::tie(b.rows, b.context);
+  });
   return widths;
 }
 

@@ -111,14 +111,14 @@ DraftWalk walk(const RoundState& state, const PlannedRound& plan, const ReplayCo
 
 }  // namespace
 
-RoundState state_at(const ShadowTable& table, const ReplayConditions& conditions, std::int32_t round_index,
+RoundState state_at(const ShadowTable& table, const ReplayConditions& conditions,
                     std::int32_t root_position) {
   // A text without an end token or a stop string ended at the budget or the context.
   const std::int32_t text_tokens = table.end() - table.prompt_tokens;
   const std::int32_t budget = table.ended_at_eos || table.ended_at_string
                                   ? conditions.max_new_tokens
                                   : std::min(conditions.max_new_tokens, text_tokens);
-  return {&table, round_index, root_position, budget - (root_position - table.prompt_tokens + 1)};
+  return {&table, root_position, budget - (root_position - table.prompt_tokens + 1)};
 }
 
 std::int32_t longest_draft(const RoundState& state, const PlannedRound& plan,

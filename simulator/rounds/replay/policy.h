@@ -20,7 +20,6 @@ namespace draftscope::simulator {
 /// Everything that is known before a round.
 struct RoundState {
   const ShadowTable* table = nullptr;  ///< Table of the request; a plan reads the text up to the root.
-  std::int32_t round_index = 0;        ///< Index within the request.
   std::int32_t root_position = 0;      ///< Position of the last token known.
   std::int32_t remaining = 0;          ///< Tokens that may still be emitted.
 };

@@ -31,7 +31,7 @@ std::vector<ReplayedRound> replay_rounds(const ShadowTable& table, Policy& polic
   policy.begin_request(table);
   std::int32_t root = table.first - 1;
   while (has_round(table, root)) {
-    const RoundState state = state_at(table, conditions, static_cast<std::int32_t>(rounds.size()), root);
+    const RoundState state = state_at(table, conditions, root);
     ReplayedRound round{.root_position = root, .plan = {}, .least = {}, .most = {}};
     const bool is_planned_exactly = policy.is_certain();
     policy.plan(state, round.plan);

@@ -116,7 +116,7 @@ struct DraftWalk {
 }
 
 [[nodiscard]] RoundState state_at(const ShadowTable& table, const ReplayConditions& conditions,
-                                  std::int32_t round_index, std::int32_t root_position);
+                                  std::int32_t root_position);
 
 /// γ after the cut at budget, context and width; 0 if nothing is drafted.
 [[nodiscard]] std::int32_t longest_draft(const RoundState& state, const PlannedRound& plan,

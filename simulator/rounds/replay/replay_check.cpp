@@ -43,7 +43,7 @@ class RequestComparison {
 
  private:
   std::string compare(const traces::Round& round, std::int32_t root) {
-    const RoundState state = state_at(table_, conditions_, round.index, root);
+    const RoundState state = state_at(table_, conditions_, root);
     PlannedRound plan;
     const bool is_told = policy_.is_certain();
     policy_.plan(state, plan);

@@ -79,7 +79,7 @@ std::vector<LookupRound> replay_guesses(const ShadowTable& table, const ReplayCo
   const std::optional<std::int32_t> end = end_token(table, conditions);
   if (guard != nullptr) guard->begin_request();
   for (std::int32_t root = table.first - 1; has_round(table, root);) {
-    const RoundState state = state_at(table, conditions, static_cast<std::int32_t>(rounds.size()), root);
+    const RoundState state = state_at(table, conditions, root);
     LookupRound round{.root_position = root};
     if (guard == nullptr || guard->takes_strategy()) {
       add_guesses(guess_after(std::span(table.text).first(static_cast<std::size_t>(root) + 1), rounds), state,

@@ -67,6 +67,23 @@ TEST(Tuned, SaysThatItsPolicyWasMadeForAnotherCheckpoint) {
   EXPECT_EQ(make_strategy("auto", small_shape(), {{}, "9999"}).value().note, "");
 }
 
+TEST(Tuned, SaysWhatAPolicyWithoutAnEndLacks) {
+  const PolicyFile file;
+  for (const char* name : {"tuned:", "auto:"})
+    for (const bool is_shard : {false, true}) {
+      Policy policy = example_policy();
+      policy.finished = false;
+      if (is_shard) policy.settings[policy_shard] = "2/3";
+      file.write(policy);
+      EXPECT_EQ(refusal(name + file.parameter),
+                file.path.string() +
+                    (is_shard ? ": is shard 2/3 of a search, expected the policy of all shards (draftscope "
+                                "tune --from-shards)"
+                              : ": the search is not finished, expected one that is (draftscope tune "
+                                "--resume)"));
+    }
+}
+
 TEST(Tuned, RefusesInOneLine) {
   EXPECT_THAT(refusal("tuned"), HasSubstr("policy is missing"));
   EXPECT_THAT(refusal("tuned:policy=/absent/policy.json"), HasSubstr("/absent/policy.json"));

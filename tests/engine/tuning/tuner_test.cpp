@@ -11,7 +11,10 @@
 #include <functional>
 #include <map>
 #include <random>
+#include <set>
 #include <span>
+#include <string>
+#include <string_view>
 
 #include "temporary_folder.h"
 
@@ -275,6 +278,25 @@ TEST(GridSettings, VaryWhatABaseHasAndLeavesOpen) {
                                      "dv:exit=7,gamma=2,threshold=0.5", "dv:exit=7,gamma=4,threshold=0.5"));
   EXPECT_FALSE(grid_settings({{"layerskip"}, {12}, {2}, {}}, shape));
   EXPECT_FALSE(grid_settings({{"turbo"}, {1}, {2}, {}}, shape));
+}
+
+TEST(OpenParameters, AreThoseOfABaseThatItDoesNotSet) {
+  speculation::ModelShape shape;
+  shape.n_layers = 12;
+  const auto free = open_parameters("dv", shape);
+  ASSERT_TRUE(free) << free.error().message;
+  EXPECT_THAT(*free, ::testing::IsSupersetOf({"exit", "gamma", "threshold"}));
+  std::string base = "dv:verify=above-exit";
+  std::set<std::string> left = *free;
+  left.erase("verify");
+  for (const char* given : {"exit=5", "gamma=2", "threshold=0.5"}) {
+    base += std::string(",") + given;
+    left.erase(std::string(given, std::string_view(given).find('=')));
+    const auto open = open_parameters(base, shape);
+    ASSERT_TRUE(open) << open.error().message;
+    EXPECT_EQ(*open, left) << base;
+  }
+  EXPECT_FALSE(open_parameters("turbo", shape));
 }
 
 TEST(GridSettings, AreDrawnWithoutReplacementInTheirOrder) {

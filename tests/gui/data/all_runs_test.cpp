@@ -1,14 +1,66 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Checks the comparison of all runs with one against the report's comparison.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <vector>
 
 #include "data/details/run_comparison.h"
 #include "of_sample.h"
 
 namespace draftscope::gui {
 namespace {
+
+class RunsThatLack : public OfSample {
+ protected:
+  void open_without(const char* data) {
+    open({.seed = 1, .runs = 3, .requests_per_run = 9, .max_rounds = 50},
+         fmt::format("INSERT OR REPLACE INTO meta VALUES ('lacks', '[\"{}\"]')", data));
+    for (std::size_t run = 0; run < opened_->runs().size(); ++run) {
+      runs_.push_back({opened_, run});
+      if (opened_->runs()[run].run->is_baseline) baseline_ = run;
+    }
+    compared_ = compare(runs_, baseline_);
+    ASSERT_GT(compared_.shared_requests, 0U);
+  }
+
+  std::vector<ComparedRun> runs_;
+  std::size_t baseline_ = 0;
+  RunsComparison compared_;
+};
+
+TEST_F(RunsThatLack, WallTimesHaveNoRatioAndNoWinner) {
+  open_without("wall times");
+  for (const RunAgainstBaseline& run : compared_.runs) {
+    EXPECT_FALSE(run.ratio);
+    EXPECT_EQ(run.prompts, 0U);
+    EXPECT_EQ(run.identity.has_value(), !run.is_baseline);
+  }
+  const AllRuns all = all_runs({opened_}, runs_[baseline_]);
+  EXPECT_TRUE(all.winners.empty());
+  ASSERT_EQ(all.runs.size(), 1U);
+  EXPECT_TRUE(all.runs.front().is_baseline);
+}
+
+TEST_F(RunsThatLack, FirstTokenTimesHaveNoDecodeRatio) {
+  open_without("first token times");
+  for (const RunAgainstBaseline& run : compared_.runs) {
+    if (run.is_baseline) continue;
+    ASSERT_TRUE(run.ratio);
+    EXPECT_FALSE(run.ratio->decode_value);
+    EXPECT_FALSE(run.ratio->decode_interval);
+  }
+}
+
+TEST_F(RunsThatLack, TokenIdsAreNotSaidToHaveOneText) {
+  open_without("token ids");
+  for (const RunAgainstBaseline& run : compared_.runs) {
+    EXPECT_FALSE(run.identity);
+    EXPECT_EQ(run.ratio.has_value(), !run.is_baseline);
+  }
+}
 
 class AllRunsOf : public OfSample, public testing::WithParamInterface<unsigned> {
  protected:

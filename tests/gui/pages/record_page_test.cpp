@@ -6,13 +6,11 @@
 #include <sys/resource.h>
 
 #include <QComboBox>
-#include <QLabel>
 #include <QLineEdit>
 #include <QPushButton>
 #include <QSignalSpy>
 #include <QTest>
 #include <QTextEdit>
-#include <algorithm>
 #include <csignal>
 
 #include "named_widget.h"
@@ -93,12 +91,7 @@ class Recording : public testing::Test {
   }
 
   /// Whether a visible label has these words.
-  [[nodiscard]] bool is_said(const char* words) const {
-    const auto labels = page_.findChildren<QLabel*>();
-    return std::any_of(labels.begin(), labels.end(), [&](const QLabel* label) {
-      return label->isVisible() && label->text().contains(QString::fromUtf8(words));
-    });
-  }
+  [[nodiscard]] bool is_said(const char* words) const { return gui::is_said(page_, words); }
 
   /// The visible lines that report problems.
   [[nodiscard]] std::string problem_lines() const {

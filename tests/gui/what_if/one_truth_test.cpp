@@ -123,7 +123,7 @@ class OneTruth : public WhatIfWindow<AdviseView> {
   void add_explanations() {
     auto& card = *window_.findChild<WhyCard*>();
     window_.show_view(card);
-    if (!QTest::qWaitFor([&] { return card.diagnosis() != nullptr; }, patience_ms)) return;
+    ASSERT_TRUE(QTest::qWaitFor([&] { return card.diagnosis() != nullptr; }, patience_ms));
     static const QRegularExpression said(
         QStringLiteral("^([0-9.]+×) after the first token.*?; ([0-9.]+×) with"));
     const RecordingPointer recording = window_.state().recording();

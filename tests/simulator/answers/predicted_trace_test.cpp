@@ -252,7 +252,7 @@ TEST_F(Prediction, OfTheRecordedSettingHasItsRoundsAndItsText) {
     ASSERT_EQ(recorded[run].run->specification, predicted[run].run->specification);
     EXPECT_EQ(recorded[run].run->parameters, predicted[run].run->parameters);
     const OutputIdentity identity =
-        output_identity(pair_requests(Baseline(recorded[run]), Comparison(predicted[run])));
+        *output_identity(pair_requests(Baseline(recorded[run]), Comparison(predicted[run])));
     EXPECT_EQ(identity.compared_prompts, 4U);
     EXPECT_EQ(identity.differing_prompts, 0U);
     for (std::size_t i = 0; i < recorded[run].requests.size(); ++i) {

@@ -157,7 +157,6 @@ class Block {
   void perhaps_pause();
 
   [[nodiscard]] const Here& here() const { return here_; }
-  void note_fault(Fault fault) { fault_ = fault; }
 
  private:
   void begin(std::size_t index, const std::function<void()>& body);

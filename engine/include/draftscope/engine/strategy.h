@@ -142,7 +142,6 @@ struct StagedDraft {
   /// greedy; 1 for guesses.
   std::span<const double> shares;
   std::int32_t max_depth = 0;
-  std::int32_t max_nodes = 0;
 };
 
 /// Plans a staged draft. The choice of tokens to extend, by which drafter and how far, may depend on

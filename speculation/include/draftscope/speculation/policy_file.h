@@ -94,8 +94,14 @@ struct PolicyFile {
 /// The name of a policy's skip set: the default of draft-verify's skip-set-name.
 inline constexpr std::string_view policy_skip_set = "default";
 
+/// Key of the settings that names the shard of a search; absent in the policy of a whole one.
+inline constexpr const char* policy_shard = "shard";
+
 /// The model's name, its checkpoint's hash and the shape that a setting depends on.
 [[nodiscard]] Facts model_facts(const ModelShape& shape, std::string_view checkpoint_hash);
+
+/// Fails if the search is under way or covers only a shard; `file` names the policy.
+[[nodiscard]] Result<void> check_policy_finished(const PolicyFile& policy, std::string_view file);
 
 /// Fails if the policy is for a model of another shape; `file` names the policy.
 [[nodiscard]] Result<void> check_policy_shape(const PolicyFile& policy, const ModelShape& shape,

@@ -6,11 +6,14 @@
 #include <cmath>
 #include <limits>
 
+#include "../../have_same_bits.h"
 #include "quantised/packed_products.h"
 #include "random_packed.h"
 
 namespace draftscope::engine::cpu::test {
 namespace {
+
+using engine::test::have_same_bits;
 
 /// [rows][depth]; some blocks are all zeros, or have one sign and size.
 std::vector<float> random_activations(Random& random, std::int32_t rows, std::int64_t depth) {
@@ -42,10 +45,6 @@ std::vector<float> multiply(const PackedProducts& products, const RandomPacked& 
   const PackedTask task{weights.matrix(), set.data(), nullptr, count, false, out.data(), weights.outputs};
   for (std::size_t i = 0; i + 1 < cuts.size(); ++i) products.product(task, cuts[i], cuts[i + 1]);
   return out;
-}
-
-bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
 }
 
 /// The rounded activations of one block.
@@ -110,7 +109,8 @@ TEST(PackedProducts, AreTheStatedSumsBitForBitInEveryInstructionSet) {
         for (std::int64_t o = 0; o < weights.outputs; ++o)
           expected.push_back(plain_product(weights, o, x.data() + row * weights.depth));
       for (const PackedProducts* products : available_packed_products()) {
-        EXPECT_TRUE(same_bits(multiply(*products, weights, x, rows, {0, cut, weights.outputs}), expected))
+        EXPECT_TRUE(
+            have_same_bits(multiply(*products, weights, x, rows, {0, cut, weights.outputs}), expected))
             << products->name << ' ' << speculation::weight_format_name(layout.format);
         EXPECT_EQ(set_of(*products, x, rows, weights.depth),
                   set_of(portable_packed_products(), x, rows, weights.depth))
@@ -159,7 +159,7 @@ TEST(PackedProducts, AddBiasAndWhatIsThere) {
     const std::vector<std::byte> set = set_of(*products, x, 3, weights.depth);
     products->product({weights.matrix(), set.data(), bias.data(), 3, true, out.data(), weights.outputs}, 0,
                       weights.outputs);
-    EXPECT_TRUE(same_bits(out, expected)) << products->name;
+    EXPECT_TRUE(have_same_bits(out, expected)) << products->name;
   }
 }
 

@@ -3,10 +3,10 @@
 
 // Whether two backends compute the same, bit for bit.
 
-#include <cstring>
 #include <stdexcept>
 #include <vector>
 
+#include "../../have_same_bits.h"
 #include "random_model.h"
 
 namespace draftscope::engine::test {
@@ -19,10 +19,6 @@ namespace draftscope::engine::test {
   std::vector<float> all = outputs.hidden;
   all.insert(all.end(), outputs.logits.begin(), outputs.logits.end());
   return all;
-}
-
-[[nodiscard]] inline bool have_same_bits(const std::vector<float>& a, const std::vector<float>& b) {
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
 }
 
 }  // namespace draftscope::engine::test

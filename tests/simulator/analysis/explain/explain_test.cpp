@@ -63,10 +63,10 @@ std::vector<Case> unit_cases() {
        "The baseline's own pass is slower than one of 2 rows (v = 0.82): it takes 6.13 ms, that one "
        "5.00 ms, so that speedups stand over a slow baseline.",
        0.816, std::nullopt, alike({.drafted = 1, .accepted = 0, .draft_us = 0, .verify_us = 6130}, guesses)},
-      {"slow_baseline", scattered_widths(500),
-       "The baseline's own pass is slower than one of 7.50 rows (v = 0.50): it takes 1.00 ms, that one "
-       "500 us, so that speedups stand over a slow baseline.",
-       0.5, std::nullopt, alike({.drafted = 1, .accepted = 0, .draft_us = 0})},
+      {"slow_baseline_mean", scattered_widths(500),
+       "On average a vanilla step takes 1.00 ms, a verification of 7.50 rows 500 us (v = 0.50), so that "
+       "speedups stand over a slow baseline.",
+       0.9, std::nullopt, alike({.drafted = 1, .accepted = 0, .draft_us = 0})},
   };
 }
 
@@ -186,7 +186,7 @@ std::vector<Case> time_cases() {
                  alike(losing)});
   all.push_back({"nothing_found",
                  {},
-                 "Nothing stands out: 15 of 16 checks could be made on this recording, and none found "
+                 "Nothing stands out: 16 of 17 checks could be made on this recording, and none found "
                  "anything beyond its threshold.",
                  0.0,
                  std::nullopt,
@@ -274,6 +274,7 @@ std::vector<MadeRecording> recordings_with_remedies() {
   all.push_back(alike({.drafted = 2, .accepted = 2, .control_us = 2000}));
   all.push_back(alike({.drafted = 1, .accepted = 1, .verify_us = 2000}));
   all.push_back(alike({.accepted = 4, .verify_us = 2000}, {.parameters = R"({"verify":"above-exit"})"}));
+  all.push_back({.interrupted_vanilla = 3, .interrupted_us = 7000});
   return all;
 }
 
@@ -397,8 +398,96 @@ TEST(SlowBaseline, IsFoundBelowAStepByMoreThanRepeatsAndSpreadDiffer) {
   const auto scattered = [](int index) { return MadeRound{.verify_us = index % 3 == 0 ? 1300 : 700}; };
   EXPECT_FALSE(is_found({.round = scattered}));
   EXPECT_FALSE(is_found({.round = [](int) { return MadeRound{.verify_us = 500}; }, .with_vanilla = false}));
-  // With too few passes of each width, a round that takes a step or more tells nothing.
-  EXPECT_FALSE(is_found(scattered_widths(600)));
+}
+
+/// Drafts of four that are all kept, beside a vanilla run of which every third step takes 7 ms in place of 1.
+MadeRecording over_interrupted_vanilla() {
+  return {.interrupted_vanilla = 3, .interrupted_us = 7000};
+}
+
+TEST(SlowBaselineMean, GivesTheMeasuredSpeedupTimesTheVerificationInSteps) {
+  const auto interrupted = over_interrupted_vanilla();
+  for (const MadeRecording& made : {scattered_widths(300), scattered_widths(500), interrupted}) {
+    const MeasuredRecording measured = made_recording(made);
+    const Diagnosis diagnosis = only_diagnosis(measured);
+    const Finding& finding = diagnosis.findings.front();
+    ASSERT_EQ(finding.row->key, "slow_baseline_mean") << keys_of(diagnosis);
+    EXPECT_DOUBLE_EQ(finding.figure, *diagnosis.round.takes) << "what its row says that it is";
+    EXPECT_LT(finding.figure, finding.threshold);
+    ASSERT_TRUE(finding.speedup_without);
+    EXPECT_NEAR(*finding.speedup_without, *diagnosis.round.speedup * diagnosis.round.parts->verify, 1e-9);
+  }
+  const MeasuredRecording fair = made_recording({});
+  const MeasuredRecording slow = made_recording(interrupted);
+  EXPECT_NEAR(*only_diagnosis(slow).findings.front().speedup_without, *only_diagnosis(fair).round.speedup,
+              1e-6)
+      << "its verifications were not interrupted";
+}
+
+TEST(SlowBaselineMean, IsNotFoundWhereARoundTakesAStepOrMore) {
+  const MeasuredRecording measured = made_recording(scattered_widths(600));
+  EXPECT_EQ(find(only_diagnosis(measured), "slow_baseline_mean"), nullptr);
+}
+
+TEST(SlowBaselineMean, BlamesTheMachineWhereInterruptionsAloneMadeVanillaSlow) {
+  const auto advice = [](const MadeRecording& made) {
+    const MeasuredRecording measured = made_recording(made);
+    const Diagnosis diagnosis = only_diagnosis(measured);
+    const Finding* const finding = find(diagnosis, "slow_baseline_mean");
+    return finding == nullptr ? std::string("not found") : finding->remedy;
+  };
+  EXPECT_THAT(advice(over_interrupted_vanilla()), ::testing::StartsWith("record again on a quiet machine"));
+  EXPECT_THAT(advice(scattered_widths(500)), ::testing::StartsWith("mend the engine's pass over one row"));
+  MadeRecording both = scattered_widths(300);
+  both.interrupted_vanilla = 10;
+  both.interrupted_us = 2500;
+  EXPECT_THAT(advice(both), ::testing::StartsWith("mend the engine's pass over one row"))
+      << "without the interruptions it is slow still";
+}
+
+TEST(MachineBusy, GivesTheSpeedupOfTheSameRunsWithoutInterruptions) {
+  const MeasuredRecording quiet = made_recording({});
+  const double speedup = *only_diagnosis(quiet).round.speedup;
+  for (const int every : {3, 4, 6})
+    for (const int times : {3, 8}) {
+      // A round of 1.4 ms and a vanilla step of 1 ms are interrupted alike, then the round alone.
+      MadeRecording made = alike({}, {.interrupted_vanilla = every, .interrupted_us = times * 1000});
+      made.round = [=](int index) {
+        return MadeRound{.verify_us = index % every == every - 1 ? times * 1400 - 400 : 1000};
+      };
+      const MeasuredRecording both = made_recording(made);
+      const Diagnosis alike_interrupted = only_diagnosis(both);
+      EXPECT_NEAR(*alike_interrupted.round.speedup, speedup, 1e-6);
+      made.interrupted_vanilla = 0;
+      const MeasuredRecording one = made_recording(made);
+      for (const Diagnosis& diagnosis : {alike_interrupted, only_diagnosis(one)}) {
+        const Finding* const finding = find(diagnosis, "machine_busy");
+        ASSERT_NE(finding, nullptr) << keys_of(diagnosis);
+        ASSERT_TRUE(finding->speedup_without);
+        EXPECT_NEAR(*finding->speedup_without, speedup, 1e-6) << every << " " << times;
+        EXPECT_THAT(
+            finding->cost_sentence,
+            HasSubstr("without interruptions of this run and of vanilla decoding the speedup would be"));
+      }
+    }
+}
+
+TEST(Explain, ComparesWithVanillaRoundsWhereFirstTokenTimesLack) {
+  const MeasuredRecording known = made_recording(alike({.uncovered_us = 300}));
+  const MeasuredRecording lacking =
+      made_recording(alike({.uncovered_us = 300},
+                           {.with_first_tokens = false, .meta = imported({MissingData::first_token_times})}));
+  const Diagnosis diagnosis = only_diagnosis(lacking);
+  const Diagnosis expected = only_diagnosis(known);
+  EXPECT_EQ(diagnosis.round.unit, RoundUnit::vanilla_step);
+  EXPECT_FALSE(diagnosis.round.has_prefill);
+  ASSERT_TRUE(diagnosis.round.speedup) << diagnosis.summary;
+  EXPECT_NEAR(*diagnosis.round.speedup, *expected.round.speedup, 1e-6);
+  EXPECT_NEAR(*diagnosis.round.takes, *expected.round.takes, 1e-6);
+  EXPECT_NEAR(diagnosis.round.unit_ns, expected.round.unit_ns, 1e-3);
+  EXPECT_THAT(diagnosis.summary, Not(HasSubstr("no vanilla run")));
+  for (const Unjudged& check : diagnosis.unjudged)
+    EXPECT_THAT(check.reason, Not(HasSubstr("vanilla run"))) << check.row->key;
 }
 
 TEST(SlowBaseline, LeavesOutWhatADeviceIsGivenTogether) {
@@ -500,7 +589,7 @@ TEST(Explain, FindsNothingWhereNothingIsWrong) {
   ASSERT_EQ(diagnosis.findings.size(), 1U);
   EXPECT_EQ(diagnosis.findings.front().row->key, "nothing_found");
   EXPECT_EQ(diagnosis.findings.front().sentence,
-            "Nothing stands out: 16 of 16 checks could be made on this recording, and none found anything "
+            "Nothing stands out: 17 of 17 checks could be made on this recording, and none found anything "
             "beyond its threshold.");
   EXPECT_EQ(diagnosis.findings.front().row, &finding_table().back());
   EXPECT_TRUE(diagnosis.unjudged.empty());
@@ -551,6 +640,21 @@ TEST(Explain, NeedsNoVanillaRunForWhatIsNoComparison) {
       "round are not in the recording. They lie between rounds (300 us).");
   EXPECT_EQ(outside->cost_sentence, "It costs 0.30 of its own verifications per round (18 % of its time).");
   EXPECT_FALSE(outside->speedup_without);
+}
+
+TEST(Explain, SaysThatAVanillaStepIsUnknownWhereThereIsAVanillaRun) {
+  MeasuredRecording measured = made_recording({});
+  Figures& figures = measured.figures.runs[1].all;
+  figures.speedup.reset();
+  figures.cost.target_step = TargetStep::verification;
+  const Diagnosis diagnosis = only_diagnosis(measured);
+  EXPECT_EQ(diagnosis.round.unit, RoundUnit::own_verification);
+  EXPECT_THAT(diagnosis.summary,
+              AllOf(HasSubstr(" What a vanilla step takes on its prompts is not in the recording."),
+                    Not(HasSubstr("There is no vanilla run"))));
+  EXPECT_FALSE(diagnosis.unjudged.empty());
+  for (const Unjudged& check : diagnosis.unjudged)
+    EXPECT_THAT(check.reason, Not(HasSubstr("there is no"))) << check.row->key;
 }
 
 /// Checks that sentences are complete, plain and on one line, for people who have never seen this program.
@@ -606,13 +710,32 @@ TEST(Explain, GivesTheSimulatorsOwnAnswerToWhatItSaysToTry) {
   const Finding* const finding = find(diagnosis, "draft_too_long");
   ASSERT_NE(finding, nullptr) << keys_of(diagnosis) << diagnosis.summary;
   ASSERT_TRUE(finding->simulated) << finding->simulation;
+  ASSERT_TRUE(finding->simulated->interval_95);
   EXPECT_THAT(finding->simulated->strategy, ::testing::StartsWith("layerskip:exit=3,gamma="));
   const StrategyRounds rounds = what_if.rounds(finding->simulated->strategy).value();
   const Answer answer =
       ask(what_if.costs().model, rounds, {"as recorded", what_if.recorded_scenario(), nullptr, {}}).value();
   EXPECT_DOUBLE_EQ(finding->simulated->speedup, answer.speedup.min_drafted.value);
+  EXPECT_DOUBLE_EQ(finding->simulated->interval_95->low, answer.speedup.interval_95()->low);
+  EXPECT_DOUBLE_EQ(finding->simulated->interval_95->high, answer.speedup.interval_95()->high);
   EXPECT_GT(finding->simulated->speedup, *diagnosis.round.speedup) << "shorter drafts are faster here";
   expect_sentence(finding->simulation);
+}
+
+TEST(Explain, ComparesSimulatedSpeedupsByTheDigitsThatItPrints) {
+  const MeasuredRecording measured = made_recording(alike({.accepted = 1, .draft_us = 1600}));
+  for (int i = 0; i < 80; ++i) {
+    const double speedup = 0.98 + 0.0005 * i;
+    const Diagnosis diagnosis = only_diagnosis(
+        measured, {.simulate = [=](const std::string& strategy) {
+          return Result<SimulatedRemedy>(SimulatedRemedy{.strategy = strategy, .speedup = speedup});
+        }});
+    const Finding* const finding = find(diagnosis, "too_few_accepted");
+    ASSERT_NE(finding, nullptr) << keys_of(diagnosis);
+    const bool is_below_one = finding->simulation.find("would give 0.9") != std::string::npos;
+    EXPECT_EQ(finding->simulation.find("Vanilla decoding is faster") != std::string::npos, is_below_one)
+        << finding->simulation;
+  }
 }
 
 TEST(Explain, SaysWhyTheSimulatorHasNoAnswer) {

@@ -54,14 +54,17 @@ class Maker {
                         .prompt_id = prompt_id,
                         .repeat = repeat,
                         .start_ns = now_};
-    row.first_token_ns = now_ += 2000 * microsecond;
+    now_ += 2000 * microsecond;
+    if (made_.with_first_tokens) row.first_token_ns = now_;
     writer_.begin(row);
     int emitted = 1;
     for (int index = 0; emitted < made_.tokens; ++index) {
+      const bool is_interrupted =
+          made_.interrupted_vanilla > 0 && index % made_.interrupted_vanilla == made_.interrupted_vanilla - 1;
       const MadeRound step{.drafted = 0,
                            .accepted = 0,
                            .draft_us = 0,
-                           .verify_us = made_.vanilla_us,
+                           .verify_us = is_interrupted ? made_.interrupted_us : made_.vanilla_us,
                            .outside_us = made_.outside_vanilla_us};
       const MadeRound made = is_baseline ? step
                              : is_other_ ? made_.round_of_other(index)

@@ -38,10 +38,13 @@ struct MadeRecording {
   double slower_repeats = 0.0;  ///< Relative slowdown of each repeat but the first, except for vanilla.
   int at_a_time = 1;            ///< Number of concurrent requests.
   bool with_vanilla = true;
-  int vanilla_us = 1000;         ///< Time of a vanilla step.
-  int outside_vanilla_us = 0;    ///< Time after each vanilla step.
-  bool drafts_by_layers = true;  ///< Otherwise drafts come from the text.
-  traces::Meta meta;             ///< Additional to the usual keys.
+  int vanilla_us = 1000;          ///< Time of a vanilla step.
+  int interrupted_vanilla = 0;    ///< Every so many-th vanilla step was interrupted; 0 = none.
+  int interrupted_us = 0;         ///< Time of such a step.
+  int outside_vanilla_us = 0;     ///< Time after each vanilla step.
+  bool with_first_tokens = true;  ///< Whether the times of first tokens are known.
+  bool drafts_by_layers = true;   ///< Otherwise drafts come from the text.
+  traces::Meta meta;              ///< Additional to the usual keys.
 };
 
 /// The recording after it was written, read again and measured.

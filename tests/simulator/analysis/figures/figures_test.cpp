@@ -220,6 +220,34 @@ TEST_P(RandomFigures, CostsAreInUnitsOfTheBaselinesStepAndGiveTheSpeedupOfTheAcc
   }
 }
 
+TEST_P(RandomFigures, ClosedFormIsTheRatioOfTokensOverTimeWhateverThePhasesLeaveOpen) {
+  for (const int parts : {1, 2, 3}) {
+    // Drafts and verifications take a part of the time that they took; no phase has the rest of the round.
+    Recording recording = sample_.recording;
+    for (Round& round : recording.rounds) {
+      round.draft_ns /= parts;
+      round.verify_ns /= parts;
+      round.accept_ns = round.optimise_ns = round.control_ns = 0;
+    }
+    const RecordingFigures figures = measure(recording);
+    const auto tokens_per_ns = [](const Figures& of) {
+      return *of.acceptance.mean_accepted_length * static_cast<double>(of.acceptance.rounds) /
+             static_cast<double>(of.throughput.decode_ns);
+    };
+    const double vanilla = tokens_per_ns(figures.runs.front().all);
+    for (const RunFigures& run : figures.runs) {
+      const Figures& of = run.all;
+      EXPECT_NEAR(*of.cost.closed_form_speedup, tokens_per_ns(of) / vanilla, 1e-9);
+      EXPECT_NEAR(*of.acceptance.mean_accepted_length /
+                      (*of.acceptance.steps_per_round * of.cost.c.value_or(0.0) + *of.cost.v + *of.cost.o),
+                  *of.cost.closed_form_speedup, 1e-9);
+      if (of.run->is_baseline) {
+        EXPECT_NEAR(*of.cost.closed_form_speedup, 1.0, 1e-9);
+      }
+    }
+  }
+}
+
 TEST_P(RandomFigures, BreakdownsAddUpToTheWallTimeExactlyFromSpansAndFromRounds) {
   const RecordingFigures without_spans = measure(sample_.recording);
   for (std::size_t i = 0; i < figures_.runs.size(); ++i) {

@@ -2,10 +2,14 @@
 #include <draftscope/simulator/analysis/comparison.h>
 #include <draftscope/simulator/analysis/figures.h>
 #include <draftscope/simulator/analysis/speedup.h>
+#include <draftscope/traces/missing_data.h>
+#include <draftscope/traces/reader.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <algorithm>
+#include <cstddef>
 #include <type_traits>
+#include <vector>
 
 #include "random_recording.h"
 
@@ -57,6 +61,7 @@ TEST(Pairing, OfDisjointPromptsIsEmptyAndHasNoSpeedup) {
   EXPECT_TRUE(pairing.pairs.empty());
   EXPECT_EQ(pairing.unpaired, 28U);
   EXPECT_FALSE(speedup(pairing).has_value());
+  EXPECT_FALSE(output_identity(pairing).has_value());
 }
 
 TEST(OutputIdentity, NamesTheFirstDifferingTokenOfEachRequest) {
@@ -71,13 +76,77 @@ TEST(OutputIdentity, NamesTheFirstDifferingTokenOfEachRequest) {
   }
   const std::vector<RunRows> runs = rows_by_run(sample.recording);
   const Pairing pairing = pair_requests(Baseline(runs[0]), Comparison(runs[1]));
-  const OutputIdentity identity = output_identity(pairing);
+  const OutputIdentity identity = *output_identity(pairing);
   EXPECT_EQ(identity.compared_prompts, 7U);
   EXPECT_EQ(identity.differing_prompts, 1U);
   ASSERT_EQ(identity.differences.size(), 2U);
   EXPECT_EQ(identity.differences[0].position, 2U);
   EXPECT_EQ(identity.differences[1].position,
             pairing.pairs[identity.differences[1].pair].comparison->tokens.size());
+}
+
+/// Every set of the data that comparisons of requests depend on.
+std::vector<std::vector<traces::MissingData>> sets_of_missing_data() {
+  using traces::MissingData;
+  std::vector<std::vector<MissingData>> sets{{}};
+  for (const MissingData missing :
+       {MissingData::wall_times, MissingData::first_token_times, MissingData::token_ids})
+    for (std::size_t i = sets.size(); i-- > 0;) {
+      sets.push_back(sets[i]);
+      sets.back().push_back(missing);
+    }
+  return sets;
+}
+
+/// A recording that lacks the data: the second repeat has substitutes, the first has values all the same.
+traces::Recording lacking(const std::vector<traces::MissingData>& missing) {
+  traces::Recording recording = random_recording(1).recording;
+  if (missing.empty()) return recording;
+  recording.meta["lacks"] = traces::missing_data_text(missing);
+  for (traces::Request& request : recording.requests) {
+    if (request.repeat == 0) continue;
+    if (traces::is_missing(recording.meta, traces::MissingData::wall_times))
+      request.end_ns = request.start_ns + 1;
+    if (traces::is_missing(recording.meta, traces::MissingData::first_token_times))
+      request.first_token_ns = 0;
+    if (traces::is_missing(recording.meta, traces::MissingData::token_ids))
+      std::ranges::fill(request.tokens, -1);
+  }
+  return recording;
+}
+
+TEST(Comparisons, HaveNothingThatRestsOnWhatEitherSideLacks) {
+  using traces::MissingData;
+  for (const auto& of_first : sets_of_missing_data())
+    for (const auto& of_second : sets_of_missing_data()) {
+      const traces::Recording first = lacking(of_first);
+      const traces::Recording second = lacking(of_second);
+      const auto is_known = [&](MissingData data) {
+        return !traces::is_missing(first.meta, data) && !traces::is_missing(second.meta, data);
+      };
+      SCOPED_TRACE(traces::missing_data_text(of_first) + traces::missing_data_text(of_second));
+      for (const char* const category : {"", "qa"}) {
+        std::vector<RunRows> first_runs = rows_by_run(first);
+        std::vector<RunRows> second_runs = rows_by_run(second);
+        for (std::vector<RunRows>* const runs : {&first_runs, &second_runs})
+          for (RunRows& run : *runs)
+            if (*category != '\0') run = only_category(run, category);
+        for (const RunComparison& found : compare_runs(Baseline(first_runs), Comparison(second_runs))) {
+          EXPECT_GT(found.prompts, 0U);
+          EXPECT_EQ(found.identity.has_value(), is_known(MissingData::token_ids));
+          ASSERT_EQ(found.ratio.has_value(), is_known(MissingData::wall_times));
+          if (!found.ratio) continue;
+          EXPECT_EQ(found.ratio->decode_value.has_value(), is_known(MissingData::first_token_times));
+          EXPECT_TRUE(found.ratio->decode_value || !found.ratio->decode_interval);
+        }
+      }
+      EXPECT_EQ(winners(first).empty(), traces::is_missing(first.meta, MissingData::wall_times));
+      for (const RunFigures& run : measure(first).runs) {
+        if (run.all.run->is_baseline) continue;
+        EXPECT_EQ(run.all.speedup.has_value(), !traces::is_missing(first.meta, MissingData::wall_times));
+        EXPECT_EQ(run.all.identity.has_value(), !traces::is_missing(first.meta, MissingData::token_ids));
+      }
+    }
 }
 
 TEST(Speedup, NeedsSixPromptsForAnInterval) {
@@ -192,7 +261,7 @@ TEST(CompareRuns, FindsARunThatWasSlowedDownAndNoDifferenceElsewhere) {
   EXPECT_NEAR(found[1].ratio->value, 0.8, 1e-3);
   EXPECT_LT(*found[1].adjusted_p_value, 0.05);
   EXPECT_NEAR(*found[1].adjusted_p_value, 3 * 2.0 / 4096, 1e-12);
-  EXPECT_EQ(found[2].identity.differing_prompts, 0U);
+  EXPECT_EQ(found[2].identity->differing_prompts, 0U);
 }
 
 TEST(CompareRuns, ComparesTheOnlyRunsOfBothWhateverTheyAreCalled) {

@@ -226,6 +226,9 @@ TEST_F(AskHeldOut, NeedsABaselineAndARun) {
   EXPECT_NE(ask_held_out(reader, only_runs(2, 3)).error().message.find("no vanilla run"), std::string::npos);
   EXPECT_NE(ask_held_out(reader, only_runs(1, 1)).error().message.find("no run but vanilla"),
             std::string::npos);
+  recording_.meta["imported_from"] = "answers.jsonl";
+  EXPECT_NE(ask_held_out(reader, recording_).error().message.find("is imported, expected a recording"),
+            std::string::npos);
 }
 
 }  // namespace

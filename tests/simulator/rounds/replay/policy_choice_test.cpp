@@ -30,7 +30,7 @@ PlannedRound planned(const std::string& specification) {
   PlannedRound plan;
   if (!choice || choice->policy == nullptr) return plan;
   choice->policy->begin_request(table);
-  choice->policy->plan({&table, 0, 1, 10}, plan);
+  choice->policy->plan({&table, 1, 10}, plan);
   return plan;
 }
 
@@ -58,7 +58,7 @@ TEST(PolicyChoice, ReadsWhatARunRecorded) {
   ASSERT_NE(choice->policy, nullptr);
   PlannedRound plan;
   choice->policy->begin_request(table);
-  choice->policy->plan({&table, 0, 1, 10}, plan);
+  choice->policy->plan({&table, 1, 10}, plan);
   EXPECT_EQ(plan.exit, 3);
   EXPECT_EQ(plan.length, 7);
   EXPECT_THAT(policy_of_run({.id = 3, .strategy = "layerskip", .parameters = "[1"}, model).error().message,

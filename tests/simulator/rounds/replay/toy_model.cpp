@@ -84,8 +84,7 @@ ToyDecoding decode(const ToyModel& model, std::span<const std::int32_t> prompt, 
   ShadowTable shape{.n_layers = model.n_layers};
   while (!ended && static_cast<std::int32_t>(text.size()) - 1 < conditions.context_rows) {
     const auto root = static_cast<std::int32_t>(text.size()) - 1;
-    const RoundState state{&shape, static_cast<std::int32_t>(decoding.rounds.size()), root,
-                           conditions.max_new_tokens - emitted};
+    const RoundState state{&shape, root, conditions.max_new_tokens - emitted};
     PlannedRound plan;
     policy.plan(state, plan);
     const std::int32_t rows = std::min(conditions.context_rows - root, conditions.verify_rows) - 1;

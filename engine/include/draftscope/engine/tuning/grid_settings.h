@@ -8,6 +8,7 @@
 #include <draftscope/speculation/model_shape.h>
 #include <draftscope/speculation/weight_format.h>
 #include <cstdint>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -24,6 +25,11 @@ struct Grid {
 /// LayerSkip, FS, DV and a fixed threshold over six exits from L/8 to 3L/4. Adds drafts by all layers on
 /// 8-bit and 4-bit weights, if the backend makes them (BackendDescription::draft_formats).
 [[nodiscard]] Grid default_grid(std::int32_t n_layers, std::span<const speculation::WeightFormat> formats);
+
+/// Names of the parameters that a base strategy has and does not set. Fails on a strategy that is impossible
+/// for the model.
+[[nodiscard]] Result<std::set<std::string>> open_parameters(const std::string& base,
+                                                            const speculation::ModelShape& shape);
 
 /// Strategy specifications without duplicates. Fails on a setting that is impossible for the model.
 [[nodiscard]] Result<std::vector<std::string>> grid_settings(const Grid& grid,

@@ -10,6 +10,7 @@ namespace draftscope::engine {
 using Policy = speculation::PolicyFile;
 using speculation::Candidate;
 using speculation::CandidateOrigin;
+using speculation::check_policy_finished;
 using speculation::check_policy_shape;
 using speculation::Facts;
 using speculation::Finalist;
@@ -18,6 +19,7 @@ using speculation::model_facts;
 using speculation::other_checkpoint_note;
 using speculation::parse_policy;
 using speculation::policy_json;
+using speculation::policy_shard;
 using speculation::policy_skip_set;
 using speculation::read_policy;
 using speculation::score_spread;

@@ -31,12 +31,13 @@ struct MetaDifference {
 struct RunComparison {
   const traces::Run* baseline = nullptr;
   const traces::Run* comparison = nullptr;
+  std::size_t prompts = 0;  ///< Prompts that both decoded.
   /// Tokens per second of the comparison over those of the baseline, on the prompts of both; absent if they
-  /// share none.
+  /// share none, or if wall times of a side are unknown.
   std::optional<Speedup> ratio;
   /// The p value of `ratio`, corrected for the number of runs compared (Holm); absent with too few prompts.
   std::optional<double> adjusted_p_value;
-  OutputIdentity identity;
+  std::optional<OutputIdentity> identity;  ///< As output_identity().
 };
 
 /// Whether both runs have the same specification, or the same strategy with the same parameters. A parameter
@@ -72,8 +73,8 @@ inline constexpr double significance_level = 0.05;
   return winner.lead && winner.lead->p_value && *winner.lead->p_value < significance_level;
 }
 
-/// Winner on all prompts first, then one per category if there are several. Empty without a baseline or
-/// without another run that shares prompts with it. O(runs · categories · rows).
+/// Winner on all prompts first, then one per category if there are several. Empty without a baseline, without
+/// another run that shares prompts with it, or without wall times. O(runs · categories · rows).
 [[nodiscard]] std::vector<Winner> winners(const traces::Recording& recording);
 
 }  // namespace draftscope::simulator

@@ -112,8 +112,8 @@ struct Finding {
   double threshold = 0.0;            ///< Value that the figure is compared with.
   std::optional<double> cost;        ///< Cost per round, in its unit.
   std::optional<double> cost_share;  ///< Share of the round's time.
-  /// Speedup if this cost were removed and all else stayed. For a finding about the unit, it is the speedup
-  /// over a fair baseline.
+  /// Speedup if this cost were removed and all else stayed; of a busy machine, if vanilla decoding's
+  /// interruptions were removed too. For a finding about the unit, it is the speedup over a fair baseline.
   std::optional<double> speedup_without;
   std::string cost_sentence;
   std::optional<SimulatedRemedy> simulated;

@@ -137,7 +137,7 @@ struct DraftCost {
   std::int64_t rounds = 0;
   std::int64_t draft_ns = 0;
   std::int64_t verify_ns = 0;
-  std::int64_t other_ns = 0;    ///< accept + optimise + control
+  std::int64_t other_ns = 0;    ///< The rounds without draft and verification, by any phase or by none.
   std::int64_t between_ns = 0;  ///< Time from the first token to the end outside of rounds, such as searches
                                 ///< before the first round.
 
@@ -253,7 +253,7 @@ struct Figures {
   DeviceTime device;                       ///< Has no rounds where the device was not recorded.
   std::optional<RunMemory> memory;         ///< Absent where memory was not recorded.
   std::optional<Speedup> speedup;          ///< Absent without a baseline, and for the baseline itself.
-  std::optional<OutputIdentity> identity;  ///< Comparison with the baseline; absent where `speedup` is.
+  std::optional<OutputIdentity> identity;  ///< output_identity() with the baseline; absent for itself.
   /// Keys of the catalogue, or their objects with a final '.', of which an imported source says nothing.
   /// Their fields above hold 0.
   std::set<std::string, std::less<>> unknown;

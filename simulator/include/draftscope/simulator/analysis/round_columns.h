@@ -34,7 +34,6 @@ using RoundValue = std::variant<std::monostate, std::int64_t, double, std::strin
 struct RoundColumn {
   std::string_view key;  ///< Unique key.
   std::string_view title;
-  std::string_view unit;
   std::string_view explanation;  ///< One sentence without its final stop.
   FigureFormat format = FigureFormat::count;
   RoundValue (*get)(const RoundRow&) = nullptr;

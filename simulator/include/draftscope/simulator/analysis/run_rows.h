@@ -20,9 +20,18 @@
 
 namespace draftscope::simulator {
 
+/// Whether a recording has these of its requests, whose fields hold substitutes otherwise
+/// (traces/missing_data.h).
+struct KnownOfRequest {
+  bool wall_times = true;
+  bool first_token_times = true;
+  bool token_ids = true;
+};
+
 struct RequestRows {
   const traces::Request* request = nullptr;
   const traces::Prompt* prompt = nullptr;
+  KnownOfRequest known;
   std::span<const traces::Round> rounds;
   /// Depth-0 spans of the request, in any order; empty if none were recorded.
   std::vector<traces::Span> phase_spans;

@@ -40,6 +40,7 @@ struct RequestPair {
   const traces::Request* baseline = nullptr;
   const traces::Request* comparison = nullptr;
   std::size_t prompt_index = 0;  ///< Index among the paired prompts.
+  KnownOfRequest known;          ///< Data that both requests have.
 };
 
 struct Pairing {
@@ -65,7 +66,8 @@ struct OutputIdentity {
   std::vector<OutputDifference> differences;
 };
 
-[[nodiscard]] OutputIdentity output_identity(const Pairing& pairing);
+/// Absent without pairs, and where token ids of a pair are unknown.
+[[nodiscard]] std::optional<OutputIdentity> output_identity(const Pairing& pairing);
 
 /// Minimum number of prompts for an interval. With fewer, the percentiles would be the extremes, and the
 /// smallest p value that a signed-rank test can reach is above 0.05.
@@ -92,12 +94,13 @@ struct Speedup {
 
   std::optional<Interval> interval;  ///< 95 % interval over prompts.
   std::optional<double> p_value;     ///< p value of equal speed, over prompts.
-  /// Speedup from first token to end, without the prefill; absent if a side has one-token answers only.
+  /// Speedup from first token to end, without the prefill; absent if a side has one-token answers only, or if
+  /// its first token times are unknown.
   std::optional<double> decode_value;
   std::optional<Interval> decode_interval;  ///< 95 % interval of `decode_value`, over its prompts.
 };
 
-/// Computes the speedup; absent if no pair has tokens and time on both sides.
+/// Computes the speedup; absent if no pair has tokens and a known time on both sides.
 [[nodiscard]] std::optional<Speedup> speedup(const Pairing& pairing);
 
 }  // namespace draftscope::simulator

@@ -156,15 +156,15 @@ struct ValidationOptions {
 };
 
 /// Asks all held-out questions within a recording. A question without an answer is in the result, with the
-/// reason. Errors: no vanilla run with finished requests, no other run; the file can't be read. Time: one
-/// WhatIf::train() per held-out part.
+/// reason. Errors: an imported recording; no vanilla run with finished requests, no other run; the file can't
+/// be read. Time: one WhatIf::train() per held-out part.
 [[nodiscard]] Result<std::vector<CheckedAnswer>> ask_held_out(traces::Reader& reader,
                                                               const traces::Recording& recording,
                                                               const ValidationOptions& options = {});
 
 /// Asks about the runs of `target`, trained on `learnt`. If `learnt` has all prompts of `target`, training
-/// uses these prompts only and rounds are compared too; else it uses all prompts of `learnt`. Errors: those
-/// of ask_held_out(), for either recording.
+/// uses these prompts only and rounds are compared too; else it uses all prompts of `learnt`. Either may be
+/// imported. Other errors are those of ask_held_out(), for either recording.
 [[nodiscard]] Result<std::vector<CheckedAnswer>> ask_across(traces::Reader& reader,
                                                             const traces::Recording& learnt,
                                                             const traces::Recording& target,

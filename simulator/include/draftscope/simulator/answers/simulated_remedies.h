@@ -5,7 +5,6 @@
 
 #include <draftscope/base/result.h>
 #include <draftscope/simulator/analysis/explain.h>
-#include <draftscope/simulator/answers/prediction.h>
 #include <draftscope/simulator/answers/what_if.h>
 #include <draftscope/traces/reader.h>
 #include <functional>
@@ -20,6 +19,6 @@ namespace draftscope::simulator {
 /// A function for ExplainOptions::simulate. It answers for the recorded machine, with the slower of both
 /// bounds.
 [[nodiscard]] std::function<Result<SimulatedRemedy>(const std::string& strategy)> simulated_remedies(
-    WhatIf what_if, PredictionOptions draws = {.draws = 400});
+    WhatIf what_if);
 
 }  // namespace draftscope::simulator

@@ -71,7 +71,8 @@ struct MachineCalibration {
 
 struct WidthFactor {
   std::int32_t rows = 0;
-  double factor = 0.0;  ///< Time of a target pass / that of one row.
+  double context = 0.0;  ///< K/V rows before the pass.
+  double factor = 0.0;   ///< Time of a target pass / that of one row.
 };
 
 /// t = launch + bytes · ns_per_byte over some kernels, with the relative residuals of the fit.
@@ -87,7 +88,7 @@ struct CalibrationLaws {
   std::optional<AffineLaw> products;   ///< Operations with weights, one row.
   std::optional<AffineLaw> passes;     ///< Draft and target steps; the launch is their time without bytes.
   std::optional<AffineLaw> attention;  ///< One row over its K/V bytes.
-  std::vector<WidthFactor> widths;     ///< Passes through all layers, by rows.
+  std::vector<WidthFactor> widths;     ///< Passes through all layers, by rows, then context.
 };
 [[nodiscard]] CalibrationLaws calibration_laws(const CalibratedShape& shape);
 
