@@ -237,7 +237,7 @@ std::string across_section(const Comparisons& comparisons, std::size_t index, co
       const bool is_stated = a.stated.contains(key) || b.stated.contains(key);
       if (is_of_compared || is_stated) return difference_cell(from, to, glyphs);
       leaves_out = leaves_out || (run.prompts > 0 && from && to);
-      return dash;
+      return std::string(glyphs.absent());
     };
     table.add_row(
         {name,

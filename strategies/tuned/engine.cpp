@@ -43,7 +43,7 @@ Result<ConfiguredStrategy> make_tuned(const speculation::StrategySpecification& 
                             .specification = specification.given(),
                             .parameters = parameters_json(file, *inner, note),
                             .is_vanilla = false,
-                            .note = std::move(note),
+                            .note = note,
                             .strategy = std::move(inner->strategy)};
 }
 

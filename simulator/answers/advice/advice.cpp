@@ -93,6 +93,7 @@ class Adviser {
     for (const auto& [category, of_category] : requests) {
       const std::vector<std::size_t>& places = of_category;
       std::vector<traces::PromptId> prompts;
+      prompts.reserve(places.size());
       for (const std::size_t place : places) prompts.push_back(candidates_.prompts[place]);
       const auto total_ns = [&](const std::vector<RoundStatistics>& rounds) {
         double total = 0.0;

@@ -84,7 +84,7 @@ class Nulls : public ::testing::TestWithParam<Seed> {
                 stated == meta.end() ? json() : without_nulls(json::parse(stated->second, nullptr, false))};
   }
 
-  const ImportFolder folder_;
+  ImportFolder folder_;
 };
 
 TEST_P(Nulls, AreAsGoodAsFieldsThatAreAbsent) {

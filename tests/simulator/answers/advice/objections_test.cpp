@@ -193,7 +193,7 @@ TEST(Objections, JudgeTheBaselineOfEverySampleAsExplainDoes) {
       for (const Diagnosis& diagnosis : explain(measured))
         for (const Finding& finding : diagnosis.findings)
           is_found = is_found || finding.row->key == "slow_baseline";
-      EXPECT_EQ(slow_baseline_reason(passes, 1.0) != "", is_found) << file.path() << ' ' << slower_ns;
+      EXPECT_EQ(!slow_baseline_reason(passes, 1.0).empty(), is_found) << file.path() << ' ' << slower_ns;
       slow += is_found ? 1U : 0U;
     }
   }
