@@ -5,8 +5,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <functional>
-#include <sstream>
 #include <utility>
 
 namespace draftscope::cli {
@@ -21,12 +21,14 @@ struct AskedOption {
 
 std::vector<AskedOption> parse_work(CLI::App& command, const std::string& work) {
   std::vector<AskedOption> asked;
-  std::istringstream words(work);
-  for (std::string word; words >> word;) {
+  for (std::size_t begin = 0; begin < work.size();) {
+    const std::size_t end = std::min(work.find(' ', begin), work.size());
+    const std::string word = work.substr(begin, end - begin);
     if (asked.empty() || word.starts_with("--"))
       asked.push_back({command.get_option(word), ""});
     else
       asked.back().value = word;
+    begin = end + 1;
   }
   return asked;
 }
