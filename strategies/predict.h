@@ -56,6 +56,18 @@ struct PartPrediction {
                                    std::int32_t n_layers) = nullptr;
 };
 
+/// PartPrediction::auxiliary and ::search with the rule of a class.
+template <typename Rule>
+std::unique_ptr<AuxiliaryRule> auxiliary_of(const speculation::StrategySpecification& mix,
+                                            const speculation::ModelShape& shape) {
+  return std::make_unique<Rule>(mix, shape);
+}
+template <typename Rule>
+std::unique_ptr<SearchRule> search_of(const speculation::StrategySpecification& mix, std::int32_t n_layers,
+                                      std::int64_t max_searches) {
+  return std::make_unique<Rule>(mix, n_layers, max_searches);
+}
+
 /// A strategy that is no mix of parts.
 struct StrategyPrediction {
   std::string_view name;

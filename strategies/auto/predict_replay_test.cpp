@@ -104,17 +104,14 @@ void expect_same_decisions(const Recorded& recorded) {
 }
 
 TEST(AutoReplay, DecidesEveryRecordedRoundAsTheEngineDid) {
-  Recorded recorded;
-  record({"--limit", "4", "--max-tokens", "64", "--repeats", "2"}, recorded);
-  if (HasFatalFailure()) return;
-  expect_same_decisions(recorded);
-}
-
-TEST(AutoReplay, DecidesAsTheEngineDidUnderATemperature) {
-  Recorded recorded;
-  record({"--limit", "3", "--max-tokens", "48", "--repeats", "1", "--temperature", "0.8"}, recorded);
-  if (HasFatalFailure()) return;
-  expect_same_decisions(recorded);
+  for (const std::vector<std::string>& options :
+       {std::vector<std::string>{"--limit", "4", "--max-tokens", "64", "--repeats", "2"},
+        {"--limit", "3", "--max-tokens", "48", "--repeats", "1", "--temperature", "0.8"}}) {
+    Recorded recorded;
+    record(options, recorded);
+    if (HasFatalFailure()) return;
+    expect_same_decisions(recorded);
+  }
 }
 
 TEST(AutoReplay, SaysWhichRoundDiffers) {

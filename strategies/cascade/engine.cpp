@@ -44,18 +44,6 @@ double weights_share(const CascadeLevel& level, const speculation::ModelShape& s
   return read / (head + shape.n_layers * (attention + mlp)) * bits / target_bits;
 }
 
-std::int32_t attentions_of(const speculation::SublayerMask& mask) {
-  std::int32_t runs = 0;
-  for (std::int32_t layer = 0; layer < mask.n_layers(); ++layer) runs += mask.runs_attention(layer) ? 1 : 0;
-  return runs;
-}
-
-std::int32_t mlps_of(const speculation::SublayerMask& mask) {
-  std::int32_t runs = 0;
-  for (std::int32_t layer = 0; layer < mask.n_layers(); ++layer) runs += mask.runs_mlp(layer) ? 1 : 0;
-  return runs;
-}
-
 class Cascade final : public Strategy, private DraftStages {
  public:
   Cascade(std::vector<CascadeLevel> levels, const speculation::ModelShape& shape,
@@ -243,8 +231,14 @@ class Cascade final : public Strategy, private DraftStages {
     std::string passes;
     for (const Pass& pass : passes_) {
       const speculation::SublayerMask& mask = levels_[static_cast<std::size_t>(pass.level)].mask;
-      passes += fmt::format("{}[{},{},{},{}]", passes.empty() ? "" : ",", pass.level, attentions_of(mask),
-                            mlps_of(mask), pass.rows);
+      std::int32_t attentions = 0;
+      std::int32_t mlps = 0;
+      for (std::int32_t layer = 0; layer < mask.n_layers(); ++layer) {
+        attentions += mask.runs_attention(layer) ? 1 : 0;
+        mlps += mask.runs_mlp(layer) ? 1 : 0;
+      }
+      passes +=
+          fmt::format("{}[{},{},{},{}]", passes.empty() ? "" : ",", pass.level, attentions, mlps, pass.rows);
     }
     return fmt::format(R"({{"passes":[{}],"expected_tokens":{:.4f},"expected_time":{:.4f},"tokens":{}}})",
                        passes, spent_.tokens, spent_.time, outcome.emitted.size());

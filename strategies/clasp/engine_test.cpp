@@ -349,22 +349,5 @@ TEST(Clasp, CarriesItsIntervalOverRequestsIfAsked) {
   }
 }
 
-TEST(Clasp, DraftsWithNoLayersAtAllIfAllAreSkipped) {
-  std::mt19937 random(8);
-  const Net net({.n_layers = 4, .redundancy = 0.5, .seed = 9}, random);
-  const auto backend = cpu_backend(net.checkpoint, 1, 96);
-  const DecodeRequest request{.prompt = net.text, .max_new_tokens = 30};
-  const Decoded vanilla = decode_with(*backend, "vanilla", request);
-  for (const std::int32_t skip : {0, 3, 4}) {
-    const Decoded decoded =
-        decode_with(*backend, fmt::format("clasp:skip={},interval=2,threshold=0", skip), request);
-    EXPECT_EQ(decoded.tokens, vanilla.tokens);
-    EXPECT_GT(decoded.drafted, 10);
-    if (skip == 0) {
-      EXPECT_EQ(decoded.accepted, decoded.drafted);
-    }
-  }
-}
-
 }  // namespace
 }  // namespace draftscope::engine

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <algorithm>
-#include <memory>
 #include <optional>
 
 #include "rounds/drafts/auxiliary_work.h"
@@ -17,8 +16,8 @@ using speculation::StrategySpecification;
 /// Passes of each layer over the states from which the number of skipped layers can still be reached.
 class ClaspLayers final : public AuxiliaryRule {
  public:
-  ClaspLayers(const StrategySpecification& mix, std::int32_t n_layers)
-      : skip_(mix.integer("skip")), n_layers_(n_layers), carries_set_(mix.text("carry-set") == "yes") {}
+  ClaspLayers(const StrategySpecification& mix, const speculation::ModelShape& shape)
+      : skip_(mix.integer("skip")), n_layers_(shape.n_layers), carries_set_(mix.text("carry-set") == "yes") {}
 
   void after_prefill(std::int32_t prompt_tokens, bool is_first, AuxiliaryPasses& passes,
                      std::vector<PassCount>& counts) const override {
@@ -49,7 +48,7 @@ class ClaspLayers final : public AuxiliaryRule {
 
 class ClaspSearch final : public SearchRule {
  public:
-  explicit ClaspSearch(const StrategySpecification& mix)
+  ClaspSearch(const StrategySpecification& mix, std::int32_t /*n_layers*/, std::int64_t /*max_searches*/)
       : interval_(mix.integer("interval")),
         counts_tokens_(mix.text("unit") == "tokens"),
         carries_(mix.text("carry-set") == "yes") {}
@@ -73,16 +72,6 @@ class ClaspSearch final : public SearchRule {
   std::int32_t since_ = 0;  // tokens or verifications since the last search
 };
 
-std::unique_ptr<AuxiliaryRule> clasp_auxiliary(const StrategySpecification& mix,
-                                               const speculation::ModelShape& shape) {
-  return std::make_unique<ClaspLayers>(mix, shape.n_layers);
-}
-
-std::unique_ptr<SearchRule> clasp_search(const StrategySpecification& mix, std::int32_t /*n_layers*/,
-                                         std::int64_t /*max_searches*/) {
-  return std::make_unique<ClaspSearch>(mix);
-}
-
 SkippedSublayerCounts clasp_skipped(const StrategySpecification& mix, std::int32_t /*n_layers*/) {
   return {mix.integer("skip"), mix.integer("skip")};
 }
@@ -100,8 +89,8 @@ std::optional<ReplayedSearch> clasp_replay(const RecordedSearch& recorded,
 
 StrategyPredictions predict_of_clasp() {
   return {.parts = {{.name = "clasp",
-                     .auxiliary = clasp_auxiliary,
-                     .search = clasp_search,
+                     .auxiliary = auxiliary_of<ClaspLayers>,
+                     .search = search_of<ClaspSearch>,
                      .replay_search = clasp_replay,
                      .skipped = clasp_skipped}}};
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <algorithm>
-#include <memory>
 #include <optional>
 #include <unordered_map>
 
@@ -20,7 +19,8 @@ using speculation::StrategySpecification;
 /// Passes of the window through all layers but the last.
 class ConfidencePasses final : public AuxiliaryRule {
  public:
-  ConfidencePasses(std::int32_t window, std::int32_t n_layers) : window_(window), n_layers_(n_layers) {}
+  ConfidencePasses(const StrategySpecification& mix, const speculation::ModelShape& shape)
+      : window_(mix.integer("window")), n_layers_(shape.n_layers) {}
 
   void after_round(const AuxiliaryRound& round, AuxiliaryPasses& passes,
                    std::vector<PassCount>& counts) const override {
@@ -36,7 +36,8 @@ class ConfidencePasses final : public AuxiliaryRule {
 /// Assumes that every search finds a set that is tried.
 class ConfidenceSearch final : public SearchRule {
  public:
-  explicit ConfidenceSearch(const ConfidenceSearches::Options& options) : searches_(options) {}
+  ConfidenceSearch(const StrategySpecification& mix, std::int32_t n_layers, std::int64_t /*max_searches*/)
+      : searches_(speculation::confidence_options(mix, n_layers)) {}
 
   void begin_request() override { searches_.begin_request(); }
 
@@ -51,16 +52,6 @@ class ConfidenceSearch final : public SearchRule {
  private:
   ConfidenceSearches searches_;
 };
-
-std::unique_ptr<AuxiliaryRule> conflayers_auxiliary(const StrategySpecification& mix,
-                                                    const speculation::ModelShape& shape) {
-  return std::make_unique<ConfidencePasses>(mix.integer("window"), shape.n_layers);
-}
-
-std::unique_ptr<SearchRule> conflayers_search(const StrategySpecification& mix, std::int32_t n_layers,
-                                              std::int64_t /*max_searches*/) {
-  return std::make_unique<ConfidenceSearch>(speculation::confidence_options(mix, n_layers));
-}
 
 SkippedSublayerCounts conflayers_skipped(const StrategySpecification& mix, std::int32_t n_layers) {
   const std::int32_t layers = ConfidenceSearches(speculation::confidence_options(mix, n_layers)).least();
@@ -163,8 +154,8 @@ std::optional<ReplayedSearch> conflayers_replay(const RecordedSearch& recorded,
 
 StrategyPredictions predict_of_conflayers() {
   return {.parts = {{.name = "conflayers",
-                     .auxiliary = conflayers_auxiliary,
-                     .search = conflayers_search,
+                     .auxiliary = auxiliary_of<ConfidencePasses>,
+                     .search = search_of<ConfidenceSearch>,
                      .replay_search = conflayers_replay,
                      .skipped = conflayers_skipped}}};
 }

@@ -3,14 +3,6 @@
 
 namespace draftscope::speculation {
 
-namespace {
-
-DraftDescription describe_conflayers(const StrategySpecification& /*mix*/, const ModelShape& /*shape*/) {
-  return {"layers chosen by their outputs", {}};
-}
-
-}  // namespace
-
 StrategyRows row_of_conflayers() {
   return {
       .parts = {{.kind = PartKind::mask,
@@ -34,7 +26,9 @@ StrategyRows row_of_conflayers() {
                  .min_layers_reason = both_ends_are_kept,
                  .no_replay = reads_its_own_rows("its layers follow from hidden states, and "),
                  .layers = MaskLayers::beside_searched_set,
-                 .describe = describe_conflayers}},
+                 .describe = [](const auto&, const auto&) -> DraftDescription {
+                   return {"layers chosen by their outputs", {}};
+                 }}},
       .strategies = {
           {.name = "conflayers",
            .summary = "skips layers whose outputs are less sure than those around; early stop, token tree",

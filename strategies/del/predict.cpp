@@ -118,6 +118,8 @@ using speculation::StrategySpecification;
 /// The heads of the exits that may be chosen, on each of the positions that count.
 class DelHeads final : public AuxiliaryRule {
  public:
+  DelHeads(const StrategySpecification& mix, const speculation::ModelShape& shape)
+      : DelHeads(speculation::del_options(mix), shape.n_layers) {}
   DelHeads(const speculation::DelRule::Options& options, std::int32_t n_layers)
       : prompt_window_(options.prompt_window),
         reads_prompt_at_once_(options.mode != speculation::DelRule::Mode::code),
@@ -151,11 +153,6 @@ class DelHeads final : public AuxiliaryRule {
   std::int32_t n_layers_;
 };
 
-std::unique_ptr<AuxiliaryRule> del_auxiliary(const StrategySpecification& mix,
-                                             const speculation::ModelShape& shape) {
-  return std::make_unique<DelHeads>(speculation::del_options(mix), shape.n_layers);
-}
-
 std::unique_ptr<Policy> del_policy(const StrategySpecification& mix, const ReplayModel& model) {
   const auto is_del = [&](PartKind kind) { return mix.part(kind) == "del"; };
   return std::make_unique<DelPolicy>(DelPolicy::Options{
@@ -169,7 +166,8 @@ std::unique_ptr<Policy> del_policy(const StrategySpecification& mix, const Repla
 StrategyPredictions predict_of_del() {
   StrategyPredictions del;
   for (const PartKind kind : {PartKind::mask, PartKind::length, PartKind::stop})
-    del.parts.push_back({.kind = kind, .name = "del", .policy = del_policy, .auxiliary = del_auxiliary});
+    del.parts.push_back(
+        {.kind = kind, .name = "del", .policy = del_policy, .auxiliary = auxiliary_of<DelHeads>});
   return del;
 }
 

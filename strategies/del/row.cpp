@@ -23,10 +23,6 @@ std::vector<ParameterRow> del_parameters() {
                      "every-1")};
 }
 
-DraftDescription describe_del(const StrategySpecification& /*mix*/, const ModelShape& /*shape*/) {
-  return {"an exit chosen anew each round", {}};
-}
-
 }  // namespace
 
 StrategyRows row_of_del() {
@@ -37,7 +33,9 @@ StrategyRows row_of_del() {
                      .parameters = del_parameters(),
                      .min_layers = 2,
                      .layers = MaskLayers::below_chosen_exit,
-                     .describe = describe_del},
+                     .describe = [](const auto&, const auto&) -> DraftDescription {
+                       return {"an exit chosen anew each round", {}};
+                     }},
                     {.kind = PartKind::length,
                      .name = "del",
                      .summary = "the length of the most tokens per loaded layer at DEL's own exit",

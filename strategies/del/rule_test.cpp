@@ -3,7 +3,6 @@
 #include <draftscope/speculation/catalogue/strategy_specification.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cmath>
 #include <utility>
 #include <vector>
@@ -15,32 +14,6 @@ namespace {
 
 ExitStatistics rate(double alpha) {
   return {.matches = alpha, .mismatches = 1.0 - alpha};
-}
-
-TEST(DelChoice, HasTheGoldenValues) {
-  struct Golden {
-    double alpha;
-    std::int32_t gamma, exit, layers;
-    double tpl;
-  };
-  for (const Golden& golden : {Golden{0.8, 6, 7, 32, 0.05339762}, Golden{0.7, 4, 3, 16, 0.09903929}}) {
-    const auto tpl = [&](std::int32_t d) {
-      double tokens = 0.0;
-      for (std::int32_t k = 0; k <= d; ++k) tokens += std::pow(golden.alpha, k);
-      return tokens / (golden.layers + d * golden.exit);
-    };
-    EXPECT_NEAR(tpl(golden.gamma), golden.tpl, 5e-9);
-    // Neither length is the best of its exit, since one token less yields more. The choice is the largest of
-    // these.
-    std::vector<ExitStatistics> exits(static_cast<std::size_t>(golden.layers) - 1);
-    exits[static_cast<std::size_t>(golden.exit) - 1] = rate(golden.alpha);
-    double best = 0.0;
-    for (std::int32_t d = 0; d <= golden.gamma; ++d) best = std::max(best, tpl(d));
-    const ExitChoice choice = best_exit(exits, {golden.layers, 0.0}, golden.gamma);
-    EXPECT_EQ(choice.exit, golden.exit);
-    EXPECT_NEAR(choice.tpl, best, 1e-15);
-    EXPECT_NEAR(choice.tpl, tpl(choice.gamma), 1e-15);
-  }
 }
 
 TEST(DelChoice, IsTheFirstOfTheBest) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <algorithm>
 #include <cmath>
-#include <memory>
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -31,8 +30,8 @@ std::pair<std::int32_t, std::int32_t> sublayer_weights(const speculation::ModelS
 
 class Knapsack final : public AuxiliaryRule {
  public:
-  Knapsack(std::int32_t window, const speculation::ModelShape& shape)
-      : window_(window), n_layers_(shape.n_layers) {
+  Knapsack(const StrategySpecification& mix, const speculation::ModelShape& shape)
+      : window_(mix.integer("window")), n_layers_(shape.n_layers) {
     std::tie(attention_weight_, mlp_weight_) = sublayer_weights(shape);
   }
 
@@ -81,7 +80,8 @@ class Knapsack final : public AuxiliaryRule {
 
 class KnapspecSearch final : public SearchRule {
  public:
-  explicit KnapspecSearch(std::int32_t interval) : interval_(interval) {}
+  KnapspecSearch(const StrategySpecification& mix, std::int32_t /*n_layers*/, std::int64_t /*max_searches*/)
+      : interval_(mix.integer("interval")) {}
   /// Restarts the count, as the search after the prefill does.
   void begin_request() override { rounds_ = 0; }
   bool follows(const traces::Round& /*round*/) override { return ++rounds_ % interval_ == 0; }
@@ -90,16 +90,6 @@ class KnapspecSearch final : public SearchRule {
   std::int32_t interval_;  // rounds
   std::int32_t rounds_ = 0;
 };
-
-std::unique_ptr<AuxiliaryRule> knapspec_auxiliary(const StrategySpecification& mix,
-                                                  const speculation::ModelShape& shape) {
-  return std::make_unique<Knapsack>(mix.integer("window"), shape);
-}
-
-std::unique_ptr<SearchRule> knapspec_search(const StrategySpecification& mix, std::int32_t /*n_layers*/,
-                                            std::int64_t /*max_searches*/) {
-  return std::make_unique<KnapspecSearch>(mix.integer("interval"));
-}
 
 std::optional<ReplayedSearch> knapspec_replay(const RecordedSearch& recorded,
                                               const StrategySpecification& asked) {
@@ -111,8 +101,8 @@ std::optional<ReplayedSearch> knapspec_replay(const RecordedSearch& recorded,
 
 StrategyPredictions predict_of_knapspec() {
   return {.parts = {{.name = "knapspec",
-                     .auxiliary = knapspec_auxiliary,
-                     .search = knapspec_search,
+                     .auxiliary = auxiliary_of<Knapsack>,
+                     .search = search_of<KnapspecSearch>,
                      .replay_search = knapspec_replay}}};
 }
 

@@ -3,14 +3,6 @@
 
 namespace draftscope::speculation {
 
-namespace {
-
-DraftDescription describe_knapspec(const StrategySpecification& /*mix*/, const ModelShape& /*shape*/) {
-  return {"sublayers chosen by their times", {}};
-}
-
-}  // namespace
-
 StrategyRows row_of_knapspec() {
   return {
       .parts = {{.kind = PartKind::mask,
@@ -27,7 +19,9 @@ StrategyRows row_of_knapspec() {
                  .min_layers_reason = both_ends_are_kept,
                  .no_replay = reads_its_own_rows("its sublayers follow from hidden states and times, and "),
                  .layers = MaskLayers::beside_searched_set,
-                 .describe = describe_knapspec}},
+                 .describe = [](const auto&, const auto&) -> DraftDescription {
+                   return {"sublayers chosen by their times", {}};
+                 }}},
       .strategies = {{.name = "knapspec",
                       .summary = "chooses the sublayers to skip by a knapsack of their measured times",
                       .source = "Cha et al. 2026, KnapSpec",

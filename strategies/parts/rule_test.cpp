@@ -40,13 +40,6 @@ TEST(FiniteStateLength, BouncesFromZero) {
   EXPECT_EQ(after(length, 1, 0), 0);
 }
 
-TEST(FiniteStateLength, StartsAgainWithEachRequest) {
-  FiniteStateLength length({.start = 6});
-  EXPECT_EQ(after(length, 6, 6), 7);
-  length.begin_request();
-  EXPECT_EQ(length.length(), 6);
-}
-
 TEST(HeuristicLength, GrowsByTwoAfterAFullAcceptAndShrinksByOneOtherwise) {
   HeuristicLength length({.start = 5});
   EXPECT_EQ(after(length, 5, 5), 7);

@@ -31,8 +31,6 @@ class SwiftMask final : public MaskChoice, public Learner {
   bool wants_to_optimise() const override;
   Result<void> optimise(const RoundView& view, Probe& probe, DecisionLog* log) override;
 
-  [[nodiscard]] const LayerSetSearch& search() const { return search_; }
-
  private:
   LayerSetSearch search_;
   Options options_;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <algorithm>
 #include <cmath>
-#include <memory>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -28,11 +27,11 @@ SkippedSublayerCounts swift_skipped(const StrategySpecification& mix, std::int32
 /// Passes of a candidate over the window.
 class SwiftCandidates final : public AuxiliaryRule {
  public:
-  SwiftCandidates(const StrategySpecification& mix, std::int32_t n_layers)
+  SwiftCandidates(const StrategySpecification& mix, const speculation::ModelShape& shape)
       : window_(mix.integer("window")),
         scores_first_(mix.text("scored-on") == "first"),
-        n_layers_(n_layers),
-        skipped_(swift_skipped(mix, n_layers)) {}
+        n_layers_(shape.n_layers),
+        skipped_(swift_skipped(mix, shape.n_layers)) {}
 
   void after_round(const AuxiliaryRound& round, AuxiliaryPasses& passes,
                    std::vector<PassCount>& counts) const override {
@@ -53,7 +52,7 @@ class SwiftCandidates final : public AuxiliaryRule {
 
 class SwiftSearch final : public SearchRule {
  public:
-  SwiftSearch(const StrategySpecification& mix, std::int64_t max_searches)
+  SwiftSearch(const StrategySpecification& mix, std::int32_t /*n_layers*/, std::int64_t max_searches)
       : interval_(mix.integer("every")), window_(mix.integer("window")) {
     const std::int64_t max = mix.integer("max-iterations");
     max_searches_ = max_searches < 0 ? max : std::min(max_searches, max);
@@ -84,16 +83,6 @@ class SwiftSearch final : public SearchRule {
   std::int32_t rounds_ = 0;    // rounds of the request
   std::int32_t emitted_ = 0;   // tokens of the request, including the prefill's
 };
-
-std::unique_ptr<AuxiliaryRule> swift_auxiliary(const StrategySpecification& mix,
-                                               const speculation::ModelShape& shape) {
-  return std::make_unique<SwiftCandidates>(mix, shape.n_layers);
-}
-
-std::unique_ptr<SearchRule> swift_search(const StrategySpecification& mix, std::int32_t /*n_layers*/,
-                                         std::int64_t max_searches) {
-  return std::make_unique<SwiftSearch>(mix, max_searches);
-}
 
 /// The set that drafts until a candidate is adopted: every second layer is skipped (engine/search).
 TriedSet swift_first_set(std::int32_t n_layers) {
@@ -214,8 +203,8 @@ std::optional<ReplayedSearch> swift_replay(const RecordedSearch& recorded,
 
 StrategyPredictions predict_of_swift() {
   return {.parts = {{.name = "swift",
-                     .auxiliary = swift_auxiliary,
-                     .search = swift_search,
+                     .auxiliary = auxiliary_of<SwiftCandidates>,
+                     .search = search_of<SwiftSearch>,
                      .replay_search = swift_replay,
                      .skipped = swift_skipped}}};
 }

@@ -100,6 +100,10 @@ TEST(Catalogue, MixesEveryPartWithEveryOther) {
           ASSERT_TRUE(made) << made.error().message;
           EXPECT_EQ(made->parts(), (PartNames{mask, length, stop, shape}));
           EXPECT_EQ(made->no_replay(), catalogue.no_replay_of(made->parts()));
+          const auto recorded = parse_strategy_json("mix", made->json(), 12);
+          ASSERT_TRUE(recorded) << recorded.error().message;
+          EXPECT_EQ(recorded->parts(), made->parts());
+          EXPECT_EQ(recorded->json(), made->json());
           expect_complete(text, catalogue.parameters_of(made->parts()));
           ++mixes;
         }

@@ -13,14 +13,9 @@
 namespace draftscope::engine::jinja {
 namespace {
 
-Result<std::string> own_text(const Value& value, std::string text, Budget& budget) {
-  DRAFTSCOPE_TRY(budget.bytes_read(text_size(value) + text.size()));
-  return text;
-}
-
 Result<Value> same_form(const Value& value, std::string text, Budget& budget) {
-  DRAFTSCOPE_TRY_ASSIGN(std::string own, own_text(value, std::move(text), budget));
-  return budget.text(std::move(own), value.form());
+  DRAFTSCOPE_TRY(budget.bytes_read(text_size(value) + text.size()));
+  return budget.text(std::move(text), value.form());
 }
 
 template <auto Map>
@@ -110,37 +105,24 @@ Result<Value> split(const Value& value, const Arguments& arguments, Budget& budg
     return fail("split: found {}, expected a string", type_name(at(arguments, 0)));
   if (separator != nullptr && separator->empty())
     return fail("split: found an empty separator, expected one of a character or more");
-  if (separator == nullptr) {
-    parts = words_of(rest);
-    if (parts.size() > most) {
-      // What was not split stays together, with the white space in it.
-      if (FromRight) {
-        const auto cut = parts.size() - most;
-        const std::string_view head(
-            rest.data(),
-            static_cast<std::size_t>(parts[cut - 1].data() + parts[cut - 1].size() - rest.data()));
-        parts.erase(parts.begin(), parts.begin() + static_cast<std::ptrdiff_t>(cut));
-        parts.insert(parts.begin(), head);
-      } else {
-        parts[most] = rest.substr(static_cast<std::size_t>(parts[most].data() - rest.data()));
-        parts.resize(most + 1);
-      }
-    }
-    return text_list(parts, value.form(), budget);
-  }
-  for (std::size_t begin = 0; begin != std::string::npos;) {
+  if (separator == nullptr) parts = words_of(rest);
+  for (std::size_t begin = 0; separator != nullptr && begin != std::string::npos;) {
     DRAFTSCOPE_TRY(budget.steps(1));
     const bool may_split = FromRight || parts.size() < most;
     const std::size_t found = may_split ? find_text(rest, *separator, begin) : std::string::npos;
     parts.push_back(rest.substr(begin, found == std::string::npos ? found : found - begin));
     begin = found == std::string::npos ? found : found + separator->size();
   }
-  if (FromRight && parts.size() > most + 1) {
+  // What was not split stays together, with the white space in it.
+  if (FromRight && parts.size() > most) {
     const auto cut = static_cast<std::ptrdiff_t>(parts.size() - most);
     const std::string_view& end = parts[static_cast<std::size_t>(cut - 1)];
     const std::string_view head(rest.data(), static_cast<std::size_t>(end.data() + end.size() - rest.data()));
     parts.erase(parts.begin(), parts.begin() + cut);
     parts.insert(parts.begin(), head);
+  } else if (parts.size() > most) {
+    parts[most] = rest.substr(static_cast<std::size_t>(parts[most].data() - rest.data()));
+    parts.resize(most + 1);
   }
   return text_list(parts, value.form(), budget);
 }

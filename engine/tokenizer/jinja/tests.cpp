@@ -84,8 +84,8 @@ bool same_object(const Value& left, const Value& right) {
                        : left.string() == nullptr || *left.string() == *right.string();
 }
 
-Result<bool> remainder_is(const Value& value, std::int64_t divisor, std::int64_t remainder, Budget& budget) {
-  DRAFTSCOPE_TRY_ASSIGN(const Value rest, binary("%", value, Value(divisor), budget));
+Result<bool> remainder_is(const Value& value, const Value& divisor, std::int64_t remainder, Budget& budget) {
+  DRAFTSCOPE_TRY_ASSIGN(const Value rest, binary("%", value, divisor, budget));
   return equal(rest, Value(remainder), budget);
 }
 
@@ -106,18 +106,15 @@ Result<bool> apply_test(const std::string& name, const Value& value, const Argum
     if (given != 0) return fail("test {}: found {} arguments, expected none", quote(name), given);
     return test.holds(value);
   }
-  if (name == "odd") return remainder_is(value, 2, 1, budget);
-  if (name == "even") return remainder_is(value, 2, 0, budget);
+  if (name == "odd") return remainder_is(value, Value(std::int64_t{2}), 1, budget);
+  if (name == "even") return remainder_is(value, Value(std::int64_t{2}), 0, budget);
   const std::string_view symbol = operator_of(name);
   if (symbol.empty() && name != "divisibleby" && name != "sameas")
     return fail("found a test {}, expected one of Jinja's", quote(name));
   if (given != 1) return fail("test {}: found {} arguments, expected one", quote(name), given);
   const Value& other = arguments.positional[0];
   if (name == "sameas") return same_object(value, other);
-  if (name == "divisibleby") {
-    DRAFTSCOPE_TRY_ASSIGN(const Value rest, binary("%", value, other, budget));
-    return equal(rest, Value(std::int64_t{0}), budget);
-  }
+  if (name == "divisibleby") return remainder_is(value, other, 0, budget);
   return binary(symbol, value, other, budget).map([](const Value& result) { return truth(result); });
 }
 

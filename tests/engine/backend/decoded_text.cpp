@@ -1,20 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "decoded_text.h"
 
-#include <gtest/gtest.h>
+#include "../decode/expect_decoded.h"
 
 namespace draftscope::engine::test {
 
 std::vector<std::int32_t> text_under(Backend& backend, const std::string& specification,
                                      const DecodeRequest& request, DecodeListener& listener,
                                      const StrategyResources& resources) {
-  const auto made = make_strategy(specification, backend.shape(), resources);
-  EXPECT_TRUE(made) << made.error().message;
-  if (!made) return {};
-  SeededChooser chooser(7, 3);
-  const auto decoded = decode(backend, *made->strategy, request, chooser, listener);
-  EXPECT_TRUE(decoded) << decoded.error().message;
-  return decoded ? decoded->tokens : std::vector<std::int32_t>();
+  return expect_decoded(backend, specification, request, listener, 7, resources).tokens;
 }
 
 std::vector<std::int32_t> text_under(Backend& backend, const std::string& specification,

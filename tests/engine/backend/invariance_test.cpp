@@ -6,23 +6,19 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <cmath>
-#include <cstring>
+
+#include "../have_same_bits.h"
 
 namespace draftscope::engine::test {
 namespace {
 
 constexpr std::int32_t cache_rows = 160;
 
-template <typename T>
-bool same_bits(std::span<const T> a, std::span<const T> b) {
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size_bytes()) == 0;
-}
-
 /// All outputs of a row: hidden states, logits, top tokens.
 struct RowOutputs {
   std::vector<float> values;
   friend bool operator==(const RowOutputs& a, const RowOutputs& b) {
-    return same_bits<float>(a.values, b.values);
+    return have_same_bits(a.values, b.values);
   }
 };
 

@@ -25,25 +25,13 @@ void expect_same_tensors(const Checkpoint& checkpoint, std::vector<StoredTensor>
     EXPECT_EQ(bytes_of(view), tensor_named(stored, name).bytes) << name;
 }
 
-TEST(LoadCheckpoint, EveryTensorReadsBackAsWritten) {
-  for (const char* const dtype : {"BF16", "F16", "F32"}) {
-    const TemporaryFolder folder;
-    write_tiny_checkpoint(folder.path(), tiny_config(), tiny_tensors(dtype));
-    const auto checkpoint = load_checkpoint(folder.path());
-    ASSERT_TRUE(checkpoint) << checkpoint.error().message;
-    EXPECT_EQ(dtype_bytes(checkpoint->weights.embedding.dtype), std::string_view(dtype) == "F32" ? 4U : 2U);
-    EXPECT_EQ(checkpoint->shape.name, folder.path().filename());
-    EXPECT_FALSE(checkpoint->synthetic);
-    expect_same_tensors(*checkpoint, tiny_tensors(dtype));
-    EXPECT_TRUE(check_finite(*checkpoint));
-  }
-}
-
 TEST(LoadCheckpoint, ShardsHoldTheSameModelAsOneFile) {
   const TemporaryFolder folder;
   write_sharded_checkpoint(folder.path(), tiny_tensors());
   const auto checkpoint = load_checkpoint(folder.path());
   ASSERT_TRUE(checkpoint) << checkpoint.error().message;
+  EXPECT_EQ(checkpoint->shape.name, folder.path().filename());
+  EXPECT_FALSE(checkpoint->synthetic);
   expect_same_tensors(*checkpoint, tiny_tensors());
 }
 

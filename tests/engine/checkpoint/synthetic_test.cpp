@@ -5,8 +5,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <bit>
-#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -63,20 +61,6 @@ std::uint64_t fnv1a(const TensorView& view) {
   for (const auto byte : std::span(view.data, view.bytes()))
     digest = (digest ^ static_cast<std::uint64_t>(byte)) * 0x100000001B3U;
   return digest;
-}
-
-std::span<const std::uint16_t> bits_of(const TensorView& view) {
-  return {reinterpret_cast<const std::uint16_t*>(view.data), view.bytes() / 2};
-}
-
-double value_of(std::uint16_t bits) {
-  return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
-}
-
-double deviation(const TensorView& view) {
-  double sum = 0;
-  for (const auto bits : bits_of(view)) sum += value_of(bits) * value_of(bits);
-  return std::sqrt(sum / static_cast<double>(bits_of(view).size()));
 }
 
 TEST(Synthetic, EveryTensorHasTheBitsOfTheIndependentRecipe) {
@@ -167,36 +151,6 @@ TEST(Synthetic, IsTheSameModelWhereTheBackendMakesTheMatrices) {
   const TensorView& norm = here->weights.final_norm;
   EXPECT_EQ(std::memcmp(norm.data, there->weights.final_norm.data, norm.bytes()), 0);
   EXPECT_TRUE(check_finite(*there));
-}
-
-TEST(Synthetic, WeightsHaveTheDeviationOfAnInitialisation) {
-  auto shape = shape_named("biased");
-  shape.d_model = 256;
-  shape.d_ff = 512;
-  const auto checkpoint = make_synthetic(shape, 0.0, 1);
-  ASSERT_TRUE(checkpoint);
-  const auto& layer = checkpoint->weights.layers[1];
-  EXPECT_NEAR(deviation(layer.up), 1.0 / 16, 0.001);
-  EXPECT_NEAR(deviation(layer.down), 1.0 / std::sqrt(512.0), 0.001);
-  EXPECT_NEAR(deviation(checkpoint->weights.embedding), 1.0, 0.02);
-  EXPECT_EQ(deviation(layer.attention_norm), 1.0);
-}
-
-TEST(Synthetic, RedundancyScalesWhatSublayersAddAndNothingElse) {
-  const auto plain = make_synthetic(shape_named("biased"), 0.0, 4);
-  const auto redundant = make_synthetic(shape_named("biased"), 0.75, 4);
-  ASSERT_TRUE(plain && redundant);
-  const auto before = named_tensors(plain->shape, plain->weights);
-  const auto after = named_tensors(redundant->shape, redundant->weights);
-  for (std::size_t i = 0; i < before.size(); ++i) {
-    const bool adds = before[i].name.find("o_proj") != std::string::npos ||
-                      before[i].name.find("down_proj") != std::string::npos;
-    // A factor of a quarter is exact in every format.
-    for (std::size_t e = 0; e < bits_of(before[i].view).size(); ++e)
-      ASSERT_EQ(value_of(bits_of(after[i].view)[e]),
-                value_of(bits_of(before[i].view)[e]) * (adds ? 0.25 : 1.0))
-          << before[i].name;
-  }
 }
 
 TEST(Synthetic, NeverEndsAndIsFinite) {

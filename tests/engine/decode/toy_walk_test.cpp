@@ -11,6 +11,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "../backend/counted_drafts.h"
 #include "../lossless/random_strategy.h"
@@ -30,21 +31,46 @@ struct Met {
 struct Drawn {
   std::string specification;
   std::unique_ptr<Strategy> strategy;
+  std::vector<bool> shared;  ///< by id, the tokens that both models name; empty = all
 };
 
 Drawn draw_strategy(const ToyBackend::Options& options, Backend& backend, Random& random) {
-  ToyBackend::Options other = options;
-  other.n_layers = 1;
-  const StrategyResources resources{[other](const std::string& /*model*/) -> Result<OpenedDraftModel> {
-    return OpenedDraftModel(std::make_shared<ToyBackend>(other));
+  Random of_draft(options.seed);
+  ToyBackend::Options draft = options;
+  draft.n_layers = 1;
+  draft.cache_rows = pick(of_draft, 4, 100);
+  draft.max_rows = pick(of_draft, 1, 16);
+  // Every other draft has a table of its own height, and tokens that the target does not name so.
+  std::vector<bool> shared;
+  if (pick(of_draft, 0, 1) == 0) {
+    draft.vocab = std::max(2, options.vocab + pick(of_draft, -3, 3));
+    for (int token = 0; token < std::min(draft.vocab, options.vocab); ++token)
+      shared.push_back(token == 0 || pick(of_draft, 0, 9) > 0);
+  }
+  const StrategyResources resources{[&](const std::string& /*model*/) -> Result<OpenedDraftModel> {
+    return OpenedDraftModel(std::make_shared<ToyBackend>(draft),
+                            shared.empty() ? nullptr : std::make_shared<std::vector<bool>>(shared));
   }};
   while (true) {
     const std::string specification = random_strategy(options.n_layers, random, {});
     auto made = make_strategy(specification, backend.shape(), resources);
-    if (made && made->strategy->draft_weights(backend.describe()).empty())
-      return {specification, std::move(made->strategy)};
+    if (!made || !made->strategy->draft_weights(backend.describe()).empty()) continue;
+    const bool has_draft = made->strategy->own_backend() != nullptr;
+    return {specification, std::move(made->strategy), has_draft ? shared : std::vector<bool>()};
   }
 }
+
+/// Counts drafts, and expects tokens that both models name.
+struct SharedDrafts final : DecodeListener {
+  SharedDrafts(test::CountedDrafts& sum, const std::vector<bool>& of) : counts(sum), shared(of) {}
+  void on_round(const RoundReport& report) override {
+    counts.on_round(report);
+    for (const traces::DraftToken& node : report.draft_tokens)
+      EXPECT_TRUE(shared.empty() || shared.at(static_cast<std::size_t>(node.token)));
+  }
+  test::CountedDrafts& counts;
+  const std::vector<bool>& shared;
+};
 
 /// Decodes three requests on one backend, each of which goes on from the text before.
 void walk(Random& random, Met& met) {
@@ -70,8 +96,9 @@ void walk(Random& random, Met& met) {
     const auto vanilla = expect_strategy("vanilla", alone.shape());
     const DecodeResult expected = expect_decoded(alone, *vanilla, request, seed);
     request.cached_tokens = cached;
-    auto& counts = met.drafts[std::string(speculation::strategy_name(drawn.specification))];
-    const DecodeResult found = expect_decoded(backend, *drawn.strategy, request, counts, seed);
+    SharedDrafts drafts(met.drafts[std::string(speculation::strategy_name(drawn.specification))],
+                        drawn.shared);
+    const DecodeResult found = expect_decoded(backend, *drawn.strategy, request, drafts, seed);
     ASSERT_EQ(found.tokens, expected.tokens);
     ASSERT_EQ(found.stop, expected.stop);
     ++met.stops[found.stop];

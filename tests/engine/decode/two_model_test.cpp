@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Another model drafts, and its K/V has to follow the text. The text is the target's.
+// Another model drafts: sampled text has the target's law. toy_walk_test.cpp holds greedy and coupled texts.
 
 #include <gtest/gtest.h>
 
-#include <random>
-
-#include "../backend/counted_drafts.h"
 #include "exact_law.h"
 
 namespace draftscope::engine {
@@ -18,70 +15,6 @@ StrategyResources toys(const ToyBackend::Options& options, const std::vector<boo
     return OpenedDraftModel(std::make_shared<ToyBackend>(options),
                             shared.empty() ? nullptr : std::make_shared<std::vector<bool>>(shared));
   }};
-}
-
-TEST(TwoModels, GreedyTextEqualsVanilla) {
-  std::mt19937 random(5);
-  const auto pick = [&](int low, int high) { return std::uniform_int_distribution<int>(low, high)(random); };
-  std::int64_t accepted = 0;
-  std::int64_t rejected = 0;
-  struct Count final : DecodeListener {
-    test::CountedDrafts counts;
-    std::vector<bool> shared;
-    void on_round(const RoundReport& report) override {
-      for (const traces::DraftToken& node : report.draft_tokens)
-        if (!shared.empty()) {
-          ASSERT_LT(static_cast<std::size_t>(node.token), shared.size());
-          ASSERT_TRUE(shared[static_cast<std::size_t>(node.token)]);
-        }
-      counts.on_round(report);
-    }
-  };
-  for (int trial = 0; trial < 200; ++trial) {
-    const ToyBackend::Options target{.vocab = pick(2, 10),
-                                     .n_layers = pick(1, 5),
-                                     .cache_rows = pick(8, 80),
-                                     .max_rows = pick(2, 16),
-                                     .seed = static_cast<std::uint32_t>(random()),
-                                     .agreement = 0.8};
-    ToyBackend::Options draft = target;
-    draft.n_layers = 1;
-    draft.cache_rows = pick(4, 100);
-    draft.max_rows = pick(1, 16);
-    // Every other draft has a table of its own height, and tokens that the target does not name so.
-    std::vector<bool> shared;
-    if (trial % 2 == 1) {
-      draft.vocab = std::max(2, target.vocab + pick(-3, 3));
-      for (int token = 0; token < std::min(draft.vocab, target.vocab); ++token)
-        shared.push_back(pick(0, 9) > 0);
-    }
-    std::vector<std::int32_t> prompt(static_cast<std::size_t>(pick(1, 8)));
-    for (std::int32_t& token : prompt) token = pick(0, target.vocab - 1);
-    const std::string specification = "two-model:model=toy,gamma=" + std::to_string(pick(0, 8)) +
-                                      ",threshold=0." + std::to_string(pick(0, 6)) +
-                                      ",schedule=" + (pick(0, 1) == 0 ? "constant" : "heuristic") +
-                                      ",stop=" + (pick(0, 1) == 0 ? "threshold" : "roc");
-    const auto text = [&](const std::string& which, Count& count) {
-      std::vector<std::int32_t> all;
-      ToyBackend backend(target);
-      const auto strategy = expect_strategy(which, backend.shape(), toys(draft, shared));
-      // Decode twice: a request begins with an empty draft cache.
-      for (int request = 0; request < 2; ++request) {
-        const auto result =
-            expect_decoded(backend, *strategy, {.prompt = prompt, .max_new_tokens = 50}, count);
-        all.insert(all.end(), result.tokens.begin(), result.tokens.end());
-      }
-      return all;
-    };
-    Count speculative;
-    speculative.shared = shared;
-    Count plain;
-    ASSERT_EQ(text(specification, speculative), text("vanilla", plain)) << trial << ' ' << specification;
-    accepted += speculative.counts.accepted;
-    rejected += speculative.counts.drafted - speculative.counts.accepted;
-  }
-  EXPECT_GT(accepted, 1000);
-  EXPECT_GT(rejected, 500);
 }
 
 // A row without a token has probability 0 in the draft, however likely its model thinks it.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // One strategy decodes requests of any length, one after another, and the text of each is vanilla's: what it
 // keeps from request to request never asks for more than the request at hand has. A walk draws a model, its
-// format, threads, a context that texts may fill, a strategy of the catalogue with any parameters, samplings
-// and ends.
+// format, threads, a context that texts may fill, a strategy of the catalogue or a mix of parts with any
+// parameters, samplings and ends.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -11,8 +11,10 @@
 #include <array>
 #include <memory>
 #include <span>
+#include <string_view>
 
 #include "../../walks.h"
+#include "../backend/counted_drafts.h"
 #include "decoded.h"
 #include "random_strategy.h"
 
@@ -37,10 +39,9 @@ SamplingOptions random_sampling(std::int32_t vocab, std::mt19937& random) {
 
 /// The tokens of a request, or the error.
 Result<std::vector<std::int32_t>> decoded(Backend& backend, Strategy& strategy, const DecodeRequest& request,
-                                          std::uint64_t seed) {
+                                          DecodeListener& listener, std::uint64_t seed) {
   SeededChooser chooser(seed, 1);
-  DecodeListener unheard;
-  DRAFTSCOPE_TRY_ASSIGN(DecodeResult result, decode(backend, strategy, request, chooser, unheard));
+  DRAFTSCOPE_TRY_ASSIGN(DecodeResult result, decode(backend, strategy, request, chooser, listener));
   return std::move(result.tokens);
 }
 
@@ -79,8 +80,8 @@ StrategyResources with_draft_model(const Checkpoint& target, std::mt19937& rando
   return resources;
 }
 
-/// Counts the walk if its strategy decodes on this model.
-void walk(std::uint32_t seed, std::uint32_t& walked) {
+/// Counts the walk if its strategy decodes on this model, and the drafts of its mix.
+void walk(std::uint32_t seed, std::uint32_t& walked, test::CountedDrafts& of_mixes) {
   std::mt19937 random(seed);
   const Checkpoint checkpoint = walk_checkpoint(random);
   const speculation::ModelShape& shape = checkpoint.shape;
@@ -92,7 +93,12 @@ void walk(std::uint32_t seed, std::uint32_t& walked) {
   if (const auto format = one_of(formats, random); format != WeightFormat::bf16) options.weights = format;
   const auto backend = make_cpu_backend(checkpoint, options);
   ASSERT_TRUE(backend) << backend.error().message;
-  const std::string specification = random_strategy(shape.n_layers, random);
+  const bool is_mix = random() % 2 == 0;
+  // A mix on a packed model drafts with the model's own weights.
+  const auto formats_of_mix =
+      options.weights ? std::span<const std::string_view>() : std::span<const std::string_view>(cpu_formats);
+  const std::string specification =
+      is_mix ? random_mix(shape.n_layers, random, formats_of_mix) : random_strategy(shape.n_layers, random);
   SCOPED_TRACE(specification);
   const StrategyResources resources = with_draft_model(checkpoint, random);
   const auto strategy = make_strategy(specification, shape, resources);
@@ -114,8 +120,10 @@ void walk(std::uint32_t seed, std::uint32_t& walked) {
     const std::uint64_t request_seed = random();
     const auto vanilla = make_strategy("vanilla", shape);
     ASSERT_TRUE(vanilla);
-    const auto expected = decoded(**backend, *vanilla->strategy, request, request_seed);
-    const auto found = decoded(**backend, *strategy->strategy, request, request_seed);
+    test::CountedDrafts uncounted;
+    const auto expected = decoded(**backend, *vanilla->strategy, request, uncounted, request_seed);
+    const auto found =
+        decoded(**backend, *strategy->strategy, request, is_mix ? of_mixes : uncounted, request_seed);
     const auto what = fmt::format("request {} of {} tokens and {} more", request_number, prompt_tokens,
                                   request.max_new_tokens);
     ASSERT_TRUE(expected) << what << ": " << expected.error().message;
@@ -125,15 +133,19 @@ void walk(std::uint32_t seed, std::uint32_t& walked) {
 }
 
 TEST(LosslessWalk, HasTheTextOfVanillaInEveryRequestOfASequence) {
-  const draftscope::test::Walks seeds = draftscope::test::walks(40);
+  const draftscope::test::Walks seeds = draftscope::test::walks(80);
   std::uint32_t walked = 0;
+  test::CountedDrafts of_mixes;
   for (std::uint32_t seed = seeds.first; seed <= seeds.last; ++seed) {
     SCOPED_TRACE(fmt::format("seed {}", seed));
-    walk(seed, walked);
+    walk(seed, walked, of_mixes);
     if (testing::Test::HasFatalFailure()) return;
   }
   // A single seed may be one that does not decode.
-  EXPECT_GE(3 * walked, 2 * (seeds.last - seeds.first));
+  const std::uint32_t most = seeds.last - seeds.first;
+  EXPECT_GE(3 * walked, 2 * most);
+  EXPECT_GE(of_mixes.accepted, most);
+  EXPECT_GE(of_mixes.drafted - of_mixes.accepted, most);
 }
 
 }  // namespace

@@ -51,19 +51,5 @@ TEST(WideVerifications, HaveTheTextOfVanilla) {
   }
 }
 
-TEST(WideVerifications, AreCutWhereTheCacheEnds) {
-  std::mt19937 random(20);
-  Checkpoint checkpoint = random_checkpoint(random);
-  while (checkpoint.shape.n_layers < 3) checkpoint = random_checkpoint(random);
-  const auto backend = cpu_backend(checkpoint, 1, 120);
-  const auto prompt = random_tokens(random, 40, checkpoint.shape.vocab);
-  const DecodeRequest request{.prompt = prompt, .max_new_tokens = 100};
-  Widest widest;
-  EXPECT_EQ(expect_decoded(*backend, "layerskip:exit=2,gamma=255", request, widest).tokens,
-            decode_with(*backend, "vanilla", request).tokens);
-  EXPECT_LE(widest.rows, 80);
-  EXPECT_GT(widest.rows, 64);
-}
-
 }  // namespace
 }  // namespace draftscope::engine

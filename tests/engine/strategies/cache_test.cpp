@@ -3,7 +3,6 @@
 // round to round. States and logits of the root equal, bit for bit, those of a backend that only ever saw the
 // text.
 
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "decoded.h"
@@ -131,41 +130,6 @@ TEST(CacheAfterEveryRound, IsTheTextsUnderPlansAndProbesThatChange) {
   EXPECT_GT(accepted, 500);
   EXPECT_GT(scores, 300);
   EXPECT_GT(searches, 300);
-}
-
-TEST(CacheAfterEveryRound, IsTheTextsUnderStrategiesThatProbeOrGuess) {
-  std::mt19937 random(32);
-  const char* specifications[] = {
-      "fs:exit=1,gamma=2,verify=above-exit",
-      "dv:exit=2,threshold=0.3",
-      "swift:window=5,gamma=6,threshold=0.2,gp-interval=4",
-      "swift:ratio=0.8,window=20,gamma=6,threshold=0.05,widths=greedy-code",
-      "clasp:interval=1,skip=3,gamma=4,threshold=0",
-      "clasp:interval=2,skip=6,gamma=4,threshold=0",
-      "del",
-      "del:mode=published,most=7",
-      "mix:mask=clasp,interval=1,length=del,stop=del,shape=tree",
-      "mix:mask=swift,window=4,length=heuristic,gamma=3,stop=adaptive,shape=tree",
-      "mix:mask=del,length=fs,gamma=3,least=0,stop=threshold,threshold=0.1,shape=tree",
-      "mix:mask=clasp,interval=3,skip=2,length=fs,gamma=3,stop=del",
-      "prompt-lookup",
-      "lookahead:window=4,pool-from-prompt=yes",
-      "suffix-decoding:alpha=3,shape=tree",
-      "token-recycling:nodes=30",
-  };
-  for (const char* specification : specifications) {
-    std::int32_t accepted = 0;
-    for (int trial = 0; trial < 3; ++trial) {
-      const Checkpoint checkpoint = small_model({.vocab = 30, .redundancy = 0.7, .seed = random()});
-      const auto prompt = random_tokens(random, 1 + random() % 40, 30);
-      const auto strategy = expect_strategy(specification, checkpoint.shape);
-      accepted +=
-          decode_and_look(checkpoint, *strategy,
-                          {.prompt = prompt, .max_new_tokens = 80, .sampling = samplings[trial]}, random());
-      if (testing::Test::HasFailure()) FAIL() << specification;
-    }
-    EXPECT_GT(accepted, 15) << specification;
-  }
 }
 
 }  // namespace

@@ -1,18 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Every strategy and mix refuses invalid parameters in one line, and can read back its own specification.
+// Every strategy and mix refuses invalid parameters in one line.
 
-#include <draftscope/engine/search.h>
 #include <draftscope/engine/strategy.h>
 #include <draftscope/speculation/catalogue/strategy_specification.h>
-#include <draftscope/speculation/skip_set_json.h>
 #include <draftscope/speculation/strategy_text.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <gmock/gmock.h>
-
-#include <nlohmann/json.hpp>
-
-#include "../../temporary_folder.h"
 
 namespace draftscope::engine {
 namespace {
@@ -127,18 +121,6 @@ TEST(Parameters, ThatDoNotFitEachOtherAreRefusedInOneLine) {
         << refusal.specification;
 }
 
-TEST(Parameters, AreStillReadByTheirEarlierNames) {
-  for (const auto& [earlier, now] : {std::pair{"fs:least=0,longest=9", "fs:min-gamma=0,max-gamma=9"},
-                                     {"del:most=9", "del:d-max=9"},
-                                     {"mix:mask=del,length=fs,most=9", "mix:mask=del,length=fs,d-max=9"}}) {
-    const auto first = make_strategy(earlier, shape_of(12));
-    const auto second = make_strategy(now, shape_of(12));
-    ASSERT_TRUE(first && second) << earlier;
-    EXPECT_EQ(first->parameters, second->parameters);
-    EXPECT_EQ(first->specification, second->specification);
-  }
-}
-
 TEST(Parameters, ModelsThatAreTooShallowAreRefused) {
   for (const char* name : {"layerskip", "fs", "dv", "del", "mix", "mix:mask=clasp,stop=del"})
     EXPECT_FALSE(make_strategy(name, shape_of(1))) << name;
@@ -147,56 +129,6 @@ TEST(Parameters, ModelsThatAreTooShallowAreRefused) {
     EXPECT_TRUE(make_strategy(name, shape_of(2))) << name;
   EXPECT_TRUE(make_strategy("swift", shape_of(3)));
   EXPECT_TRUE(make_strategy("clasp", shape_of(1)));
-}
-
-void expect_round_trip(const std::string& specification) {
-  const auto first = make_strategy(specification, shape_of(12));
-  ASSERT_TRUE(first) << first.error().message;
-  const auto second = make_strategy(first->specification, shape_of(12));
-  ASSERT_TRUE(second) << first->specification << '\n' << second.error().message;
-  EXPECT_EQ(first->name, second->name);
-  EXPECT_EQ(first->specification, second->specification);
-  EXPECT_EQ(first->parameters, second->parameters);
-  // The parameters contain everything that was specified.
-  const auto parameters = nlohmann::json::parse(first->parameters);
-  std::string_view rest = specification;
-  rest.remove_prefix(std::min(rest.size(), first->name.size() + 1));
-  while (!rest.empty()) {
-    const std::string_view item = rest.substr(0, rest.find(','));
-    rest.remove_prefix(std::min(rest.size(), item.size() + 1));
-    const std::string key(item.substr(0, item.find('=')));
-    const std::string text(item.substr(key.size() + 1));
-    const nlohmann::json& value = parameters[key];
-    EXPECT_TRUE(value.is_string() ? value == text : value == nlohmann::json::parse(text)) << item;
-  }
-}
-
-TEST(Parameters, AStrategyIsConfiguredAgainByItsSpecification) {
-  const draftscope::test::TemporaryFolder folder;
-  const auto file = folder / "sets.json";
-  const nlohmann::json sets{{"default", speculation::skip_set_json(swift_initial_set(12))}};
-  draftscope::test::write_bytes(file, sets.dump());
-  const std::string skip_set = "skip-set=" + file.string();
-  for (const std::string& specification :
-       {std::string("vanilla"), std::string("layerskip:exit=4,gamma=0,verify=above-exit"),
-        std::string("fs:gamma=2,min-gamma=0,max-gamma=9"),
-        std::string("dv:rule=code,beta1=0.25,epsilon=1e-3"), "draft-verify:" + skip_set + ",gamma=7",
-        std::string("swift:ratio=0.3,window=50,widths=greedy-code"), std::string("clasp:skip=12,interval=1"),
-        std::string("del:mode=code,d-max=9,omega=0.5"), std::string("mix")})
-    expect_round_trip(specification);
-  int mixes = 0;
-  for (const std::string mask : {"exit", "skip-set", "swift", "clasp", "del"})
-    for (const std::string length : {"fixed", "fs", "heuristic", "del"})
-      for (const std::string stop : {"none", "threshold", "adaptive", "roc", "entropy", "del"})
-        for (const std::string shape : {"chain", "tree"}) {
-          std::string specification = "mix:mask=" + mask + ",length=" + length + ",stop=" + stop;
-          specification += ",shape=" + shape;
-          if (mask == "skip-set") specification += "," + skip_set;
-          if (stop == "threshold") specification += ",threshold=0.125";
-          expect_round_trip(specification);
-          ++mixes;
-        }
-  EXPECT_EQ(mixes, 240);
 }
 
 }  // namespace

@@ -67,9 +67,13 @@ TEST(Tuned, SaysThatItsPolicyWasMadeForAnotherCheckpoint) {
   EXPECT_EQ(make_strategy("auto", small_shape(), {{}, "9999"}).value().note, "");
 }
 
-TEST(Tuned, SaysWhatAPolicyWithoutAnEndLacks) {
+TEST(Tuned, RefusesAnotherModelsPolicyAndSaysWhatOneWithoutAnEndLacks) {
   const PolicyFile file;
-  for (const char* name : {"tuned:", "auto:"})
+  speculation::ModelShape wider = small_shape();
+  wider.d_ff = 32;
+  for (const char* name : {"tuned:", "auto:"}) {
+    file.write(example_policy());
+    EXPECT_THAT(refusal(name + file.parameter, wider), HasSubstr("a model of d_ff '16', expected 32"));
     for (const bool is_shard : {false, true}) {
       Policy policy = example_policy();
       policy.finished = false;
@@ -82,6 +86,7 @@ TEST(Tuned, SaysWhatAPolicyWithoutAnEndLacks) {
                               : ": the search is not finished, expected one that is (draftscope tune "
                                 "--resume)"));
     }
+  }
 }
 
 TEST(Tuned, RefusesInOneLine) {
@@ -90,20 +95,12 @@ TEST(Tuned, RefusesInOneLine) {
   const PolicyFile file;
   const std::string specification = "tuned:" + file.parameter;
   Policy policy = example_policy();
-  policy.finished = false;
-  file.write(policy);
-  EXPECT_THAT(refusal(specification), HasSubstr("not finished"));
-  policy = example_policy();
   policy.strategy = "turbo:speed=9";
   file.write(policy);
   EXPECT_THAT(refusal(specification), HasSubstr("field strategy: strategy: unknown name 'turbo'"));
   policy.strategy = specification;
   file.write(policy);
   EXPECT_THAT(refusal(specification), HasSubstr("expected another strategy's"));
-  file.write(example_policy());
-  speculation::ModelShape wider = small_shape();
-  wider.d_ff = 32;
-  EXPECT_THAT(refusal(specification, wider), HasSubstr("a model of d_ff '16', expected 32"));
 }
 
 TEST(AutoByPolicy, HoldsInItsParametersWhatThePolicyTaughtIt) {
@@ -122,19 +119,10 @@ TEST(AutoByPolicy, HoldsInItsParametersWhatThePolicyTaughtIt) {
 TEST(AutoByPolicy, RefusesInOneLine) {
   EXPECT_THAT(refusal("auto:policy=/absent/policy.json"), HasSubstr("/absent/policy.json"));
   const PolicyFile file;
-  const std::string specification = "auto:" + file.parameter;
   Policy policy = example_policy();
-  policy.finished = false;
-  file.write(policy);
-  EXPECT_THAT(refusal(specification), HasSubstr("not finished"));
-  policy = example_policy();
   policy.finalists.front().setting = "turbo:speed=9";
   file.write(policy);
-  EXPECT_THAT(refusal(specification), HasSubstr("unknown name 'turbo'"));
-  file.write(example_policy());
-  speculation::ModelShape wider = small_shape();
-  wider.d_ff = 32;
-  EXPECT_THAT(refusal(specification, wider), HasSubstr("a model of d_ff '16', expected 32"));
+  EXPECT_THAT(refusal("auto:" + file.parameter), HasSubstr("unknown name 'turbo'"));
 }
 
 TEST(SkipSetOfAPolicy, IsReadByName) {
