@@ -165,8 +165,6 @@ Result<void> run(std::int64_t spans, const std::filesystem::path& folder) {
                        [&] { return reader.spans([](const traces::Span&) { return true; }); }));
   DRAFTSCOPE_TRY(
       timed("export to Perfetto", spans, [&] { return traces::export_perfetto(reader, exported); }));
-  DRAFTSCOPE_TRY(
-      timed("export to Chrome JSON", spans, [&] { return traces::export_chrome(reader, exported); }));
   std::filesystem::remove(path);
   std::filesystem::remove(exported);
   return {};

@@ -33,8 +33,7 @@ struct Format {
   Result<void> (*write)(traces::Reader&, const std::filesystem::path&, const traces::Progress&);
 };
 
-constexpr std::array<Format, 4> formats{{{"perfetto", ".pftrace", false, traces::export_perfetto},
-                                         {"chrome", ".json", false, traces::export_chrome},
+constexpr std::array<Format, 3> formats{{{"perfetto", ".pftrace", false, traces::export_perfetto},
                                          {"spec-bench", "-spec-bench", true, traces::export_spec_bench},
                                          {"jsonl", ".jsonl", false, traces::export_rounds}}};
 
@@ -73,7 +72,6 @@ void add_export_command(CLI::App& app, Outcome& outcome) {
   CLI::App* command = app.add_subcommand("export", "Write a trace in another tool's format");
   command->footer(
       "perfetto    TrackEvent protobuf, for ui.perfetto.dev and trace_processor\n"
-      "chrome      Chrome trace event JSON\n"
       "spec-bench  a folder with one Spec-Bench answer file a run\n"
       "jsonl       a line a request and a round, which import reads again: docs/rounds-format.md\n"
       "Prints the path it wrote.\n"
@@ -81,7 +79,7 @@ void add_export_command(CLI::App& app, Outcome& outcome) {
   command->add_option("FILE", options->file, "Trace to read")->required();
   command->add_option("--to,--format", options->to, "Format")
       ->required()
-      ->check(one_of({"perfetto", "chrome", "spec-bench", "jsonl"}));
+      ->check(one_of({"perfetto", "spec-bench", "jsonl"}));
   add_optional_output(*command, "-o,--output", options->output,
                       "File or folder to write; beside the trace if not given");
   command->add_flag("--overwrite", options->overwrite, "Replace what is there");

@@ -189,8 +189,6 @@ class Read(unittest.TestCase):
             pathlib.Path(path).write_text("{}")
             with self.assertRaisesRegex(ValueError, "is no trace"):
                 draftscope.read(path)
-            import sqlite3
-
             os.remove(path)
             database = sqlite3.connect(path)
             database.execute("CREATE TABLE a (b)")

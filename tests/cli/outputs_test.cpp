@@ -30,7 +30,7 @@ class Outputs : public ::testing::Test {
     writings_ = {{words_of("record --model {} --prompts {} --strategy vanilla", {model_, prompts_})},
                  {words_of("import {} --from spec-bench", {answers_})},
                  {words_of("merge {}", {trace_})},
-                 {words_of("export {} --to chrome", {trace_})},
+                 {words_of("export {} --to perfetto", {trace_})},
                  {words_of("export {} --to spec-bench", {trace_})},
                  {words_of("simulate {} --strategy dv:exit=2", {trace_})},
                  {words_of("simulate {}", {trace_}), "--write"},

@@ -118,7 +118,6 @@ std::vector<FaultedCommand> faulted_commands() {
           {"report_json", words_of("report IN/run.dstrace --by category --json")},
           {"strategies_json", words_of("strategies --json")},
           {"export_perfetto", words_of("export IN/run.dstrace --to perfetto --output OUT/exported")},
-          {"export_chrome", words_of("export IN/run.dstrace --to chrome --output OUT/exported")},
           {"export_spec_bench", words_of("export IN/run.dstrace --to spec-bench --output OUT/exported")}};
 }
 
@@ -153,12 +152,6 @@ FaultedRun::FaultedRun(const FaultedCommand& command, const fs::path& inputs, fs
       },
       variables);
   ended_.out = replaced(std::move(ended_.out), folder_.string(), "…");
-}
-
-std::string FaultedRun::message() const {
-  std::string text = replaced(replaced(ended_.err, folder_.string(), "…"), inputs_.string(), "…");
-  while (!text.empty() && text.back() == '\n') text.pop_back();
-  return text;
 }
 
 std::optional<std::string> FaultedRun::objection(const FaultedRun& whole) const {

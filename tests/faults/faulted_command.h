@@ -52,9 +52,6 @@ class FaultedRun {
   /// files, or have done all the work that `whole` did without a failure.
   [[nodiscard]] std::optional<std::string> objection(const FaultedRun& whole) const;
 
-  /// The error message, with the run's folder removed.
-  [[nodiscard]] std::string message() const;
-
  private:
   [[nodiscard]] std::optional<std::string> objection_to_success(const FaultedRun& whole) const;
   [[nodiscard]] std::optional<std::string> objection_to_failure(const FaultedRun& whole) const;

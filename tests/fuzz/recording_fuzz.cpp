@@ -155,8 +155,7 @@ void learn(const std::filesystem::path& path, bool with_advice) {
 
 void write_exports(const std::filesystem::path& path) {
   using Export = Result<void> (*)(traces::Reader&, const std::filesystem::path&, const traces::Progress&);
-  for (const Export write :
-       {Export{traces::export_perfetto}, Export{traces::export_chrome}, Export{traces::export_spec_bench}}) {
+  for (const Export write : {Export{traces::export_perfetto}, Export{traces::export_spec_bench}}) {
     auto reader = traces::Reader::open(path);
     if (!reader) return require_one_line(reader.error());
     const std::filesystem::path target = stem + ".export";

@@ -243,7 +243,6 @@ Result<std::vector<std::string>> read_and_export(const fs::path& path, const fs:
   for (const Violation& violation : violations)
     ADD_FAILURE() << violation.table << " row " << violation.row << ": " << violation.rule;
   DRAFTSCOPE_TRY(export_perfetto(reader, out / "x.pftrace"));
-  DRAFTSCOPE_TRY(export_chrome(reader, out / "x.json"));
   DRAFTSCOPE_TRY(export_spec_bench(reader, out / "answers"));
   DRAFTSCOPE_TRY_ASSIGN(const QueryResult result, query(path, "SELECT * FROM run_figures", 100));
   std::vector<std::string> contents{std::to_string(result.rows.size())};

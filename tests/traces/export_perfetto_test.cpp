@@ -104,7 +104,7 @@ Decoded decoded_export(const std::filesystem::path& trace) {
 class PerfettoExport : public testing::TestWithParam<std::uint32_t> {};
 
 TEST_P(PerfettoExport, DecodesToWhatWasRecorded) {
-  const SampleFile file({.seed = GetParam()});
+  const SampleFile file({.seed = GetParam(), .operations = true});
   const Sample& sample = file.sample;
   const Decoded decoded = decoded_export(file.path);
   EXPECT_EQ(decoded.open, 0U);

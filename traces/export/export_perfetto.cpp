@@ -1,18 +1,28 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Perfetto's TrackEvent protobuf: a file is a sequence of TracePackets, so writing is appending. The field
 // numbers come from Perfetto's protos/perfetto/trace.
+//
+// A recording becomes lanes of properly nested slices. Perfetto pairs an end with the slice opened last, so
+// one overlap would silently falsify every later duration. Requests and rounds go onto the first host track,
+// around the phases; decisions go onto a separate track. A slice that would cross another one's end moves to
+// a further lane of the same track (kernels that overlap on a stream, damaged recordings).
 
 #include <draftscope/base/atomic_file.h>
 #include <draftscope/traces/exporters.h>
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
-
-#include "export/timeline.h"
+#include <unordered_map>
+#include <unordered_set>
+#include <variant>
+#include <vector>
 
 namespace draftscope::traces {
 namespace {
@@ -94,9 +104,42 @@ class ProtobufMessage {
   std::string bytes_;
 };
 
-class PerfettoSink : public TimelineSink {
+/// The rows that slices refer to.
+struct Names {
+  Recording recording;
+  std::unordered_map<StringId, std::string> strings;
+  std::unordered_map<RequestId, const Run*> run_of_request;
+  std::unordered_map<SpanId, std::vector<KernelId>> kernels_of_span;  ///< Kernels that each span launched.
+};
+
+/// Reads the rows. Memory: the recording without its spans, and somewhat more than 16 bytes per kernel for
+/// the launch arrows.
+Result<Names> read_names(Reader& reader) {
+  Names names;
+  DRAFTSCOPE_TRY_ASSIGN(names.recording, reader.recording());
+  DRAFTSCOPE_TRY_ASSIGN(names.strings, reader.strings());
+  std::unordered_map<RunId, const Run*> runs;
+  for (const Run& run : names.recording.runs) runs.emplace(run.id, &run);
+  for (const Request& request : names.recording.requests)
+    names.run_of_request.emplace(request.id, runs.at(request.run_id));
+  DRAFTSCOPE_TRY(reader.kernels([&](const Kernel& kernel) {
+    if (kernel.span_id != 0) names.kernels_of_span[kernel.span_id].push_back(kernel.id);
+    return true;
+  }));
+  return names;
+}
+
+struct Slice {
+  std::variant<const Request*, const Round*, const Span*, const Kernel*, const Decision*> row;
+  std::int64_t start_ns = 0;
+  std::int64_t end_ns = 0;
+};
+
+/// Writes tracks and their events. Lanes are numbered from 0 in the order of their opening. Slices come in
+/// the order of start_ns on each lane, and ends come before begins of the same instant.
+class Packets {
  public:
-  PerfettoSink(AtomicFile& file, const TimelineNames& names) : file_(file), names_(names) {
+  Packets(AtomicFile& file, const Names& names) : file_(file), names_(names) {
     ProtobufMessage process_message;
     process_message.varint(process::pid, 1);
     process_message.bytes(process::name, "draftscope");
@@ -109,7 +152,8 @@ class PerfettoSink : public TimelineSink {
     write_packet(state_cleared | needs_state);
   }
 
-  void open_lane(int lane, const Track& track, int parent) override {
+  /// Opens a lane, before anything on it, and parents before children; `parent` is -1 if it has none.
+  void open_lane(int lane, const Track& track, int parent) {
     ProtobufMessage message;
     message.varint(descriptor::uuid, uuid_of(lane));
     message.bytes(descriptor::name, track.name);
@@ -122,26 +166,22 @@ class PerfettoSink : public TimelineSink {
     write_packet(needs_state);
   }
 
-  void begin(int lane, const Slice& slice) override {
+  void begin(int lane, const Slice& slice) {
     event_.clear();
     event_.varint(event::type, event::begin);
     event_.varint(event::track_uuid, uuid_of(lane));
-    if (slice.request != nullptr) describe(*slice.request);
-    if (slice.round != nullptr) describe(*slice.round);
-    if (slice.span != nullptr) describe(*slice.span);
-    if (slice.kernel != nullptr) describe(*slice.kernel);
-    if (slice.decision != nullptr) describe(*slice.decision);
+    std::visit([this](const auto* row) { describe(*row); }, slice.row);
     write_event(slice.start_ns);
   }
 
-  void end(int lane, std::int64_t end_ns) override {
+  void end(int lane, std::int64_t end_ns) {
     event_.clear();
     event_.varint(event::type, event::end);
     event_.varint(event::track_uuid, uuid_of(lane));
     write_event(end_ns);
   }
 
-  void counter(int lane, const Counter& counter) override {
+  void counter(int lane, const Counter& counter) {
     event_.clear();
     event_.varint(event::type, event::counter);
     event_.varint(event::track_uuid, uuid_of(lane));
@@ -149,7 +189,7 @@ class PerfettoSink : public TimelineSink {
     write_event(counter.timestamp_ns);
   }
 
-  [[nodiscard]] bool failed() const override { return file_.failed(); }
+  [[nodiscard]] bool failed() const { return file_.failed(); }
 
  private:
   void describe(const Request& request) {
@@ -263,18 +303,247 @@ class PerfettoSink : public TimelineSink {
   }
 
   AtomicFile& file_;
-  const TimelineNames& names_;
+  const Names& names_;
   std::unordered_map<std::string, std::uint64_t> iids_;
   ProtobufMessage packet_, event_, annotation_, framed_;  // members, to reuse their capacity
 };
 
+/// The lanes of all tracks, and the open slices on them.
+class Lanes {
+ public:
+  Lanes(const std::vector<Track>& tracks, Packets& packets) : packets_(packets) {
+    for (const Track& track : tracks) tracks_.emplace(track.id, track);
+    for (const Track& track : tracks) first_lane(track.id);
+  }
+
+  /// The first lane of a track; a new one is opened, after its parents' lanes.
+  int first_lane(TrackId id) {
+    if (const auto found = lanes_of_.find(id); found != lanes_of_.end()) return found->second.front();
+    // The loop goes up to a track that has a lane, or to the outermost. In a damaged file a track may be
+    // among its own ancestors; the last track before the repetition is then the outermost.
+    std::vector<TrackId> chain;
+    std::unordered_set<TrackId> seen;
+    for (TrackId next = id; !lanes_of_.contains(next) && seen.insert(next).second;) {
+      chain.push_back(next);
+      next = track_of(next).parent_id;
+      if (next.is_none()) break;
+    }
+    int lane = -1;
+    for (auto place = chain.rbegin(); place != chain.rend(); ++place) {
+      const TrackId next = *place;
+      const Track& track = track_of(next);
+      const auto parent = track.parent_id.is_none() ? lanes_of_.end() : lanes_of_.find(track.parent_id);
+      lane = open_lane(track, parent == lanes_of_.end() ? -1 : parent->second.front());
+    }
+    return lane;
+  }
+
+  /// Adds a slice on a track that the recording itself lacks.
+  void add(const Track& track, const Slice& slice) {
+    tracks_.try_emplace(track.id, track);
+    add(track.id, slice);
+  }
+
+  void add(TrackId track_id, const Slice& slice) {
+    first_lane(track_id);
+    const int lane = lane_for(track_id, slice);
+    packets_.begin(lane, slice);
+    const auto* const span = std::get_if<const Span*>(&slice.row);
+    open_[static_cast<std::size_t>(lane)].push_back({slice.end_ns, span != nullptr ? (*span)->id : SpanId()});
+  }
+
+  void close_all() {
+    for (std::size_t lane = 0; lane < open_.size(); ++lane)
+      while (!open_[lane].empty()) close_top(lane);
+  }
+
+ private:
+  struct Open {
+    std::int64_t end_ns;
+    SpanId span_id;  // none for other slices
+  };
+
+  /// The track itself, or a substitute for an id that the recording lacks.
+  const Track& track_of(TrackId id) {
+    const std::string name = id.is_none() ? "requests" : fmt::format("track {}", id);
+    return tracks_.try_emplace(id, Track{id, "host", name, 0, 0}).first->second;
+  }
+
+  int open_lane(const Track& track, int parent) {
+    const int lane = static_cast<int>(open_.size());
+    open_.emplace_back();
+    parents_.push_back(parent);
+    lanes_of_[track.id].push_back(lane);
+    packets_.open_lane(lane, track, parent);
+    return lane;
+  }
+
+  void close_top(std::size_t lane) {
+    packets_.end(static_cast<int>(lane), open_[lane].back().end_ns);
+    open_[lane].pop_back();
+  }
+
+  int lane_for(TrackId track_id, const Slice& slice) {
+    const auto* const span = std::get_if<const Span*>(&slice.row);
+    const SpanId parent_id = span != nullptr ? (*span)->parent_id : SpanId();
+    const std::vector<int>& lanes = lanes_of_.at(track_id);
+    int fitting = -1;
+    for (const int lane : lanes) {
+      std::vector<Open>& open = open_[static_cast<std::size_t>(lane)];
+      // A parent stays open for a child of zero length at its very end.
+      const auto is_parent = [&] { return !parent_id.is_none() && open.back().span_id == parent_id; };
+      while (!open.empty() && open.back().end_ns <= slice.start_ns &&
+             !(is_parent() && open.back().end_ns == slice.start_ns && slice.end_ns == slice.start_ns))
+        close_top(static_cast<std::size_t>(lane));
+      if (!open.empty() && open.back().end_ns < slice.end_ns) continue;
+      if (!open.empty() && is_parent()) return lane;
+      if (fitting < 0) fitting = lane;
+    }
+    if (fitting >= 0) return fitting;
+    const int sibling_parent = parents_[static_cast<std::size_t>(lanes.front())];
+    return open_lane(tracks_.at(track_id), sibling_parent);
+  }
+
+  Packets& packets_;
+  std::unordered_map<TrackId, Track> tracks_;
+  std::unordered_map<TrackId, std::vector<int>> lanes_of_;
+  std::vector<std::vector<Open>> open_;  // by lane
+  std::vector<int> parents_;             // by lane
+};
+
+/// Requests and rounds in the order of their starts, each request before its first round.
+std::vector<Slice> outer_slices(const Recording& recording) {
+  std::unordered_map<RequestId, std::int64_t> last_ns;  // by request: the assumed end of a cut-off one
+  for (const Round& round : recording.rounds) {
+    std::int64_t& last = last_ns[round.request_id];
+    last = std::max({last, round.start_ns, round.end_ns});
+  }
+  std::vector<Slice> slices;
+  for (const Request& request : recording.requests) {
+    const std::int64_t end_ns =
+        request.end_ns != 0 ? request.end_ns : std::max(request.first_token_ns, last_ns[request.id]);
+    slices.push_back({&request, request.start_ns, std::max(request.start_ns, end_ns)});
+  }
+  for (const Round& round : recording.rounds)
+    slices.push_back({&round, round.start_ns, std::max(round.start_ns, round.end_ns)});
+  std::ranges::stable_sort(slices, {}, &Slice::start_ns);
+  return slices;
+}
+
+TrackId first_host_track(const Recording& recording) {
+  const Track* first = nullptr;
+  for (const Track& track : recording.tracks)
+    if (track.kind == "host" && (first == nullptr || track.sort < first->sort)) first = &track;
+  return first != nullptr ? first->id : TrackId();
+}
+
+/// A track below all recorded ones. The file has no such track, and a recording without decisions gets none.
+Track decision_track(const Recording& recording) {
+  Track last{0, "host", "decisions", 0, 0};
+  for (const Track& track : recording.tracks) {
+    last.id = std::max(last.id, track.id);
+    last.sort = std::max(last.sort, track.sort);
+  }
+  // A hostile file may have used up the numbers.
+  if (const std::int64_t number = last.id.value(); number < std::numeric_limits<std::int64_t>::max())
+    last.id = TrackId::from(number + 1);
+  if (last.sort < std::numeric_limits<std::int32_t>::max()) ++last.sort;
+  return last;
+}
+
+/// Rows between two calls of Progress.
+constexpr std::int64_t rows_per_progress = 65536;
+
+/// Calls Progress now and then, and remembers whether it asked to stop.
+class Steps {
+ public:
+  Steps(const Progress& progress, const Packets& packets, std::int64_t all)
+      : progress_(progress), packets_(packets), all_(all) {}
+  bool next() {
+    if (++done_ % rows_per_progress != 0) return true;
+    if (packets_.failed()) return false;
+    cancelled_ = progress_ && !progress_(done_, all_);
+    return !cancelled_;
+  }
+  [[nodiscard]] bool cancelled() const { return cancelled_; }
+  [[nodiscard]] bool go_on() const { return !cancelled_ && !packets_.failed(); }
+
+ private:
+  const Progress& progress_;
+  const Packets& packets_;
+  std::int64_t all_;
+  std::int64_t done_ = 0;
+  bool cancelled_ = false;
+};
+
+/// Adds the host's requests, rounds and spans to the lanes.
+Result<void> add_host_slices(Reader& reader, const Recording& recording, Lanes& lanes, Steps& steps) {
+  const std::vector<Slice> outer = outer_slices(recording);
+  const TrackId host = first_host_track(recording);
+  auto next_outer = outer.begin();
+  const auto add_outer_until = [&](std::int64_t start_ns) {
+    for (; next_outer != outer.end() && next_outer->start_ns <= start_ns; ++next_outer)
+      lanes.add(host, *next_outer);
+  };
+  constexpr std::int64_t all_of_time = std::numeric_limits<std::int64_t>::max();
+  bool host_passed = false;
+  DRAFTSCOPE_TRY(reader.spans([&](const Span& span) {
+    if (span.track_id == host) {
+      add_outer_until(span.start_ns);
+    } else if (span.track_id > host && !host_passed) {
+      add_outer_until(all_of_time);
+      host_passed = true;
+    }
+    lanes.add(span.track_id, {&span, span.start_ns, span.end_ns});
+    return steps.next();
+  }));
+  if (steps.go_on()) add_outer_until(all_of_time);
+  return {};
+}
+
+Result<void> write_timeline(Reader& reader, const Names& names, Packets& packets, const Progress& progress) {
+  std::int64_t all = 0;
+  if (progress) {
+    constexpr std::array<std::string_view, 4> tables{"spans", "kernels", "decisions", "counters"};
+    DRAFTSCOPE_TRY_ASSIGN(const std::vector<TableCount> counts, reader.row_counts());
+    for (const TableCount& count : counts)
+      if (std::ranges::find(tables, count.table) != tables.end()) all += count.rows;
+  }
+  Steps steps(progress, packets, all);
+  Lanes lanes(names.recording.tracks, packets);
+
+  DRAFTSCOPE_TRY(add_host_slices(reader, names.recording, lanes, steps));
+  if (steps.go_on()) {
+    DRAFTSCOPE_TRY(reader.kernels([&](const Kernel& kernel) {
+      lanes.add(kernel.track_id, {&kernel, kernel.start_ns, kernel.end_ns});
+      return steps.next();
+    }));
+  }
+  if (steps.go_on()) {
+    const Track track = decision_track(names.recording);
+    DRAFTSCOPE_TRY(reader.decisions([&](const Decision& decision) {
+      lanes.add(track, {&decision, decision.start_ns, decision.end_ns});
+      return steps.next();
+    }));
+  }
+  if (steps.go_on())
+    DRAFTSCOPE_TRY(reader.counters([&](const Counter& counter) {
+      packets.counter(lanes.first_lane(counter.track_id), counter);
+      return steps.next();
+    }));
+  if (steps.cancelled()) return fail("export cancelled");
+  lanes.close_all();
+  if (progress && !progress(all, all)) return fail("export cancelled");
+  return {};
+}
+
 }  // namespace
 
 Result<void> export_perfetto(Reader& reader, const std::filesystem::path& target, const Progress& progress) {
-  DRAFTSCOPE_TRY_ASSIGN(const TimelineNames names, read_names(reader));
+  DRAFTSCOPE_TRY_ASSIGN(const Names names, read_names(reader));
   DRAFTSCOPE_TRY_ASSIGN(AtomicFile file, AtomicFile::create(target));
-  PerfettoSink sink(file, names);
-  DRAFTSCOPE_TRY(walk_timeline(reader, names, sink, progress));
+  Packets packets(file, names);
+  DRAFTSCOPE_TRY(write_timeline(reader, names, packets, progress));
   return file.commit();
 }
 

@@ -38,13 +38,15 @@ struct ImportContext {
   std::map<std::string, std::string> stated_figures;
   std::set<std::pair<std::string, std::int32_t>> taken;  ///< Runs and repeats that a file gave.
   std::map<std::string, std::int64_t> question_numbers;  ///< Numbers of questions that files know by a text.
-  std::int64_t next_ns = 0;  ///< Time to which a file's times are moved if its clock starts anew.
+  std::optional<bool> has_text_ids;  ///< Whether questions are known by texts; unknown before the first one.
+  std::int64_t next_ns = 0;          ///< Time to which a file's times are moved if its clock starts anew.
   /// All files of the current file's format in their order; of a baseline only itself.
   std::vector<std::filesystem::path> companions;
 };
 
 /// Question that `question_id` names: an integer, or a text, which gets a number that no other text has. No
-/// value where the field is absent.
+/// value where the field is absent. Errors: some of an import's ids are texts and others are not, since both
+/// could mean one number.
 [[nodiscard]] Result<std::optional<std::int64_t>> question_of(const JsonFields& fields,
                                                               ImportContext& context);
 

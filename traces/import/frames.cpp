@@ -70,10 +70,6 @@ std::vector<DraftToken> draft_of(const Round& round) {
   return tokens;
 }
 
-std::int64_t& phase_time(std::array<std::int64_t, phase_count>& times, Phase phase) {
-  return times[static_cast<std::size_t>(phase)];
-}
-
 }  // namespace
 
 Result<void> Frames::assign(Writer& writer, const std::string& name, LeftOut* left_out) {
@@ -81,10 +77,7 @@ Result<void> Frames::assign(Writer& writer, const std::string& name, LeftOut* le
   std::sort(rounds_.begin(), rounds_.end(), by_lane_and_start<RoundFrame>);
   DRAFTSCOPE_TRY(keep_ordered(requests_, name, "request", left_out));
   DRAFTSCOPE_TRY(keep_ordered(rounds_, name, "round", left_out));
-  for (const RequestFrame& request : requests_) {
-    request_ids_.push_back(writer.next_request_id());
-    if (lanes_.empty() || lanes_.back() != request.lane) lanes_.push_back(request.lane);
-  }
+  for (RequestFrame& request : requests_) request.id = writer.next_request_id();
   std::vector<RoundFrame> kept;
   kept.reserve(rounds_.size());
   for (const RoundFrame& round : rounds_) {
@@ -111,7 +104,7 @@ FrameRows Frames::holding(std::uint32_t lane, std::int64_t start_ns, std::int64_
   FrameRows rows;
   const std::size_t request = last_started(requests_, lane, start_ns);
   if (request == requests_.size() || requests_[request].end_ns < end_ns) return rows;
-  rows.request_id = request_ids_[request];
+  rows.request_id = requests_[request].id;
   const std::size_t round = last_started(rounds_, lane, start_ns);
   if (round != rounds_.size() && rounds_[round].end_ns >= end_ns && request_of_[round] == request)
     rows.round_id = RoundId::from(round + 1);
@@ -121,26 +114,7 @@ FrameRows Frames::holding(std::uint32_t lane, std::int64_t start_ns, std::int64_
 FrameRows Frames::round_with_number(std::int64_t number) const {
   const auto found = by_number_.find(number);
   if (found == by_number_.end()) return {};
-  return {request_ids_[request_of_[found->second]], RoundId::from(found->second + 1)};
-}
-
-std::int64_t Frames::round_start_ns(RoundId id) const {
-  return rounds_[static_cast<std::size_t>(id.value() - 1)].start_ns;
-}
-
-bool Frames::request_holds(RequestId id, std::int64_t time_ns) const {
-  if (id.is_none()) return false;
-  const RequestFrame& request =
-      requests_[static_cast<std::size_t>(id.value() - request_ids_.front().value())];
-  return request.start_ns <= time_ns && time_ns <= request.end_ns;
-}
-
-RequestId Frames::request_at(std::int64_t time_ns) const {
-  for (const std::uint32_t lane : lanes_) {
-    const std::size_t request = last_started(requests_, lane, time_ns);
-    if (request != requests_.size() && requests_[request].end_ns >= time_ns) return request_ids_[request];
-  }
-  return {};
+  return {requests_[request_of_[found->second]].id, RoundId::from(found->second + 1)};
 }
 
 void Frames::write_requests(PacedTrace& target) {
@@ -151,23 +125,17 @@ void Frames::write_requests(PacedTrace& target) {
   for (std::size_t i = 0; i < requests_.size(); ++i) {
     const RequestFrame& frame = requests_[i];
     if (const auto [run, is_new] = runs.try_emplace(frame.specification); is_new) {
-      const std::string strategy = frame.specification.substr(0, frame.specification.find(':'));
-      run->second =
-          target.writer().add(Run{0, strategy, frame.specification, "{}", strategy == baseline_name});
+      run->second = target.writer().add(foreign_run(frame.specification, false, "{}"));
       ++target.counts().runs;
     }
     if (const auto [prompt, is_new] = prompts.try_emplace(frame.question_id); is_new)
       prompt->second = target.writer().add(
           Prompt{0, frame.question_id, "", 0, fmt::format("[question {}]", frame.question_id), {}});
-    Request row;
-    row.id = request_ids_[i];
+    Request row = frame;
     row.run_id = runs.at(frame.specification);
     row.prompt_id = prompts.at(frame.question_id);
-    row.repeat = frame.repeat;
-    row.start_ns = frame.start_ns;
     row.end_ns = std::max(frame.end_ns, std::int64_t{1});  // 0 would mean that it never ended
-    row.stop = frame.stop;
-    std::int64_t tokens = frame.tokens;
+    std::int64_t tokens = frame.n_tokens;
     if (tokens < 0) {
       target.note(MissingData::output_lengths);
       tokens = std::min(emitted[i], max_answer_tokens);
@@ -190,29 +158,20 @@ void Frames::write_rounds(PacedTrace& target, const std::vector<Times>& times) {
       index = 0;
       position = 0;
     }
-    Round row;
+    Round row = frame;
     row.id = target.writer().next_round_id();
-    row.request_id = request_ids_[request_of_[i]];
+    row.request_id = requests_[request_of_[i]].id;
     row.index = index++;
-    row.start_ns = frame.start_ns;
-    row.end_ns = frame.end_ns;
     row.root_position = static_cast<std::int32_t>(std::min<std::int64_t>(position, max_position));
-    row.exit_layer = frame.exit_layer;
-    row.planned = frame.planned;
-    row.drafted = frame.drafted;
-    row.tree_depth = frame.tree_depth;
-    row.accepted = frame.accepted;
-    row.emitted = frame.emitted;
-    row.draft_stop = frame.draft_stop;
     position += frame.emitted;
     if (frame.drafted > frame.tree_depth) target.note(MissingData::draft_trees);
     if (!frame.has_lengths) target.note(MissingData::accepted_lengths);
-    std::array<std::int64_t, phase_count> by_phase = times[i].by_phase;
-    row.draft_ns = phase_time(by_phase, Phase::draft);
-    row.verify_ns = phase_time(by_phase, Phase::verify);
-    row.accept_ns = phase_time(by_phase, Phase::accept);
-    row.optimise_ns = phase_time(by_phase, Phase::optimise);
-    row.control_ns = phase_time(by_phase, Phase::control);
+    const auto time_of = [&](Phase phase) { return times[i][static_cast<std::size_t>(phase)]; };
+    row.draft_ns = time_of(Phase::draft);
+    row.verify_ns = time_of(Phase::verify);
+    row.accept_ns = time_of(Phase::accept);
+    row.optimise_ns = time_of(Phase::optimise);
+    row.control_ns = time_of(Phase::control);
     std::int64_t left_ns = row.end_ns - row.start_ns;
     const std::int64_t length_ns = left_ns;
     bool do_fit = true;
@@ -239,7 +198,7 @@ void Frames::write(PacedTrace& target, Intervals& intervals) {
     const auto round = static_cast<std::size_t>(row.round_id.value() - 1);
     if (row.start_ns < rounds_[round].start_ns || row.end_ns > rounds_[round].end_ns) continue;
     // More than the round's time is never written, so that no sum overflows.
-    std::int64_t& time_ns = times[round].by_phase[static_cast<std::uint8_t>(row.phase)];
+    std::int64_t& time_ns = times[round][static_cast<std::uint8_t>(row.phase)];
     const std::int64_t max_time_ns = rounds_[round].end_ns - rounds_[round].start_ns + 1;
     time_ns += std::min(row.end_ns - row.start_ns, max_time_ns - time_ns);
   }

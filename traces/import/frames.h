@@ -28,30 +28,20 @@ struct LeftOut {
   }
 };
 
-struct RequestFrame {
-  std::int64_t start_ns = 0;
-  std::int64_t end_ns = 0;
+/// A request's row, without its run and prompt; assign() gives the id.
+struct RequestFrame : Request {
   std::uint32_t lane = 0;
   std::string specification;
   std::int64_t question_id = 0;
-  std::int32_t repeat = 0;
-  std::int64_t tokens = -1;  ///< Number of tokens; -1 = unknown.
-  RequestStop stop = RequestStop::length;
+  std::int64_t n_tokens = -1;  ///< Number of tokens; -1 = unknown.
 };
 
-struct RoundFrame {
-  std::int64_t start_ns = 0;
-  std::int64_t end_ns = 0;
+/// A round's row, without ids. Where the file does not say a tree's depth, it is the most that the counts
+/// allow.
+struct RoundFrame : Round {
   std::int64_t number = 0;  ///< The file's round number; 0 = none.
   std::uint32_t lane = 0;
-  bool has_lengths = false;  ///< Whether the four counts below are known.
-  std::int32_t planned = 0;
-  std::int32_t drafted = 0;
-  std::int32_t accepted = 0;
-  std::int32_t emitted = 0;
-  std::int32_t tree_depth = 0;  ///< Where the file does not say it, the most that the counts allow.
-  std::int32_t exit_layer = 0;
-  DraftStop draft_stop = DraftStop::no_draft;
+  bool has_lengths = false;  ///< Whether planned, drafted, accepted and emitted are known.
 };
 
 /// Rows of both tables that contain an interval.
@@ -78,29 +68,18 @@ class Frames {
   [[nodiscard]] FrameRows holding(std::uint32_t lane, std::int64_t start_ns, std::int64_t end_ns) const;
   /// The rows of the round with the file's number, which must not be 0.
   [[nodiscard]] FrameRows round_with_number(std::int64_t number) const;
-  /// The start of a round, which limits what may precede it.
-  [[nodiscard]] std::int64_t round_start_ns(RoundId id) const;
-
-  /// Whether the request contains the time, including its end; false for no request.
-  [[nodiscard]] bool request_holds(RequestId id, std::int64_t time_ns) const;
-  /// A request of any thread that contains the time, or none. O(threads · log n).
-  [[nodiscard]] RequestId request_at(std::int64_t time_ns) const;
 
   /// Takes the times of the phases from the spans at depth 0, and writes all rows.
   void write(PacedTrace& target, Intervals& intervals);
 
  private:
-  struct Times {
-    std::array<std::int64_t, phase_count> by_phase{};
-  };
+  using Times = std::array<std::int64_t, phase_count>;  // by phase
   void write_requests(PacedTrace& target);
   void write_rounds(PacedTrace& target, const std::vector<Times>& times);
 
   std::vector<RequestFrame> requests_;
   std::vector<RoundFrame> rounds_;
   std::vector<std::size_t> request_of_;  // by round; a round's id is its index + 1
-  std::vector<RequestId> request_ids_;   // ids in ascending order
-  std::vector<std::uint32_t> lanes_;     // lanes that have requests
   std::unordered_map<std::int64_t, std::size_t> by_number_;
 };
 

@@ -168,8 +168,13 @@ RunName run_name(const std::filesystem::path& file, const ImportContext& context
 Result<std::optional<std::int64_t>> question_of(const JsonFields& fields, ImportContext& context) {
   constexpr const char* key = "question_id";
   const nlohmann::json* const id = fields.find(key);
-  if (id == nullptr || !id->is_string())
-    return fields.integer(key, 0, std::numeric_limits<std::int64_t>::max());
+  const bool is_text = id != nullptr && id->is_string();
+  if (is_text != context.has_text_ids.value_or(is_text))
+    return unexpected_json(
+        id == nullptr ? nlohmann::json() : *id, fields.where(), key,
+        is_text ? "an integer, as in answers before it" : "a text, as in answers before it");
+  context.has_text_ids = is_text;
+  if (!is_text) return fields.integer(key, 0, std::numeric_limits<std::int64_t>::max());
   auto& numbers = context.question_numbers;
   return numbers.try_emplace(id->get<std::string>(), static_cast<std::int64_t>(numbers.size()) + 1)
       .first->second;
@@ -216,7 +221,7 @@ Result<ImportSummary> import_recordings(const std::vector<fs::path>& files, cons
   AnswerWriter answers(whole, foreign, options.draft_length);
   ImportContext context{options, whole, answers, foreign, {progress, 0, all_bytes, options.partial},
                         false,   {},    {},      {},      {},
-                        0,       {}};
+                        {},      0,     {}};
   for (std::size_t i = 0; i < all.size(); ++i) {
     std::error_code error;
     const std::size_t first = options.baseline.empty() ? 0 : 1;

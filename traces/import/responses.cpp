@@ -99,8 +99,6 @@ Result<void> import_responses(const std::filesystem::path& file, ImportContext& 
 
 namespace {
 
-using nlohmann::json;
-
 constexpr std::array proposed_drafts{"spec_num_proposed_drafts",  "spec_proposed_drafts",
                                      "spec_draft_token_num",      "num_draft_tokens",
                                      "num_verified_draft_tokens", "draft_n",
@@ -200,18 +198,15 @@ Result<std::vector<ForeignRound>> ordered_rounds(const JsonFields& fields, const
 
 Result<void> ResponseSums::add(const JsonFields& fields, const std::string& where) {
   ++counts["requests"];
-  for (const auto& [name, names] : {std::pair{"verify_steps", FieldNames(verify_step_names)},
-                                    {"drafted_tokens", FieldNames(proposed_drafts)},
-                                    {"accepted_tokens", FieldNames(correct_drafts)}}) {
-    DRAFTSCOPE_TRY_ASSIGN(const auto value, first_of(fields, names));
-    if (value) counts[name] += *value;
-  }
+  DRAFTSCOPE_TRY_ASSIGN(const auto steps, first_of(fields, verify_step_names));
   DRAFTSCOPE_TRY_ASSIGN(const auto drafted, first_of(fields, proposed_drafts));
   DRAFTSCOPE_TRY_ASSIGN(const auto accepted, first_of(fields, correct_drafts));
   if (drafted && accepted && *accepted > *drafted)
     return fail("{}: {} draft tokens were accepted of {}, expected at most as many as were drafted", where,
                 *accepted, *drafted);
-  DRAFTSCOPE_TRY_ASSIGN(const auto steps, first_of(fields, verify_step_names));
+  for (const auto& [name, value] :
+       {std::pair{"verify_steps", steps}, {"drafted_tokens", drafted}, {"accepted_tokens", accepted}})
+    if (value) counts[name] += *value;
   for (const char* const name : histograms)
     if (const json* const list = fields.find(name))
       return add_histogram(*list, name, steps, where, histogram);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <functional>
 #include <system_error>
 #include <utility>
 
@@ -121,13 +122,13 @@ Result<MergeSummary> merge_shards(const std::vector<fs::path>& files, const Merg
   for (const Run& run : shards.front().outline.runs) runs.push_back(whole.writer().add(run));
   std::int64_t done_bytes = 0;
   for (std::size_t i = 0; i < shards.size(); ++i) {
-    const auto done = [&](double share) {
+    const std::function<bool(double)> done = [&](double share) {
       return !progress ||
              progress(done_bytes + static_cast<std::int64_t>(share * static_cast<double>(bytes[i])),
                       all_bytes);
     };
     DRAFTSCOPE_TRY_ASSIGN(Reader reader, Reader::open(shards[i].path, stopped));
-    DRAFTSCOPE_TRY(ShardCopy(shards[i], std::move(reader), whole, summary).run(runs, done));
+    DRAFTSCOPE_TRY(ShardCopy(shards[i], std::move(reader), runs, whole, summary, done).run());
     done_bytes += bytes[i];
     if (progress && !progress(done_bytes, all_bytes)) return fail("merge cancelled");
   }

@@ -22,28 +22,23 @@ Id id_in(const std::unordered_map<Id, Id>& ids, Id id) {
 
 }  // namespace
 
-ShardCopy::ShardCopy(const ShardRecording& shard, Reader reader, PacedTrace& target, MergeSummary& summary)
-    : shard_(shard), reader_(std::move(reader)), target_(target), summary_(summary) {}
-
-Result<void> ShardCopy::run(const std::vector<RunId>& runs, const std::function<bool(double)>& done) {
-  runs_ = &runs;
+Result<void> ShardCopy::run() {
   DRAFTSCOPE_TRY(count_rows());
-  done_ = &done;
   DRAFTSCOPE_TRY(copy_names());
   add_prompts_and_tracks();
   for (const LayerSet& set : shard_.outline.layer_sets) layer_sets_[set.id] = writer().add(set);
   DRAFTSCOPE_TRY(copy_requests());
-  DRAFTSCOPE_TRY(copy_rounds());
-  DRAFTSCOPE_TRY(copy_decisions());
-  DRAFTSCOPE_TRY(copy_shadow_tokens());
-  DRAFTSCOPE_TRY(copy_spans());
-  DRAFTSCOPE_TRY(copy_kernels());
-  return copy_counters();
+  for (const auto copy : {&ShardCopy::copy_rounds, &ShardCopy::copy_decisions, &ShardCopy::copy_shadow_tokens,
+                          &ShardCopy::copy_spans, &ShardCopy::copy_kernels, &ShardCopy::copy_counters}) {
+    DRAFTSCOPE_TRY((this->*copy)());
+    if (is_cancelled_) return fail("merge cancelled");
+  }
+  return {};
 }
 
 template <typename Row>
 void ShardCopy::place(Row& row) const {
-  row.track_id = id_in(tracks_, row.track_id);
+  if constexpr (requires { row.track_id; }) row.track_id = id_in(tracks_, row.track_id);
   row.request_id = requests_[row.request_id];
   row.round_id = rounds_[row.round_id];
   row.start_ns = shifted(row.start_ns);
@@ -70,13 +65,8 @@ bool ShardCopy::copied() {
   constexpr std::int64_t rows_per_word = 16384;
   if (++copied_rows_ % rows_per_word == 0)
     is_cancelled_ =
-        !(*done_)(static_cast<double>(copied_rows_) / static_cast<double>(std::max(all_rows_, copied_rows_)));
+        !done_(static_cast<double>(copied_rows_) / static_cast<double>(std::max(all_rows_, copied_rows_)));
   return !is_cancelled_ && !writer().failed();
-}
-
-Result<void> ShardCopy::unless_cancelled() const {
-  if (is_cancelled_) return fail("merge cancelled");
-  return {};
 }
 
 Result<void> ShardCopy::copy_names() {
@@ -109,7 +99,9 @@ Result<void> ShardCopy::copy_requests() {
     Request row = *request;
     row.id = writer().next_request_id();
     requests_.add(request->id, row.id);
-    row.run_id = (*runs_)[run_place(request->run_id)];
+    // Runs of all shards have the same order.
+    const auto run = std::ranges::find(shard_.outline.runs, request->run_id, &Run::id);
+    row.run_id = runs_[static_cast<std::size_t>(run - shard_.outline.runs.begin())];
     row.prompt_id = id_in(prompts_, row.prompt_id);
     for (std::int64_t* time : {&row.start_ns, &row.first_token_ns, &row.end_ns})
       if (*time != 0) *time = shifted(*time);
@@ -118,12 +110,6 @@ Result<void> ShardCopy::copy_requests() {
     ++summary_.requests;
   }
   return {};
-}
-
-/// The place of a run; runs of all shards have the same order.
-std::size_t ShardCopy::run_place(RunId id) const {
-  const auto& runs = shard_.outline.runs;
-  return static_cast<std::size_t>(std::ranges::find(runs, id, &Run::id) - runs.begin());
 }
 
 // Parts have a number of rounds, not of ids: ids may lie far apart.
@@ -141,7 +127,6 @@ Result<void> ShardCopy::copy_rounds() {
     return added && copied();
   }));
   DRAFTSCOPE_TRY(added);
-  DRAFTSCOPE_TRY(unless_cancelled());
   return rounds.empty() ? Result<void>() : add_rounds(rounds, tokens_reader);
 }
 
@@ -171,16 +156,12 @@ Result<void> ShardCopy::add_rounds(const std::vector<Round>& rounds, Reader& tok
 }
 
 Result<void> ShardCopy::copy_decisions() {
-  DRAFTSCOPE_TRY(reader_.decisions([&](Decision decision) {
-    decision.request_id = requests_[decision.request_id];
-    decision.round_id = rounds_[decision.round_id];
+  return reader_.decisions([&](Decision decision) {
+    place(decision);
     decision.kind_id = id_in(strings_, decision.kind_id);
-    decision.start_ns = shifted(decision.start_ns);
-    decision.end_ns = shifted(decision.end_ns);
     target_.add(decision);
     return copied();
-  }));
-  return unless_cancelled();
+  });
 }
 
 Result<void> ShardCopy::copy_shadow_tokens() {
@@ -196,13 +177,12 @@ Result<void> ShardCopy::copy_shadow_tokens() {
     of_request.push_back(token);
     return copied();
   }));
-  DRAFTSCOPE_TRY(unless_cancelled());
   flush();
   return {};
 }
 
 Result<void> ShardCopy::copy_spans() {
-  DRAFTSCOPE_TRY(reader_.spans({}, [&](Span span) {
+  return reader_.spans({}, [&](Span span) {
     const SpanId id = writer().next_span_id();
     spans_.add(span.id, id);
     span.id = id;
@@ -212,12 +192,11 @@ Result<void> ShardCopy::copy_spans() {
     target_.add(span);
     ++summary_.spans;
     return copied();
-  }));
-  return unless_cancelled();
+  });
 }
 
 Result<void> ShardCopy::copy_kernels() {
-  DRAFTSCOPE_TRY(reader_.kernels({}, [&](Kernel kernel) {
+  return reader_.kernels({}, [&](Kernel kernel) {
     kernel.id = writer().next_kernel_id();
     kernel.span_id = spans_[kernel.span_id];
     place(kernel);
@@ -225,18 +204,16 @@ Result<void> ShardCopy::copy_kernels() {
     target_.add(kernel);
     ++summary_.kernels;
     return copied();
-  }));
-  return unless_cancelled();
+  });
 }
 
 Result<void> ShardCopy::copy_counters() {
-  DRAFTSCOPE_TRY(reader_.counters([&](Counter counter) {
+  return reader_.counters([&](Counter counter) {
     counter.track_id = id_in(tracks_, counter.track_id);
     counter.timestamp_ns = shifted(counter.timestamp_ns);
     target_.add(counter);
     return copied();
-  }));
-  return unless_cancelled();
+  });
 }
 
 }  // namespace draftscope::traces

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <functional>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "writing/merged_identity.h"
@@ -51,20 +52,25 @@ class RenumberedIds {
 
 class ShardCopy {
  public:
-  /// Creates a copy of a shard; the references must outlive it.
-  ShardCopy(const ShardRecording& shard, Reader reader, PacedTrace& target, MergeSummary& summary);
+  /// Creates a copy of a shard; the references must outlive it. `runs`: runs of the merged recording, in the
+  /// shard's order. `done`: called with the share of copied rows; false cancels.
+  ShardCopy(const ShardRecording& shard, Reader reader, const std::vector<RunId>& runs, PacedTrace& target,
+            MergeSummary& summary, const std::function<bool(double)>& done)
+      : shard_(shard),
+        reader_(std::move(reader)),
+        runs_(runs),
+        target_(target),
+        summary_(summary),
+        done_(done) {}
 
-  /// Copies the rows. `runs`: runs of the merged recording, in the shard's order. `done`: called with the
-  /// share of copied rows; false cancels. Errors: the shard can't be read; "merge cancelled".
-  [[nodiscard]] Result<void> run(const std::vector<RunId>& runs, const std::function<bool(double)>& done);
+  /// Copies the rows. Errors: the shard can't be read; "merge cancelled".
+  [[nodiscard]] Result<void> run();
 
  private:
   [[nodiscard]] Writer& writer() { return target_.writer(); }
   [[nodiscard]] std::int64_t shifted(std::int64_t ns) const;
-  [[nodiscard]] std::size_t run_place(RunId id) const;
   [[nodiscard]] Result<void> count_rows();
   [[nodiscard]] bool copied();
-  [[nodiscard]] Result<void> unless_cancelled() const;
   [[nodiscard]] Result<void> copy_names();
   void add_prompts_and_tracks();
   [[nodiscard]] Result<void> copy_requests();
@@ -80,10 +86,10 @@ class ShardCopy {
 
   const ShardRecording& shard_;
   Reader reader_;
+  const std::vector<RunId>& runs_;
   PacedTrace& target_;
   MergeSummary& summary_;
-  const std::vector<RunId>* runs_ = nullptr;
-  const std::function<bool(double)>* done_ = nullptr;
+  const std::function<bool(double)>& done_;
   std::unordered_map<StringId, StringId> strings_;
   std::unordered_map<PromptId, PromptId> prompts_;
   std::unordered_map<TrackId, TrackId> tracks_;

@@ -165,30 +165,20 @@ Result<void> Storage::insert(std::span<const Record> rows) {
   return {};
 }
 
-Result<void> Storage::insert_kept(const Batch& batch) {
-  for (const auto& [key, text] : batch.meta) {
-    DRAFTSCOPE_TRY(write_meta(key, text));
-  }
-  return try_each_table([&]<typename Record>(const Table<Record>& table) -> Result<void> {
-    if (table.intake == Intake::droppable) return {};
-    return insert(std::span(batch.list<Record>()));
-  });
-}
-
-void Storage::add_to_overview(const Batch& batch) {
-  for_each_table([&]<typename Record>(const Table<Record>& /*table*/) {
-    if constexpr (SummedUp<Record>)
-      for (const Record& row : batch.list<Record>()) overview_.add(row);
-  });
-}
-
 Result<void> Storage::write_rows(const Batch& batch, std::size_t rows_per_transaction,
                                  const std::function<void(std::size_t)>& committed) {
   DRAFTSCOPE_TRY(step(statements_.begin.get()));
   // All of a request's shadow tokens are inserted together, so that after a crash they are complete or
   // absent.
-  DRAFTSCOPE_TRY(insert_kept(batch));
-  add_to_overview(batch);
+  for (const auto& [key, text] : batch.meta) {
+    DRAFTSCOPE_TRY(write_meta(key, text));
+  }
+  DRAFTSCOPE_TRY(try_each_table([&]<typename Record>(const Table<Record>& table) -> Result<void> {
+    if constexpr (SummedUp<Record>)
+      for (const Record& row : batch.list<Record>()) overview_.add(row);
+    if (table.intake == Intake::droppable) return {};
+    return insert(std::span(batch.list<Record>()));
+  }));
   std::size_t open_rows = batch.rows() - batch.droppable_rows();
   const auto insert_in_parts = [&]<typename Record>(const Table<Record>& table) -> Result<void> {
     if (table.intake != Intake::droppable) return {};
@@ -223,13 +213,6 @@ Result<void> Storage::write(const Batch& batch, std::size_t rows_per_transaction
   return result;
 }
 
-Result<void> Storage::detach_dropped_parents() {
-  // A full queue drops rows at any place, so a kept row may refer to a dropped one.
-  return execute(database_.get(), name_,
-                 "UPDATE spans SET parent = NULL WHERE parent NOT IN (SELECT id FROM spans);"
-                 "UPDATE kernels SET span = NULL WHERE span NOT IN (SELECT id FROM spans);");
-}
-
 Result<void> Storage::write_overview() {
   const std::optional<Overview> overview = overview_.finish();
   if (!overview) return {};
@@ -256,15 +239,18 @@ Result<void> Storage::finish(const WriterCounts& counts, bool is_whole) {
 Result<void> Storage::finish_file(const WriterCounts& counts, bool is_whole) {
   sqlite3* const db = database_.get();
   DRAFTSCOPE_TRY(step(statements_.begin.get()));
-  if (counts.dropped_spans > 0) DRAFTSCOPE_TRY(detach_dropped_parents());
+  // A full queue drops rows at any place, so a kept row may refer to a dropped one.
+  if (counts.dropped_spans > 0)
+    DRAFTSCOPE_TRY(execute(db, name_,
+                           "UPDATE spans SET parent = NULL WHERE parent NOT IN (SELECT id FROM spans);"
+                           "UPDATE kernels SET span = NULL WHERE span NOT IN (SELECT id FROM spans);"));
   DRAFTSCOPE_TRY(execute(db, name_, closing_sql()));
   DRAFTSCOPE_TRY(write_overview());
-  Batch last;
-  last.meta = {{"dropped_spans", std::to_string(counts.dropped_spans)},
-               {"dropped_kernels", std::to_string(counts.dropped_kernels)},
-               {"dropped_counters", std::to_string(counts.dropped_counters)},
-               {"closed_cleanly", is_whole ? "1" : "0"}};
-  for (const auto& [key, text] : last.meta) {
+  const Meta last{{"dropped_spans", std::to_string(counts.dropped_spans)},
+                  {"dropped_kernels", std::to_string(counts.dropped_kernels)},
+                  {"dropped_counters", std::to_string(counts.dropped_counters)},
+                  {"closed_cleanly", is_whole ? "1" : "0"}};
+  for (const auto& [key, text] : last) {
     DRAFTSCOPE_TRY(write_meta(key, text));
   }
   DRAFTSCOPE_TRY(step(statements_.commit.get()));

@@ -90,9 +90,6 @@ class Storage {
                                         const std::function<void(std::size_t)>& committed);
   template <typename Record>
   [[nodiscard]] Result<void> insert(std::span<const Record> rows);
-  [[nodiscard]] Result<void> insert_kept(const Batch& batch);
-  void add_to_overview(const Batch& batch);
-  [[nodiscard]] Result<void> detach_dropped_parents();
   [[nodiscard]] Result<void> write_overview();
   [[nodiscard]] Result<void> write_meta(const std::string& key, const std::string& text);
 

@@ -104,7 +104,11 @@ class ActivityRowsTest : public ::testing::Test {
 
 TEST_F(ActivityRowsTest, GiveAKernelItsSpansPhaseAndLayer) {
   const traces::SpanId launcher = span(traces::Phase::verify, 5);
-  add(external(9, launcher), api_call(9), kernel(9));
+  CUpti_ActivityKernel10 record = kernel(9);
+  record.registersPerThread = 96;
+  record.staticSharedMemory = 1024;
+  record.dynamicSharedMemory = 90'000;
+  add(external(9, launcher), api_call(9), record);
   const DeviceRows read = finish();
   ASSERT_EQ(read.rows.size(), 1U);
   const DeviceRow& row = read.rows[0];
@@ -115,22 +119,13 @@ TEST_F(ActivityRowsTest, GiveAKernelItsSpansPhaseAndLayer) {
   EXPECT_EQ(row.kernel.end_ns, 1010);
   EXPECT_EQ(row.kernel.grid_x, 132);
   EXPECT_EQ(row.kernel.block_x, 128);
+  EXPECT_EQ(row.kernel.registers_per_thread, 96);
+  EXPECT_EQ(row.kernel.static_shared_bytes, 1024);
+  EXPECT_EQ(row.kernel.dynamic_shared_bytes, 90'000);
   EXPECT_EQ(row.kernel.correlation_id, 9U);
   EXPECT_EQ(row.name, "skinny_product");
   EXPECT_EQ(row.track_kind, "stream");
   EXPECT_EQ(row.track_name, "device 0, stream 7");
-}
-
-TEST_F(ActivityRowsTest, KeepWhatABlockTakesOfAMultiprocessor) {
-  CUpti_ActivityKernel10 record = kernel(9);
-  record.registersPerThread = 96;
-  record.staticSharedMemory = 1024;
-  record.dynamicSharedMemory = 90'000;
-  add(api_call(9), record);
-  const DeviceRows read = finish();
-  EXPECT_EQ(read.rows.at(0).kernel.registers_per_thread, 96);
-  EXPECT_EQ(read.rows.at(0).kernel.static_shared_bytes, 1024);
-  EXPECT_EQ(read.rows.at(0).kernel.dynamic_shared_bytes, 90'000);
 }
 
 TEST_F(ActivityRowsTest, HaveARowACallThatLaunchesWithTheCorrelationOfItsWork) {

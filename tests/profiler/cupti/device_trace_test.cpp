@@ -139,7 +139,7 @@ TEST_F(DeviceTraceTest, CarriesTheRequestAndTheRound) {
 TEST_F(DeviceTraceTest, NamesLaunchesAfterTheInnermostOperation) {
   start();
   in_phase(Phase::verify, [&] {
-    const OperationScope pass(trace_.get(), "forward");
+    const OperationScope pass(trace_.get(), "forward", -1, Phase::accept);
     fake_cupti::launch_kernel("kernel");
     for (const std::int32_t layer : {3, 7}) {
       const OperationScope attention(trace_.get(), "attention", layer);
@@ -160,27 +160,13 @@ TEST_F(DeviceTraceTest, NamesLaunchesAfterTheInnermostOperation) {
                                           "attention: [memset] 3", "attention: kernel 7", "mlp: kernel 7",
                                           "attention: [memset] 7", "[wait for stream] -1", "kernel -1"));
   for (const DeviceRow& row : read.rows) {
+    EXPECT_EQ(row.kernel.phase == Phase::accept, row.name.find(": ") != std::string::npos) << row.name;
     EXPECT_EQ(row.kernel.graph_id, 0U);
     EXPECT_EQ(row.kernel.graph_node_id, 0U);
   }
   EXPECT_EQ(fake_cupti::seen().open_external_ids, 0);
   EXPECT_EQ(read.meta.at("device_failed_calls"), "0");
   EXPECT_EQ(read.meta.count("device_first_failure"), 0U);
-}
-
-TEST_F(DeviceTraceTest, GivesLaunchesThePhaseOfTheirOperation) {
-  start();
-  in_phase(Phase::draft, [&] {
-    fake_cupti::launch_kernel("draft");
-    const OperationScope verification(trace_.get(), "verification", -1, Phase::verify);
-    const OperationScope head(trace_.get(), "head");
-    fake_cupti::launch_kernel("verify");
-  });
-  const DeviceRows read = finish();
-  ASSERT_EQ(read.rows.size(), 2U);
-  EXPECT_EQ(read.rows[0].kernel.phase, Phase::draft);
-  EXPECT_EQ(read.rows[1].kernel.phase, Phase::verify);
-  for (const DeviceRow& row : read.rows) EXPECT_EQ(read.spans.at(row.kernel.span_id).phase, Phase::draft);
 }
 
 TEST_F(DeviceTraceTest, LeavesNoRowOfWorkBeforeTheRecording) {

@@ -88,12 +88,8 @@ std::vector<Seed> seeds_in_text() {
   return text;
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, Damaged, ::testing::ValuesIn(seeds_in_text()), [](const auto& seed) {
-  std::string name = seed.param.fixture;
-  std::ranges::replace_if(
-      name, [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0; }, '_');
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(Seeds, Damaged, ::testing::ValuesIn(seeds_in_text()),
+                         [](const auto& seed) { return seed.param.test_name(); });
 
 TEST(RoundsImport, TakesRequestsThatInterleaveAndRefusesARoundThatComesTwice) {
   const std::string head =

@@ -25,6 +25,8 @@ namespace draftscope::traces {
 struct Seed {
   std::string format;   ///< Name of its folder and of the format in the command.
   std::string fixture;  ///< "swift/answers.jsonl".
+  /// Its name in a test's.
+  [[nodiscard]] std::string test_name() const;
   /// Names the case in a test list.
   friend void PrintTo(const Seed& seed, std::ostream* out) { *out << seed.fixture; }
 };
@@ -41,7 +43,6 @@ struct Imported {
   Recording recording;
   std::vector<Span> spans;
   std::vector<Kernel> kernels;
-  std::vector<Decision> decisions;
   std::vector<Counter> counters;
   std::unordered_map<traces::StringId, std::string> strings;
 };

@@ -3,7 +3,6 @@
 // field is taken with a null there, and gives the same.
 #include <gtest/gtest.h>
 
-#include <cctype>
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -118,12 +117,8 @@ std::vector<Seed> seeds_in_json() {
   return all;
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, Nulls, ::testing::ValuesIn(seeds_in_json()), [](const auto& seed) {
-  std::string name = seed.param.fixture;
-  for (char& c : name)
-    if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(Seeds, Nulls, ::testing::ValuesIn(seeds_in_json()),
+                         [](const auto& seed) { return seed.param.test_name(); });
 
 }  // namespace
 }  // namespace draftscope::traces

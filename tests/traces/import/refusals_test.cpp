@@ -109,6 +109,11 @@ const Refusal of_input[] = {
      "\n"
      R"({"question_id":1,"choices":[{"turns":["a"],"new_tokens":[1]}]})",
      "line 2: question_id 1 is there twice, expected each question once"},
+    {spec_bench,
+     R"({"question_id":"a","choices":[{"turns":["a"],"new_tokens":[1]}]})"
+     "\n"
+     R"({"question_id":1,"choices":[{"turns":["a"],"new_tokens":[1]}]})",
+     "line 2: question_id is 1, expected a text, as in answers before it"},
     {spec_bench, R"({"question_id":1,"choices":[{"turns":["a"],"new_tokens":[1,2]}]})",
      "new_tokens has 2 entries, expected one a turn (1)"},
     {spec_bench, R"({"question_id":1,"choices":[{"turns":["a"],"new_tokens":[1],"accept_lengths":[-3]}]})",

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Imports Chrome traces: the project's own export (export_chrome.cpp), PyTorch's profiler, and any other file
-// with complete events or pairs of begin and end. Times count from the file's own zero.
+// Imports Chrome traces: of PyTorch's profiler, and any other file with complete events or pairs of begin and
+// end. Times count from the file's own zero.
 #include <draftscope/base/quote.h>
 
 #include <algorithm>
+#include <array>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <unordered_map>
 
 #include "foreign/json_fields.h"
@@ -42,11 +42,6 @@ struct DeviceEvent {
   std::array<std::int32_t, 3> grid, block;
 };
 
-struct DecisionEvent {
-  Decision row;
-  std::int64_t round;  ///< The file's round number; 0 = none.
-};
-
 template <typename Enumeration, typename Name>
 Enumeration enumeration_named(const ChromeEvent& event, std::string_view key, int count, Name name,
                               Enumeration otherwise) {
@@ -61,10 +56,11 @@ bool is_request(const ChromeEvent& event) {
 }
 
 bool is_device_event(const ChromeEvent& event) {
-  for (const std::string_view category : {"kernel", "Kernel", "gpu_memcpy", "gpu_memset", "cuda_kernel"})
-    if (event.category == category) return true;
-  const bool is_ours = event.argument("kernel") != nullptr && event.argument("correlation_id") != nullptr;
-  return is_ours;
+  constexpr std::array<std::string_view, 5> categories{"kernel", "Kernel", "gpu_memcpy", "gpu_memset",
+                                                       "cuda_kernel"};
+  if (std::ranges::find(categories, event.category) != categories.end()) return true;
+  // Draftscope before 0.3 exported such traces, with the phase as a kernel's category.
+  return event.argument("kernel") != nullptr && event.argument("correlation_id") != nullptr;
 }
 
 class ChromeImport {
@@ -102,7 +98,6 @@ class ChromeImport {
     frames_.write(target_, intervals_);
     intervals_.write(target_);
     write_device();
-    for (DecisionEvent& decision : decisions_) write(decision);
     if (device_.empty()) target_.note(MissingData::device);
     return {};
   }
@@ -111,13 +106,14 @@ class ChromeImport {
   static constexpr std::string_view partial_hint = " (--partial passes over it)";
 
   Result<void> take_row(const ChromeEvent& event) {
+    if (!event.start_ns && (event.phase == "X" || event.phase == "B" || event.phase == "C"))
+      return without(event, "ts");
     if (event.phase == "X") return take_complete(event);
     if (event.phase == "B") return take_begin(event);
     if (event.phase == "E") return take_end(event);
     if (event.phase == "C") return take_counter(event);
     if (event.phase == "M") return take_name(event);
-    if (event.phase == "s") return take_launch(event);
-    return {};  // Instants, flows' ends, objects, … are no rows of a trace.
+    return {};  // Instants, flows, objects, … are no rows of a trace.
   }
 
   /// Ends what never ended: a request with the file, as cancelled; other ranges are bad events.
@@ -158,10 +154,13 @@ class ChromeImport {
     return static_cast<std::uint32_t>(target_.writer().intern(text).value());
   }
 
+  [[nodiscard]] tl::unexpected<Error> without(const ChromeEvent& event, std::string_view field) const {
+    return fail("{}: event {} (\"{}\") has no {}, expected microseconds", file_, event.index,
+                excerpt(event.name), field);
+  }
+
   Result<void> take_complete(const ChromeEvent& event) {
-    if (!event.start_ns || !event.length_ns)
-      return fail("{}: event {} (\"{}\") has no {}, expected microseconds", file_, event.index,
-                  excerpt(event.name), event.start_ns ? "dur" : "ts");
+    if (!event.length_ns) return without(event, "dur");
     if (*event.start_ns > max_ns - *event.length_ns)
       return fail("{}: event {} (\"{}\") ends late, expected at most 2^62 ns", file_, event.index,
                   excerpt(event.name));
@@ -170,9 +169,6 @@ class ChromeImport {
 
   Result<void> take_begin(const ChromeEvent& event) {
     constexpr std::size_t max_open = 256;
-    if (!event.start_ns)
-      return fail("{}: event {} (\"{}\") has no ts, expected microseconds", file_, event.index,
-                  excerpt(event.name));
     Thread& thread = thread_of(event);
     if (thread.open.size() == max_open)
       return fail("{}: event {} (\"{}\") is inside of {} others, expected an E for every B", file_,
@@ -212,8 +208,6 @@ class ChromeImport {
     if (is_device_event(event)) return take_device(event, start_ns, end_ns);
     if (is_request(event)) return take_request(event, start_ns, end_ns);
     if (event.category == "round" || event.name == "round") return take_round(event, start_ns, end_ns);
-    if (event.category == "decision" && event.argument("decision") != nullptr)
-      return take_decision(event, start_ns, end_ns);
     Interval row;
     row.start_ns = start_ns;
     row.end_ns = end_ns;
@@ -223,28 +217,10 @@ class ChromeImport {
     row.phase = phase_named(event.category);
     if (row.phase == no_phase) row.phase = phase_named(event.name);
     row.round_id = RoundId::from(event.integer("round", 1, max_id).value_or(0));
-    last_range_ = intervals_.add(row);
+    const std::uint32_t range = intervals_.add(row);
     if (const auto launch = event.integer("correlation", 1, std::numeric_limits<std::uint32_t>::max()))
-      launches_.add(threads_[row.lane].process, static_cast<std::uint32_t>(*launch), last_range_);
+      launches_.add(threads_[row.lane].process, static_cast<std::uint32_t>(*launch), range);
     return {};
-  }
-
-  /// Reads an arrow of the project's export, from the span right before it to its kernel.
-  Result<void> take_launch(const ChromeEvent& event) {
-    const std::optional<std::int64_t> number = kernel_number(event.id);
-    if (event.category != "launch" || !number || intervals_.size() == 0) return {};
-    const Interval& range = intervals_.rows()[last_range_];
-    const Thread& thread = thread_of(event);
-    if (thread.lane == range.lane && event.start_ns &&
-        std::max<std::int64_t>(*event.start_ns, 0) == range.start_ns)
-      launches_.add(thread.process, static_cast<std::uint32_t>(*number), last_range_);
-    return {};
-  }
-
-  static std::optional<std::int64_t> kernel_number(const std::string& text) {
-    const std::optional<std::int64_t> ns = microseconds_to_ns(text);
-    if (!ns || *ns % 1000 != 0 || *ns / 1000 > std::numeric_limits<std::uint32_t>::max()) return std::nullopt;
-    return *ns / 1000;
   }
 
   Result<void> take_device(const ChromeEvent& event, std::int64_t start_ns, std::int64_t end_ns) {
@@ -256,9 +232,7 @@ class ChromeImport {
     row.round = event.integer("round", 1, max_id).value_or(0);
     row.name = name_id(event.name);
     row.thread = thread.lane;
-    const auto number = event.integer("kernel", 1, max_uint32);
-    row.launch = static_cast<std::uint32_t>(number ? *number
-                                                   : event.integer("correlation", 1, max_uint32).value_or(0));
+    row.launch = static_cast<std::uint32_t>(event.integer("correlation", 1, max_uint32).value_or(0));
     row.stream = static_cast<std::uint32_t>(event.integer("stream", 0, max_uint32).value_or(0));
     row.layer = static_cast<std::int16_t>(event.integer("layer", 0, max_layer).value_or(-1));
     row.phase = phase_named(event.category);
@@ -285,7 +259,7 @@ class ChromeImport {
     if (event.argument("tokens") != nullptr) {
       const auto tokens = event.integer("tokens", 0, max_answer_tokens);
       if (!tokens) return wrong_count(event, "tokens", max_answer_tokens);
-      frame.tokens = *tokens;
+      frame.n_tokens = *tokens;
     }
     frame.stop = enumeration_named(event, "stop", 6, request_stop_name, RequestStop::length);
     frames_.add(std::move(frame));
@@ -345,25 +319,7 @@ class ChromeImport {
     return {};
   }
 
-  Result<void> take_decision(const ChromeEvent& event, std::int64_t start_ns, std::int64_t end_ns) {
-    DecisionEvent decision{{}, event.integer("round", 1, max_id).value_or(0)};
-    decision.row.kind_id = target_.writer().intern(event.name);
-    decision.row.start_ns = start_ns;
-    decision.row.end_ns = end_ns;
-    decision.row.adopted = event.integer("adopted", 1, 1).has_value();
-    if (const ChromeArgument* const score = event.argument("score"); score != nullptr && score->number)
-      decision.row.score = *score->number;
-    const ChromeArgument* const detail = event.argument("detail");
-    if (detail != nullptr && nlohmann::json::parse(detail->text, nullptr, false).is_object())
-      decision.row.detail = detail->text;
-    decisions_.push_back(std::move(decision));
-    return {};
-  }
-
   Result<void> take_counter(const ChromeEvent& event) {
-    if (!event.start_ns)
-      return fail("{}: event {} (\"{}\") has no ts, expected microseconds", file_, event.index,
-                  excerpt(event.name));
     if (*event.start_ns < 0) ++cut_;
     ++rows_;
     for (const ChromeArgument& argument : event.arguments) {
@@ -446,18 +402,6 @@ class ChromeImport {
     return std::nullopt;
   }
 
-  void write(DecisionEvent& decision) {
-    FrameRows rows = decision.round != 0 ? frames_.round_with_number(decision.round) : FrameRows{};
-    if (rows.round_id != 0 && frames_.round_start_ns(rows.round_id) > decision.row.start_ns)
-      rows.round_id = 0;
-    if (!frames_.request_holds(rows.request_id, decision.row.start_ns))
-      rows = {frames_.request_at(decision.row.start_ns), {}};
-    if (rows.request_id == 0) return;  // The decision belongs to nothing in the trace.
-    decision.row.request_id = rows.request_id;
-    decision.row.round_id = rows.round_id;
-    target_.writer().add(decision.row);
-  }
-
   PacedTrace& target_;
   std::string file_;
   RunName run_name_;
@@ -470,8 +414,6 @@ class ChromeImport {
   Frames frames_;
   Launches launches_;
   std::vector<DeviceEvent> device_;
-  std::vector<DecisionEvent> decisions_;
-  std::uint32_t last_range_ = 0;
   bool is_partial_;
   std::int64_t rows_ = 0;
   LeftOut left_out_;
@@ -497,8 +439,7 @@ int chrome_sureness(const FileHead& head) {
 }  // namespace
 
 FormatRow format_of_chrome() {
-  return {"chrome", "Chrome trace events: export --to chrome, PyTorch's profiler, others", import_chrome,
-          chrome_sureness, true};
+  return {"chrome", "Chrome trace events: PyTorch's profiler, others", import_chrome, chrome_sureness, true};
 }
 
 }  // namespace draftscope::traces

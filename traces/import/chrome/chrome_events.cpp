@@ -178,8 +178,6 @@ class EventReader : public nlohmann::json_sax<nlohmann::json> {
       event_.process = text;
     } else if (key_ == "tid") {
       event_.thread = text;
-    } else if (key_ == "id") {
-      event_.id = text;
     }
     return true;
   }

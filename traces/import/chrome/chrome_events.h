@@ -33,7 +33,6 @@ struct ChromeEvent {
   std::string category;
   std::string process;  ///< Number or text.
   std::string thread;
-  std::string id;                        ///< Id of flows and asynchronous events.
   std::string problem;                   ///< Error of the first value that was wrong; empty if none was.
   std::optional<std::int64_t> start_ns;  ///< Below 0 if it began before the file's zero.
   std::optional<std::int64_t> length_ns;

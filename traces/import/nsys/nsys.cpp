@@ -131,9 +131,8 @@ class NsysImport {
     unread_ = fmt::format("{}{}", fmt::join(named, ", "), named.size() < others.size() ? " and others" : "");
     if (!others.empty())
       target_.remark(fmt::format("{}: holds times that are not read, in {}", name_, unread_));
-    if (database_.left_out() > 0)
-      target_.remark(fmt::format("passed over {} rows, the first: {}", database_.left_out(),
-                                 database_.first_left_out()));
+    if (const LeftOut& left_out = database_.left_out(); left_out.count > 0)
+      target_.remark(fmt::format("passed over {} rows, the first: {}", left_out.count, left_out.first));
     if (cut_ > 0)
       target_.remark(fmt::format("{}: {} rows began before its zero and were cut to it", name_, cut_));
     if (early_ > 0)

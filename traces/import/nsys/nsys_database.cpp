@@ -212,7 +212,7 @@ Result<void> NsysDatabase::rows(std::string_view table, const std::vector<std::s
     if (!row.problem().empty()) {
       std::string problem = fmt::format("{}: {} row {}: {}", name_, table, number, row.problem());
       if (!is_partial_) return fail("{}{}", problem, " (--partial takes the other rows)");
-      if (left_out_++ == 0) first_left_out_ = std::move(problem);
+      left_out_.add(std::move(problem));
     }
     if (++done_rows_ % rows_per_report == 0 && all_rows_ > 0) {
       const double share = std::min(1.0, static_cast<double>(done_rows_) / static_cast<double>(all_rows_));

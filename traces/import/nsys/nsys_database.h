@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "import/frames.h"
 #include "import/text_lines.h"
 #include "storage/database.h"
 
@@ -80,9 +81,8 @@ class NsysDatabase {
                                   const std::vector<std::string_view>& optional,
                                   const std::function<void(NsysRow&)>& take);
 
-  /// Bad rows that rows() passed over, and the error of the first.
-  [[nodiscard]] std::int64_t left_out() const { return left_out_; }
-  [[nodiscard]] const std::string& first_left_out() const { return first_left_out_; }
+  /// Bad rows that rows() passed over.
+  [[nodiscard]] const LeftOut& left_out() const { return left_out_; }
 
   [[nodiscard]] Result<bool> has_column(std::string_view table, std::string_view column) const;
 
@@ -99,8 +99,7 @@ class NsysDatabase {
   std::string name_;
   const ImportProgress* progress_;
   bool is_partial_;
-  std::int64_t left_out_ = 0;
-  std::string first_left_out_;
+  LeftOut left_out_;
   std::int64_t done_rows_ = 0;
   std::int64_t all_rows_ = 0;
 };

@@ -19,10 +19,6 @@ using Progress = std::function<bool(std::int64_t done, std::int64_t all)>;
 [[nodiscard]] Result<void> export_perfetto(Reader& reader, const std::filesystem::path& target,
                                            const Progress& progress = {});
 
-/// Writes Chrome trace event JSON; times are microseconds with exact nanosecond decimals.
-[[nodiscard]] Result<void> export_chrome(Reader& reader, const std::filesystem::path& target,
-                                         const Progress& progress = {});
-
 /// Writes Spec-Bench answer JSONL (docs/methods.md, Files of others): one file per run, named after its
 /// specification, into the folder `target`.
 [[nodiscard]] Result<void> export_spec_bench(Reader& reader, const std::filesystem::path& target,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The exports that are text, Chrome JSON and Spec-Bench answers, are read back by other means.
+// The export of Spec-Bench answers is read back by other means.
 #include <draftscope/traces/exporters.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -17,82 +17,9 @@ namespace {
 
 using nlohmann::json;
 
-/// Converts "123.456" microseconds, with the file's own digits, into nanoseconds.
-std::int64_t exact_ns(const std::string& microseconds) {
-  const std::size_t point = microseconds.find('.');
-  EXPECT_EQ(microseconds.size() - point, 4U) << microseconds;
-  return std::stoll(microseconds.substr(0, point)) * 1000 + std::stoll(microseconds.substr(point + 1));
-}
+class SpecBenchExport : public testing::TestWithParam<std::uint32_t> {};
 
-/// Finds the digits after a key in one event's line, because nlohmann would return a double.
-std::int64_t time_in(const std::string& line, const std::string& key) {
-  const std::size_t start = line.find("\"" + key + "\":") + key.size() + 3;
-  return exact_ns(line.substr(start, line.find_first_of(",}", start) - start));
-}
-
-class TextExport : public testing::TestWithParam<std::uint32_t> {};
-
-TEST_P(TextExport, AsChromeJsonNestsAndSumsExactly) {
-  const SampleFile file({.seed = GetParam(), .operations = true});
-  const Sample& sample = file.sample;
-  Reader reader = file.open();
-  ASSERT_TRUE(export_chrome(reader, file.folder / "trace.json"));
-  const std::string text = read_file(file.folder / "trace.json");
-  const json document = json::parse(text);
-  EXPECT_EQ(document.at("displayTimeUnit"), "ns");
-
-  struct Interval {
-    std::int64_t start_ns, end_ns;
-  };
-  std::map<int, std::vector<Interval>> threads;
-  std::map<std::string, std::int64_t> phase_ns, expected_phase_ns;
-  std::map<std::string, std::size_t> kinds;
-  std::istringstream lines(text);
-  std::string line;
-  std::getline(lines, line);  // the opening line
-  for (const json& event : document.at("traceEvents")) {
-    std::getline(lines, line);
-    const std::string kind = event.at("ph");
-    ++kinds[kind];
-    if (kind != "X") continue;
-    const std::int64_t start_ns = time_in(line, "ts");
-    const std::int64_t duration_ns = time_in(line, "dur");
-    threads[event.at("tid")].push_back({start_ns, start_ns + duration_ns});
-    if (event.at("cat") == "decision") {
-      const Decision& decision = sample.decisions.at(event.at("args").at("decision").get<std::size_t>() - 1);
-      EXPECT_EQ(start_ns, decision.start_ns);
-      EXPECT_EQ(event.at("name"), sample.strings.at(static_cast<std::size_t>(decision.kind_id.value()) - 1));
-      EXPECT_EQ(event.at("args").at("detail"), decision.detail);
-    }
-    if (event.at("args").contains("span") &&
-        sample.spans.at(event.at("args").at("span").get<std::size_t>() - 1).depth == 0)
-      phase_ns[event.at("cat")] += duration_ns;
-  }
-  for (const Span& span : sample.spans)
-    if (span.depth == 0)
-      expected_phase_ns[std::string(phase_name(span.phase))] += span.end_ns - span.start_ns;
-  EXPECT_EQ(phase_ns, expected_phase_ns);
-  EXPECT_EQ(kinds["X"], sample.recording.requests.size() + sample.recording.rounds.size() +
-                            sample.spans.size() + sample.kernels.size() + sample.decisions.size());
-  EXPECT_EQ(kinds["C"], sample.counters.size());
-  EXPECT_EQ(kinds["s"], sample.kernels.size());
-  EXPECT_EQ(kinds["f"], sample.kernels.size());
-  for (auto& [thread, intervals] : threads) {
-    std::stable_sort(intervals.begin(), intervals.end(), [](const Interval& a, const Interval& b) {
-      return a.start_ns != b.start_ns ? a.start_ns < b.start_ns : a.end_ns > b.end_ns;
-    });
-    std::vector<std::int64_t> open_ends;
-    for (const Interval& interval : intervals) {
-      while (!open_ends.empty() && open_ends.back() <= interval.start_ns) open_ends.pop_back();
-      if (!open_ends.empty()) {
-        EXPECT_LE(interval.end_ns, open_ends.back()) << "thread " << thread;
-      }
-      open_ends.push_back(interval.end_ns);
-    }
-  }
-}
-
-TEST_P(TextExport, AsSpecBenchAnswersGivesBackEveryTurn) {
+TEST_P(SpecBenchExport, GivesBackEveryTurn) {
   const SampleFile file({.seed = GetParam(), .requests_per_run = 6});
   const Sample& sample = file.sample;
   Reader reader = file.open();
@@ -146,17 +73,15 @@ TEST_P(TextExport, AsSpecBenchAnswersGivesBackEveryTurn) {
   EXPECT_EQ(turns, expected_turns);
 }
 
-INSTANTIATE_TEST_SUITE_P(seeds, TextExport, testing::Values(1U, 2U, 3U));
+INSTANTIATE_TEST_SUITE_P(seeds, SpecBenchExport, testing::Values(1U, 2U, 3U));
 
 TEST(ExportToAFolderThatIsNotThere, SaysSoInOneLine) {
   const SampleFile file;
   Reader reader = file.open();
-  for (const auto& result : {export_chrome(reader, file.folder / "no/trace.json"),
-                             export_perfetto(reader, file.folder / "no/trace.pftrace")}) {
-    ASSERT_FALSE(result);
-    EXPECT_THAT(result.error().message, testing::HasSubstr("/no/trace."));
-    EXPECT_THAT(result.error().message, testing::HasSubstr("No such file"));
-  }
+  const auto result = export_perfetto(reader, file.folder / "no/trace.pftrace");
+  ASSERT_FALSE(result);
+  EXPECT_THAT(result.error().message, testing::HasSubstr("/no/trace."));
+  EXPECT_THAT(result.error().message, testing::HasSubstr("No such file"));
 }
 
 TEST(FolderExport, LeavesNeitherTheTargetNorAPartOfItWhenCancelled) {
