@@ -39,12 +39,6 @@ std::string own_time_note(const StrategyRounds& rounds) {
       100.0 * (rounds.own_ratio - 1.0));
 }
 
-/// Puts a note about the ratios of `rounds` in the place of one about those that it had.
-void replace_note(const std::string& old_note, StrategyRounds& rounds) {
-  std::erase(rounds.notes, old_note);
-  if (std::string note = own_time_note(rounds); !note.empty()) rounds.notes.push_back(std::move(note));
-}
-
 RunRows on_prompts(const RunRows& run, const std::set<traces::PromptId>& prompts) {
   RunRows subset{run.run, {}, 0};
   std::ranges::copy_if(run.requests, std::back_inserter(subset.requests),
@@ -102,15 +96,17 @@ Result<StrategyRounds> recorded_rounds(const TrainedRecording& trained, const Ru
   put_statistics(std::move(recorded), rounds);
   rounds.verified_layers = rounds.drafts.empty() ? verified_layers(*run.run) : VerifiedLayers::all;
   add_host_time(trained.hosts, run.run->id, rounds);
-  const std::set<traces::PromptId> prompts(rounds.prompts.begin(), rounds.prompts.end());
-  add_own_ratios(trained, run, on_prompts(vanilla_rows(trained), prompts), rounds);
+  put_own_ratios(trained, run, vanilla_of(trained, run), rounds, rounds);
   add_search_note(first, rounds);
   return rounds;
 }
 
-RunRows vanilla_rows(const TrainedRecording& trained) {
+RunRows vanilla_of(const TrainedRecording& trained, const RunRows& run) {
   const RunRows* const vanilla = baseline_of(trained.runs);
-  return vanilla == nullptr ? RunRows{} : *vanilla;
+  if (vanilla == nullptr) return {};
+  std::set<traces::PromptId> prompts;
+  for (const RequestRows& rows : run.requests) prompts.insert(rows.prompt->id);
+  return on_prompts(*vanilla, prompts);
 }
 
 double vanilla_time_ratio(const RunRows& vanilla, const Prices& prices) {
@@ -120,22 +116,22 @@ double vanilla_time_ratio(const RunRows& vanilla, const Prices& prices) {
   return ratio_or_1(decode_times(vanilla).all_ns, vanilla_time_ns(sum_of(steps), prices));
 }
 
-void add_own_ratios(const TrainedRecording& trained, const RunRows& run, const RunRows& vanilla,
-                    StrategyRounds& rounds) {
+void put_own_ratios(const TrainedRecording& trained, const RunRows& run, const RunRows& vanilla,
+                    const StrategyRounds& own, StrategyRounds& into) {
   const CostModel& model = trained.costs.model;
   const DecodeTimes measured = decode_times(run);
   if (!model.from_trace || !(measured.all_ns > 0.0)) return;
-  const auto prices = answer_prices(model, rounds, Machine{"as recorded", fitted_scenario(model)});
+  const auto prices = answer_prices(model, own, Machine{"as recorded", fitted_scenario(model)});
   if (!prices) return;
-  const std::string old_note = own_time_note(rounds);
-  const RoundStatistics sum = sum_of(rounds.setting.min_drafted);
-  const PartTimes priced = part_times(sum, rounds.auxiliary_passes, *prices);
-  rounds.vanilla_ratio = vanilla_time_ratio(vanilla, *prices);
-  rounds.own_ratio = ratio_or_1(measured.all_ns, rounds.vanilla_ratio * time_ns(sum, *prices));
-  rounds.own_draft_ratio = ratio_or_1(measured.draft_ns, rounds.vanilla_ratio * priced.draft_ns);
-  rounds.own_verify_ratio = ratio_or_1(measured.verify_ns, rounds.vanilla_ratio * priced.verify_ns);
-  rounds.is_measured = true;
-  replace_note(old_note, rounds);
+  std::erase(into.notes, own_time_note(into));
+  const RoundStatistics sum = sum_of(own.setting.min_drafted);
+  const PartTimes priced = part_times(sum, own.auxiliary_passes, *prices);
+  into.vanilla_ratio = vanilla_time_ratio(vanilla, *prices);
+  into.own_ratio = ratio_or_1(measured.all_ns, into.vanilla_ratio * time_ns(sum, *prices));
+  into.own_draft_ratio = ratio_or_1(measured.draft_ns, into.vanilla_ratio * priced.draft_ns);
+  into.own_verify_ratio = ratio_or_1(measured.verify_ns, into.vanilla_ratio * priced.verify_ns);
+  into.is_measured = true;
+  if (std::string note = own_time_note(into); !note.empty()) into.notes.push_back(std::move(note));
 }
 
 std::optional<MeasuredRounds> measured_rounds(const TrainedRecording& trained, const StrategyRounds& rounds) {
@@ -155,13 +151,8 @@ void put_own_ratios(const TrainedRecording& trained, const MeasuredRounds& measu
   for (std::size_t i = 0; i < own.prompts.size(); ++i)
     if (asked.contains(own.prompts[i]))
       own.setting.min_drafted.push_back(measured.rounds.setting.min_drafted[i]);
-  add_own_ratios(trained, on_prompts(*measured.run, asked), on_prompts(vanilla_rows(trained), asked), own);
-  const std::string old_note = own_time_note(part);
-  part.own_ratio = own.own_ratio;
-  part.own_draft_ratio = own.own_draft_ratio;
-  part.own_verify_ratio = own.own_verify_ratio;
-  part.vanilla_ratio = own.vanilla_ratio;
-  replace_note(old_note, part);
+  const RunRows run = on_prompts(*measured.run, asked);
+  put_own_ratios(trained, run, vanilla_of(trained, run), own, part);
 }
 
 Result<std::vector<KnownRequest>> known_rounds(const TrainedRecording& trained,

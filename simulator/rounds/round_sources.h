@@ -38,17 +38,17 @@ class PricedGuard;  // rounds/replay/priced_guard.h
 /// Recorded rounds of the run.
 [[nodiscard]] Result<StrategyRounds> recorded_rounds(const TrainedRecording& trained, const RunRows& run);
 
-/// Vanilla decoding as recorded; without requests where it was not.
-[[nodiscard]] RunRows vanilla_rows(const TrainedRecording& trained);
+/// Vanilla decoding of the prompts that the run decoded, as recorded; without requests where it was not.
+[[nodiscard]] RunRows vanilla_of(const TrainedRecording& trained, const RunRows& run);
 
 /// Measured time of vanilla decoding / its time by prices; 1 without requests.
 [[nodiscard]] double vanilla_time_ratio(const RunRows& vanilla, const Prices& prices);
 
-/// Puts the own ratios (StrategyRounds::own_ratio) of the requests of `run`, of which `rounds` are the rounds
-/// as recorded. `vanilla` is vanilla decoding of the same. Without times, or prices fitted to them, nothing
-/// changes.
-void add_own_ratios(const TrainedRecording& trained, const RunRows& run, const RunRows& vanilla,
-                    StrategyRounds& rounds);
+/// Puts the own ratios (StrategyRounds::own_ratio) of the requests of `run`, of which `own` are the rounds as
+/// recorded. `vanilla` is vanilla decoding of the same. Without times, or prices fitted to them, nothing
+/// changes. Both rounds may be the same.
+void put_own_ratios(const TrainedRecording& trained, const RunRows& run, const RunRows& vanilla,
+                    const StrategyRounds& own, StrategyRounds& into);
 
 /// A recorded run with its times.
 struct MeasuredRounds {

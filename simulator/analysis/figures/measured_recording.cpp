@@ -149,6 +149,9 @@ std::vector<std::string> warnings(const MeasuredRecording& measured) {
         "the recording was not closed cleanly, or is still being written; what was committed before it was "
         "read is "
         "shown");
+  if (const std::string planned = meta_value(recording.meta, "requests_planned"); !planned.empty())
+    lines.push_back(fmt::format("the recording was interrupted after {} of {} requests",
+                                recording.requests.size(), planned));
   for (const auto& [table, rows] : dropped_rows(recording.meta))
     lines.push_back(fmt::format("{} {} were dropped while recording{}", rows, table,
                                 table == "spans" ? "; time that they covered counts as idle" : ""));

@@ -36,6 +36,14 @@ std::vector<traces::PromptId> table_prompts(std::span<const ShadowTable> tables,
   return prompts;
 }
 
+std::vector<traces::PromptId> prompts_of(const StrategyRounds& rounds, const WhatIf& what_if,
+                                         const traces::Recording& recording) {
+  std::vector<traces::PromptId> prompts = rounds.prompts;
+  if (prompts.empty()) prompts = table_prompts(what_if.trained().texts().tables, recording);
+  if (prompts.size() != rounds.vanilla.size()) prompts.clear();
+  return prompts;
+}
+
 Result<StrategyRounds> in_order_of(std::span<const traces::PromptId> prompts,
                                    std::span<const RoundStatistics> vanilla, StrategyRounds rounds) {
   if (rounds.prompts.empty()) return rounds;

@@ -17,6 +17,10 @@ namespace draftscope::simulator {
 [[nodiscard]] std::vector<traces::PromptId> table_prompts(std::span<const ShadowTable> tables,
                                                           const traces::Recording& recording);
 
+/// Prompt of each request of the rounds; empty if the recording does not tell it.
+[[nodiscard]] std::vector<traces::PromptId> prompts_of(const StrategyRounds& rounds, const WhatIf& what_if,
+                                                       const traces::Recording& recording);
+
 /// The rounds with one request per prompt of `prompts`, in that order. Errors: a prompt that the rounds lack,
 /// or on which they emit another number of tokens than `vanilla`.
 [[nodiscard]] Result<StrategyRounds> in_order_of(std::span<const traces::PromptId> prompts,

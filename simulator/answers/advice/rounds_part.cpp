@@ -11,7 +11,6 @@
 #include <cstdint>
 #include <deque>
 #include <map>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,15 +23,6 @@
 namespace draftscope::simulator {
 
 namespace {
-
-/// Prompt of each request; empty if the recording does not tell it.
-std::vector<traces::PromptId> prompts_of(const StrategyRounds& rounds, const WhatIf& what_if,
-                                         const traces::Recording& recording) {
-  std::vector<traces::PromptId> prompts = rounds.prompts;
-  if (prompts.empty()) prompts = table_prompts(what_if.trained().texts().tables, recording);
-  if (prompts.size() != rounds.vanilla.size()) prompts.clear();
-  return prompts;
-}
 
 /// Name of the part that each request belongs to.
 std::vector<std::string> part_names(const StrategyRounds& rounds, PartBy by,
@@ -131,16 +121,6 @@ std::map<std::int32_t, StretchRows> rows_by_stretch(const RunRows& run) {
   return stretches;
 }
 
-/// Vanilla decoding of the prompts that a run decoded.
-RunRows vanilla_of(const TrainedRecording& trained, const RunRows& run) {
-  std::set<traces::PromptId> prompts;
-  for (const RequestRows& rows : run.requests) prompts.insert(rows.prompt->id);
-  RunRows vanilla = vanilla_rows(trained);
-  std::erase_if(vanilla.requests,
-                [&](const RequestRows& rows) { return !prompts.contains(rows.prompt->id); });
-  return vanilla;
-}
-
 /// Gives the stretches of a run that was measured their own ratios.
 void put_stretch_ratios(const TrainedRecording& trained, const StrategyRounds& rounds,
                         std::map<std::int32_t, RoundsPart>& parts) {
@@ -152,7 +132,7 @@ void put_stretch_ratios(const TrainedRecording& trained, const StrategyRounds& r
     const auto run = of_run.find(first_token);
     const auto vanilla = of_vanilla.find(first_token);
     if (run != of_run.end() && vanilla != of_vanilla.end())
-      add_own_ratios(trained, run->second.rows, vanilla->second.rows, part.rounds);
+      put_own_ratios(trained, run->second.rows, vanilla->second.rows, part.rounds, part.rounds);
   }
 }
 

@@ -29,15 +29,13 @@ double probability_of(std::size_t level) {
 
 /// Prices of one exit at one context.
 struct RoundPrices {
-  double plain_ns = 0.0;
   double first_ns = 0.0;           ///< Round with one draft token.
   std::vector<double> further_ns;  ///< [drafted]: time of one more token, from 1; element 0 unused
 };
 
 /// Computes the prices; all lengths must have prices.
 RoundPrices round_prices(const Prices& prices, std::int32_t exit, std::int32_t longest, double context) {
-  RoundPrices result{.plain_ns = plain_round(prices).at(context),
-                     .first_ns = draft_round(prices, exit, 1).at(context),
+  RoundPrices result{.first_ns = draft_round(prices, exit, 1).at(context),
                      .further_ns = std::vector<double>(static_cast<std::size_t>(longest))};
   for (std::int32_t drafted = 1; drafted < longest; ++drafted)
     result.further_ns[static_cast<std::size_t>(drafted)] =

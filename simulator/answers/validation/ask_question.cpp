@@ -20,8 +20,8 @@
 #include <unordered_set>
 #include <vector>
 
+#include "answers/advice/prompt_order.h"
 #include "prices/fit/engine_law.h"
-#include "rounds/replay/shadow_table.h"
 #include "rounds/trained_recording.h"
 
 namespace draftscope::simulator {
@@ -56,41 +56,20 @@ std::optional<std::string> other_kind(const traces::Recording& learnt, const Run
   return std::move(comparison->difference);
 }
 
-/// The prompts of the rounds in the order of `what_if`.
-std::vector<const traces::Prompt*> prompts_of_rounds(const WhatIf& what_if, const StrategyRounds& rounds) {
-  std::vector<const traces::Prompt*> prompts;
-  if (rounds.source == RoundSource::replayed) {
-    const traces::Recording& recording = *what_if.trained().recording;
-    std::unordered_map<traces::PromptId, const traces::Prompt*> by_id;
-    for (const traces::Prompt& prompt : recording.prompts) by_id.emplace(prompt.id, &prompt);
-    std::unordered_map<traces::RequestId, const traces::Prompt*> of_request;
-    for (const traces::Request& request : recording.requests)
-      of_request.emplace(request.id, by_id[request.prompt_id]);
-    for (const ShadowTable& table : what_if.trained().texts().tables)
-      if (const traces::Prompt* prompt = of_request[table.request_id]; prompt != nullptr)
-        prompts.push_back(prompt);
-    return prompts;
-  }
-  // Recorded rounds have one request per prompt, in order of their start.
-  for (const RunRows& run : what_if.trained().runs) {
-    if (run.run->specification != rounds.strategy) continue;
-    for (const RequestRows& rows : first_repeat(run).requests) prompts.push_back(rows.prompt);
-    break;
-  }
-  return prompts;
-}
-
 /// Requests of the rounds with their prompts, in the order of `what_if`. Empty where acceptance was modelled,
 /// since there are no rounds then.
 std::vector<PredictedRequest> predicted_requests(const WhatIf& what_if, const StrategyRounds& rounds) {
   std::vector<PredictedRequest> requests;
   if (rounds.source == RoundSource::modelled) return requests;
-  const std::vector<const traces::Prompt*> prompts = prompts_of_rounds(what_if, rounds);
+  const traces::Recording& recording = *what_if.trained().recording;
+  const std::vector<traces::PromptId> prompts = prompts_of(rounds, what_if, recording);
   const std::vector<RoundStatistics>& least = rounds.setting.min_drafted;
   const std::vector<RoundStatistics>& most =
       rounds.setting.max_drafted.empty() ? least : rounds.setting.max_drafted;
-  if (prompts.size() != least.size()) return requests;
-  for (std::size_t i = 0; i < prompts.size(); ++i) requests.push_back({prompts[i]->text, least[i], most[i]});
+  for (std::size_t i = 0; i < prompts.size(); ++i) {
+    const auto prompt = std::ranges::find(recording.prompts, prompts[i], &traces::Prompt::id);
+    if (prompt != recording.prompts.end()) requests.push_back({prompt->text, least[i], most[i]});
+  }
   return requests;
 }
 

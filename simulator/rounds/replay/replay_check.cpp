@@ -109,8 +109,6 @@ class RequestComparison {
     check_.untold_plans += is_told ? 0 : 1;
     check_.exact_rounds += is_told && is_exact && !walk.is_near_threshold ? 1 : 0;
     check_.bounded_rounds += is_exact ? 0 : 1;
-    check_.near_threshold += walk.is_near_threshold ? 1 : 0;
-    check_.ended_off_text += ended_off_text ? 1 : 0;
     const AnswerStatus status = !is_told || walk.is_near_threshold ? AnswerStatus::approximate
                                 : is_exact && !ended_off_text      ? AnswerStatus::exact
                                                                    : AnswerStatus::bounded;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Auxiliary passes of strategies: on the recorded machine they have their measured time, elsewhere that of
 // the other machine.
-#include <draftscope/simulator/analysis/gpu.h>
-#include <draftscope/speculation/published_models.h>
 #include <gtest/gtest.h>
 
 #include <map>
@@ -42,26 +40,8 @@ std::map<std::string, double> decode_ns_by_run(const traces::Recording& recordin
   return ns;
 }
 
-Answer must_ask(const Learnt& learnt, const std::string& strategy, const Machine& machine) {
-  const auto rounds = learnt.what_if().rounds(strategy);
-  EXPECT_TRUE(rounds) << rounds.error().message;
-  if (!rounds) return {};
-  const StrategyRounds fitting =
-      for_shape(*rounds, learnt.what_if().costs().model.shape, machine.scenario.shape);
-  auto answer = ask(learnt.what_if().costs().model, fitting, machine, {.draws = 200});
-  EXPECT_TRUE(answer) << answer.error().message;
-  return answer ? *std::move(answer) : Answer{};
-}
-
 double time_ns_of(const Answer& answer) {
   return 1e9 * answer.tokens / answer.tokens_per_second;
-}
-
-Machine on_gpu(const Learnt& learnt, const char* gpu, const char* model) {
-  Scenario scenario = learnt.what_if().recorded_scenario();
-  scenario.gpu = find_gpu(gpu).value();
-  scenario.shape = speculation::find_model_shape(model).value();
-  return {gpu, scenario};
 }
 
 TEST(AuxiliaryPasses, CarriedToTheirOwnMachineGiveTheMeasuredTime) {
@@ -70,7 +50,7 @@ TEST(AuxiliaryPasses, CarriedToTheirOwnMachineGiveTheMeasuredTime) {
     what.with_two_models = true;
     const Learnt learnt(what);
     for (const auto& [strategy, ns] : decode_ns_by_run(learnt.recording())) {
-      const Answer answer = must_ask(learnt, strategy, learnt.machine());
+      const Answer answer = answer_of(learnt, strategy, learnt.machine());
       EXPECT_NEAR(time_ns_of(answer) / ns, 1.0, 0.01) << strategy << ", skill " << skill;
     }
   }
@@ -82,16 +62,16 @@ TEST(AuxiliaryPasses, WaitsStayOnTheMachineThatHadThem) {
   what.wait_us = 4000.0;
   const Learnt waiting(what);
   for (const auto& [strategy, ns] : decode_ns_by_run(waiting.recording())) {
-    EXPECT_NEAR(time_ns_of(must_ask(waiting, strategy, waiting.machine())) / ns, 1.0, 1e-6) << strategy;
-    const Answer a = must_ask(quiet, strategy, on_gpu(quiet, "H200-SXM5-141GB", "Llama-3.2-1B"));
-    const Answer b = must_ask(waiting, strategy, on_gpu(waiting, "H200-SXM5-141GB", "Llama-3.2-1B"));
+    EXPECT_NEAR(time_ns_of(answer_of(waiting, strategy, waiting.machine())) / ns, 1.0, 1e-6) << strategy;
+    const Answer a = answer_of(quiet, strategy, on_gpu(quiet, "H200-SXM5-141GB", "Llama-3.2-1B"));
+    const Answer b = answer_of(waiting, strategy, on_gpu(waiting, "H200-SXM5-141GB", "Llama-3.2-1B"));
     EXPECT_NEAR(time_ns_of(a) / time_ns_of(b), 1.0, 0.002) << strategy;
   }
 }
 
 TEST(AuxiliaryPasses, OfRoundsThatDraftNothingAreNotFree) {
   const Learnt learnt(with_del(0.05));
-  const Answer answer = must_ask(learnt, resting_del, learnt.machine());
+  const Answer answer = answer_of(learnt, resting_del, learnt.machine());
   EXPECT_GT(answer.auxiliary, 0.1);
   EXPECT_LT(answer.speedup.min_drafted.value, 0.9);
   EXPECT_GT(answer.speedup_without_auxiliary, answer.speedup.min_drafted.value + 0.05);
@@ -115,8 +95,8 @@ TEST(AuxiliaryPasses, TakeATimeThatScalesWithTheMachine) {
   machine.costs = std::make_shared<const CostModel>(faster(learnt.what_if().costs().model, k));
   for (const std::string& strategy :
        {std::string(layerskip), std::string(resting_del), std::string(two_models)}) {
-    const Answer here = must_ask(learnt, strategy, learnt.machine());
-    const Answer there = must_ask(learnt, strategy, machine);
+    const Answer here = answer_of(learnt, strategy, learnt.machine());
+    const Answer there = answer_of(learnt, strategy, machine);
     EXPECT_NEAR(time_ns_of(here) / time_ns_of(there), k, 1e-6) << strategy;
     EXPECT_NEAR(here.o, there.o, 1e-9) << strategy;
   }
@@ -132,8 +112,8 @@ TEST(AuxiliaryPasses, AreTheSameWhetherTheStrategyWasRecordedOrNot) {
   for (const std::string& strategy : {std::string(resting_del), del_without_prompt("0.8")}) {
     ASSERT_EQ(recorded.what_if().rounds(strategy)->source, RoundSource::recorded);
     ASSERT_EQ(unrecorded.what_if().rounds(strategy)->source, RoundSource::replayed);
-    const Answer a = must_ask(recorded, strategy, on_gpu(recorded, "A100-SXM4-80GB", "Llama-2-13B"));
-    const Answer b = must_ask(unrecorded, strategy, on_gpu(unrecorded, "A100-SXM4-80GB", "Llama-2-13B"));
+    const Answer a = answer_of(recorded, strategy, on_gpu(recorded, "A100-SXM4-80GB", "Llama-2-13B"));
+    const Answer b = answer_of(unrecorded, strategy, on_gpu(unrecorded, "A100-SXM4-80GB", "Llama-2-13B"));
     EXPECT_NEAR(a.o, b.o, 0.02 * a.o) << strategy;
     // The file's confidences are rounded, which occasionally moves a threshold.
     EXPECT_NEAR(a.speedup.min_drafted.value, b.speedup.min_drafted.value, 0.02) << strategy;
@@ -142,8 +122,8 @@ TEST(AuxiliaryPasses, AreTheSameWhetherTheStrategyWasRecordedOrNot) {
 
 TEST(AuxiliaryPasses, OfARuleThatWasNotRecordedCostAsThoseThatWere) {
   const Learnt learnt(with_del());
-  const Answer recorded = must_ask(learnt, del_without_prompt("0.8"), learnt.machine());
-  const Answer replayed = must_ask(learnt, del_without_prompt("0.7"), learnt.machine());
+  const Answer recorded = answer_of(learnt, del_without_prompt("0.8"), learnt.machine());
+  const Answer replayed = answer_of(learnt, del_without_prompt("0.7"), learnt.machine());
   EXPECT_NEAR(replayed.auxiliary / recorded.auxiliary, 1.0, 0.15);
 }
 
@@ -153,7 +133,7 @@ TEST(AuxiliaryPasses, OfALargeModelOnAGpuAreOnePercentOfAStep) {
   without_host.host_us = 0.0;
   const Learnt quiet(without_host);
   const Answer answer =
-      must_ask(quiet, del_without_prompt("0.5"), on_gpu(quiet, "A100-SXM4-80GB", "Llama-2-13B"));
+      answer_of(quiet, del_without_prompt("0.5"), on_gpu(quiet, "A100-SXM4-80GB", "Llama-2-13B"));
   EXPECT_GT(answer.auxiliary, 0.005);
   EXPECT_LT(answer.auxiliary, 0.04);
 }
@@ -164,15 +144,14 @@ TEST(TwoModels, AreRefusedElsewhereOnlyWhereTheDraftsShapeIsUnknown) {
   what.with_draft_shape = false;
   const Learnt unknown(what);
   for (const Learnt* learnt : {&known, &unknown}) {
-    const Answer here = must_ask(*learnt, two_models, learnt->machine());
+    const Answer here = answer_of(*learnt, two_models, learnt->machine());
     EXPECT_NEAR(time_ns_of(here) / decode_ns_by_run(learnt->recording())[two_models], 1.0, 0.01);
     EXPECT_GT(here.steps_per_round, 1.0);
     EXPECT_GT(here.c, 0.2);
     EXPECT_LT(here.c, 1.0);
   }
-  Machine elsewhere = known.machine();
-  elsewhere.scenario.gpu = find_gpu("A100-SXM4-80GB").value();
-  const Answer there = must_ask(known, two_models, elsewhere);
+  const Machine elsewhere = on_gpu(known, "A100-SXM4-80GB");
+  const Answer there = answer_of(known, two_models, elsewhere);
   EXPECT_GT(there.c, 0.0);
   const auto refused = ask(unknown.what_if().costs().model, unknown.what_if().rounds(two_models).value(),
                            elsewhere, {.draws = 200});

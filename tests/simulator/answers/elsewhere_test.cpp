@@ -16,14 +16,6 @@ using ::testing::HasSubstr;
 
 constexpr const char* drafting = "layerskip:exit=3,gamma=4,verify=all-layers";
 
-Machine elsewhere(const Learnt& learnt, const char* gpu, const char* model) {
-  Scenario scenario = learnt.what_if().recorded_scenario();
-  scenario.gpu = find_gpu(gpu).value();
-  scenario.shape = speculation::find_model_shape(model).value();
-  scenario.weights = WeightType::bf16;
-  return {gpu, scenario};
-}
-
 Result<Answer> ask_there(const Learnt& learnt, const Machine& machine, bool with_budget = false) {
   const auto rounds = rounds_at_target_exit(learnt.what_if(), drafting, machine.scenario.shape);
   EXPECT_TRUE(rounds) << rounds.error().message;
@@ -42,10 +34,10 @@ double relative_width(const Answer& answer) {
 
 TEST(Elsewhere, TokensPerSecondCarryTheGpusAndTheEnginesSpread) {
   const Learnt learnt({.skill = 0.7});
-  Machine fitted = elsewhere(learnt, "H200-SXM5-141GB", "Llama-3-8B");
+  Machine fitted = on_gpu(learnt, "H200-SXM5-141GB", "Llama-3-8B");
   const auto answer = ask_there(learnt, fitted, true);
   ASSERT_TRUE(answer) << answer.error().message;
-  const auto unfitted = ask_there(learnt, elsewhere(learnt, "MI300X", "Llama-3-8B"));
+  const auto unfitted = ask_there(learnt, on_gpu(learnt, "MI300X", "Llama-3-8B"));
   ASSERT_TRUE(unfitted) << unfitted.error().message;
   EXPECT_LT(relative_width(*answer), relative_width(*unfitted));
   ASSERT_TRUE(answer->budget);
@@ -57,10 +49,10 @@ TEST(Elsewhere, TokensPerSecondCarryTheGpusAndTheEnginesSpread) {
 
 TEST(Elsewhere, WhatDoesNotFitOrRunIsRefusedAndWhatWasRecordedIsNot) {
   const Learnt learnt({.skill = 0.7});
-  const auto large = ask_there(learnt, elsewhere(learnt, "RTX 4090", "Llama-3-70B"));
+  const auto large = ask_there(learnt, on_gpu(learnt, "RTX 4090", "Llama-3-70B"));
   ASSERT_FALSE(large);
   EXPECT_THAT(large.error().message, HasSubstr("does not fit"));
-  Machine old = elsewhere(learnt, "A100-SXM4-80GB", "Llama-3-8B");
+  Machine old = on_gpu(learnt, "A100-SXM4-80GB", "Llama-3-8B");
   old.scenario.weights = WeightType::fp8;
   EXPECT_THAT(ask_there(learnt, old).error().message, HasSubstr("no fp8 arithmetic"));
   const auto own = ask_there(learnt, learnt.machine());
@@ -80,7 +72,7 @@ TEST(Elsewhere, DraftsOfNoFewerBitsThanTheModelAreRefusedByName) {
   using Format = speculation::WeightFormat;
   const Learnt learnt({.skill = 0.7});
   const CostModel& costs = learnt.what_if().costs().model;
-  Scenario scenario = elsewhere(learnt, "RTX 4090", "Llama-3-8B").scenario;
+  Scenario scenario = on_gpu(learnt, "RTX 4090", "Llama-3-8B").scenario;
   const auto check = [&](WeightType model, Format draft) {
     scenario.weights = model;
     scenario.drafts = {{.attention = 4, .mlp = 4, .weights = draft}};

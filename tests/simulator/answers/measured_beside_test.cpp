@@ -15,12 +15,6 @@ using testing::HasSubstr;
 
 constexpr const char* recorded = "layerskip:exit=3,gamma=4";
 
-Answer answer_of(const Learnt& learnt, const std::string& strategy) {
-  return ask(learnt.what_if().costs().model, learnt.what_if().rounds(strategy).value(), learnt.machine(),
-             {.draws = 200})
-      .value();
-}
-
 MeasuredBeside compared(const Learnt& learnt, const Answer& answer, const MeasuredSetting& run) {
   return measured_beside(answer, run, learnt.what_if().costs().report, learnt.recording().meta);
 }
@@ -50,10 +44,11 @@ TEST(MeasuredBeside, IsWhatTheReportSaysOfDecodingAlone) {
 TEST(MeasuredBeside, IsFoundForItsOwnStrategyAlone) {
   const Learnt learnt({});
   const std::vector<MeasuredSetting> runs = measured_settings(learnt.recording());
-  const MeasuredSetting* run = measured_setting_of(answer_of(learnt, recorded), runs);
+  const MeasuredSetting* run = measured_setting_of(answer_of(learnt, recorded, learnt.machine()), runs);
   ASSERT_NE(run, nullptr);
   EXPECT_EQ(run->strategy, recorded);
-  EXPECT_EQ(measured_setting_of(answer_of(learnt, "layerskip:exit=2,gamma=3"), runs), nullptr);
+  EXPECT_EQ(measured_setting_of(answer_of(learnt, "layerskip:exit=2,gamma=3", learnt.machine()), runs),
+            nullptr);
 }
 
 TEST(MeasuredBeside, BelongsToTheRecordedMachineAlone) {
@@ -70,7 +65,7 @@ TEST(MeasuredBeside, BelongsToTheRecordedMachineAlone) {
 
 TEST(MeasuredBeside, SaysByHowMuchThePredictionIsOffAndWhatThatMayComeFrom) {
   const Learnt learnt({});
-  const Answer answer = answer_of(learnt, recorded);
+  const Answer answer = answer_of(learnt, recorded, learnt.machine());
   const std::vector<MeasuredSetting> runs = measured_settings(learnt.recording());
   MeasuredSetting run = *measured_setting_of(answer, runs);
   const double predicted = answer.speedup.min_drafted.value;
@@ -95,7 +90,7 @@ TEST(MeasuredBeside, SaysByHowMuchThePredictionIsOffAndWhatThatMayComeFrom) {
 
 TEST(MeasuredBeside, IsFivePercentOffWithoutAnInterval) {
   const Learnt learnt({});
-  Answer answer = answer_of(learnt, recorded);
+  Answer answer = answer_of(learnt, recorded, learnt.machine());
   answer.speedup.min_drafted.interval_95.reset();
   answer.speedup.max_drafted.reset();
   MeasuredSetting run{.strategy = recorded};

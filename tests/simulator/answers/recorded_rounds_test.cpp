@@ -92,7 +92,7 @@ TEST(RecordedRounds, DoNotScaleADraftCostThatIsAnInput) {
   Machine machine = learnt.machine();
   const auto asked = [&](double own_ratio) {
     rounds.own_ratio = rounds.own_draft_ratio = rounds.own_verify_ratio = own_ratio;
-    return ask(model, rounds, machine, {.draws = 200}).value();
+    return answer_of(learnt, rounds, machine);
   };
   const double priced = asked(1.0).c;
   EXPECT_NEAR(asked(2.0).c, 2.0 * priced, 1e-9);
@@ -120,10 +120,9 @@ double longest_context(const traces::Recording& recording) {
   return longest;
 }
 
-std::vector<std::string> notes_of(const WhatIf& what_if, const StrategyRounds& rounds,
-                                  const Machine& machine) {
+std::vector<std::string> notes_of(const Learnt& learnt, const StrategyRounds& rounds) {
   std::vector<std::string> notes;
-  const Answer answer = ask(what_if.costs().model, rounds, machine, {.draws = 200}).value();
+  const Answer answer = answer_of(learnt, rounds, learnt.machine());
   for (const CostNote& note : answer.cost_notes) notes.push_back(note.text);
   return notes;
 }
@@ -137,9 +136,7 @@ TEST(RecordedContext, IsNotHeldToBeExtrapolated) {
   const Learnt learnt({});
   for (const char* strategy : {"layerskip:exit=3,gamma=4", "layerskip:exit=2,gamma=7"}) {
     const StrategyRounds rounds = learnt.what_if().rounds(strategy).value();
-    EXPECT_THAT(notes_of(learnt.what_if(), rounds, learnt.machine()),
-                Not(Contains(HasSubstr("contexts beyond"))))
-        << strategy;
+    EXPECT_THAT(notes_of(learnt, rounds), Not(Contains(HasSubstr("contexts beyond")))) << strategy;
   }
 }
 
@@ -148,7 +145,7 @@ TEST(RecordedContext, ReachesAsFarAsItIsLengthened) {
   StrategyRounds rounds = learnt.what_if().rounds("layerskip:exit=3,gamma=4").value();
   lengthen_context(rounds, 512);
   const double longest = longest_context(learnt.recording());
-  EXPECT_THAT(notes_of(learnt.what_if(), rounds, learnt.machine()),
+  EXPECT_THAT(notes_of(learnt, rounds),
               Contains(fmt::format("contexts beyond {:.0f} rows are extrapolated, up to {:.0f}", longest,
                                    longest + 512)));
 }

@@ -49,18 +49,6 @@ TEST(ClosedForms, SumTheProbabilitiesThatEachTokenIsReached) {
   });
 }
 
-TEST(ClosedForms, MatchSimulatedRoundsOfIndependentTokens) {
-  std::mt19937 random(7);
-  std::uniform_real_distribution<double> share(0.0, 1.0);
-  constexpr int rounds = 200'000;
-  std::int64_t tokens = 0;
-  for (int i = 0; i < rounds; ++i) {
-    ++tokens;
-    for (int k = 0; k < 5 && share(random) < 0.7; ++k) ++tokens;
-  }
-  EXPECT_NEAR(*expected_tokens(0.7, 5), static_cast<double>(tokens) / rounds, 0.02);
-}
-
 TEST(ClosedForms, KeepTheirDigitsWhereAcceptanceIsAlmostCertain) {
   // 1 + α + α² + α³ with α = 1 − ε is 4 − 6·ε to first order.
   EXPECT_NEAR(*expected_tokens(1.0 - 1e-12, 3), 4.0 - 6e-12, 1e-15);
@@ -85,14 +73,6 @@ TEST(ClosedForms, TplTimesLayersIsLeviathanWithCostByLayers) {
     const double speedup = *leviathan_speedup(alpha, gamma, draft_layers / n_layers);
     EXPECT_NEAR(tpl * n_layers, speedup, 1e-12 * speedup);
   });
-}
-
-TEST(ClosedForms, GiveDelsTokensPerLoadedLayer) {
-  EXPECT_NEAR(*tokens_per_loaded_layer(.8, 6, 7, 32), 0.05339762, 1e-8);
-  EXPECT_NEAR(*tokens_per_loaded_layer(.8, 6, 7, 32) * 32, 1.708724, golden);
-  EXPECT_NEAR(*tokens_per_loaded_layer(.7, 4, 3, 16), 0.09903929, 1e-8);
-  EXPECT_NEAR(*tokens_per_loaded_layer(.7, 4, 3, 16) * 16, 1.584629, golden);
-  EXPECT_DOUBLE_EQ(*tokens_per_loaded_layer(.9, 0, 7, 32), 1.0 / 32) << "vanilla";
 }
 
 TEST(ClosedForms, LeviathanIsAccountingToo) {

@@ -176,12 +176,6 @@ TEST(Backtest, MissesItsLimitsOnRowsThatDoNotFit) {
   EXPECT_EQ(missed_limits({}).size(), 9U) << "every count of cells";
 }
 
-// The first cell of SWIFT's Table 4 has M 4.34, acceptance 0.99 and skip ratio 0.45, and gives 1.52.
-TEST(Backtest, ComputesSwiftsFirstExpectedSpeedup) {
-  EXPECT_NEAR(swift_predictions(published_rows(), &PublishedRow::expected_speedup).front().predicted, 1.5198,
-              5e-5);
-}
-
 // Across tasks of a model a constant is as good as the affine model: its form matters only across models.
 TEST(Backtest, AConstantRatioCarriesOverBetweenTasksAsWell) {
   const double affine = errors_of(across_tasks_predictions(published_rows())).mean_absolute;

@@ -91,7 +91,7 @@ class Maker {
     row.threshold = made.threshold;
     row.accepted = made.accepted;
     row.emitted = std::min(made.accepted + 1, left);
-    row.verify_rows = made.rows > 0 ? made.rows : made.drafted + 1;
+    row.verify_rows = made.drafted + 1;
     row.bonus_token = 7;
     row.draft_stop = made.drafted > 0 ? traces::DraftStop::length : traces::DraftStop::no_draft;
     if (made.drafted > 0 && made_.drafts_by_layers) {
@@ -100,7 +100,6 @@ class Maker {
     }
     row.draft_ns = spend(made.draft_us);
     row.verify_ns = spend(made.verify_us);
-    row.accept_ns = spend(made.accept_us);
     row.optimise_ns = spend(made.decide_us);
     row.control_ns = spend(made.control_us);
     spend(made.uncovered_us);
@@ -147,6 +146,37 @@ MeasuredRecording made_recording(const MadeRecording& made) {
   auto reader = traces::Reader::open(path).value();
   EXPECT_TRUE(reader.validate().value().empty());
   return measure_recording(path).value();
+}
+
+MadeRecording alike(const MadeRound& round, MadeRecording made) {
+  made.round = [round](int) { return round; };
+  return made;
+}
+
+MadeRecording scattered_widths(int verify_us) {
+  return {.round =
+              [=](int index) {
+                return MadeRound{.drafted = 1 + index % 12, .accepted = 0, .verify_us = verify_us};
+              },
+          .prompts = 1};
+}
+
+Diagnosis only_diagnosis(const MeasuredRecording& measured, const ExplainOptions& options) {
+  std::vector<Diagnosis> found = explain(measured, options);
+  EXPECT_EQ(found.size(), 1U);
+  return found.empty() ? Diagnosis{} : found.front();
+}
+
+const Finding* find(const Diagnosis& diagnosis, std::string_view key) {
+  for (const Finding& finding : diagnosis.findings)
+    if (finding.row->key == key) return &finding;
+  return nullptr;
+}
+
+std::string keys_of(const Diagnosis& diagnosis) {
+  std::string keys;
+  for (const Finding& finding : diagnosis.findings) keys += std::string(finding.row->key) + " ";
+  return keys;
 }
 
 }  // namespace draftscope::simulator

@@ -3,10 +3,12 @@
 
 // Small recordings with invented times, in round numbers: a vanilla step takes a millisecond by default.
 
+#include <draftscope/simulator/analysis/explain.h>
 #include <draftscope/simulator/analysis/measured_recording.h>
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 
 namespace draftscope::simulator {
 
@@ -15,10 +17,8 @@ struct MadeRound {
   int drafted = 4;
   int accepted = 4;
   int steps = 0;       ///< Depth of the draft, whose further tokens are siblings at its root; 0 = a chain.
-  int rows = 0;        ///< Rows of the verification; 0 = one more than drafted.
   int draft_us = 400;  ///< Time of all steps.
   int verify_us = 1000;
-  int accept_us = 0;
   int decide_us = 0;        ///< Time in phase optimise.
   int control_us = 0;       ///< Time in phase control.
   int uncovered_us = 0;     ///< Time in the round that no phase has.
@@ -49,5 +49,19 @@ struct MadeRecording {
 
 /// The recording after it was written, read again and measured.
 [[nodiscard]] MeasuredRecording made_recording(const MadeRecording& made);
+
+/// A recording whose rounds are all alike.
+[[nodiscard]] MadeRecording alike(const MadeRound& round, MadeRecording made = {});
+
+/// Guesses that come in so many lengths that no width has passes enough for quartiles.
+[[nodiscard]] MadeRecording scattered_widths(int verify_us);
+
+/// Diagnosis of the recording's only run that drafts. The test fails where there are more.
+[[nodiscard]] Diagnosis only_diagnosis(const MeasuredRecording& measured, const ExplainOptions& options = {});
+
+/// Null if there is no finding of that key.
+[[nodiscard]] const Finding* find(const Diagnosis& diagnosis, std::string_view key);
+
+[[nodiscard]] std::string keys_of(const Diagnosis& diagnosis);
 
 }  // namespace draftscope::simulator

@@ -55,11 +55,6 @@ TEST(PhaseBreakdown, AgreesWithCountingNanosecondsOnAnySpans) {
   }
 }
 
-TEST(PhaseBreakdown, CountsWhatNoPhaseCoversAsIdle) {
-  const Breakdown breakdown = phase_breakdown({}, 5, 25);
-  EXPECT_EQ(breakdown[static_cast<std::size_t>(Phase::idle)], 20);
-}
-
 TEST(PhaseBreakdown, OfAnEmptyOrReversedIntervalIsZero) {
   const std::vector<Span> spans{phase_span(Phase::draft, 0, 100)};
   EXPECT_THAT(phase_breakdown(spans, 10, 10), ::testing::Each(0));

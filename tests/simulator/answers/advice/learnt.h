@@ -3,7 +3,11 @@
 
 // A recording that was read and used for training.
 
+#include <draftscope/simulator/analysis/gpu.h>
+#include <draftscope/simulator/answers/answer.h>
 #include <draftscope/simulator/answers/what_if.h>
+#include <draftscope/simulator/rounds/strategy_rounds.h>
+#include <draftscope/speculation/published_models.h>
 #include <draftscope/traces/reader.h>
 #include <gtest/gtest.h>
 #include <filesystem>
@@ -42,12 +46,33 @@ class Learnt {
   std::unique_ptr<WhatIf> what_if_;
 };
 
-// Predicted speedups of the tests' recordings.
+/// The recorded engine on another GPU, with another model if one is named.
+inline Machine on_gpu(const Learnt& learnt, const char* gpu, const char* model = nullptr) {
+  Machine machine{gpu, learnt.what_if().recorded_scenario()};
+  machine.scenario.gpu = find_gpu(gpu).value();
+  if (model != nullptr) machine.scenario.shape = speculation::find_model_shape(model).value();
+  return machine;
+}
+
+// Answers and predicted speedups of the tests' recordings. The rounds must have the machine's shape; those of
+// a strategy are given it.
+
+inline Answer answer_of(const Learnt& learnt, const StrategyRounds& rounds, const Machine& machine) {
+  auto answer = ask(learnt.what_if().costs().model, rounds, machine, {.draws = 200});
+  EXPECT_TRUE(answer) << answer.error().message;
+  return answer ? *std::move(answer) : Answer{};
+}
+
+inline Answer answer_of(const Learnt& learnt, const std::string& strategy, const Machine& machine) {
+  auto rounds = learnt.what_if().rounds(strategy, machine);
+  EXPECT_TRUE(rounds) << rounds.error().message;
+  if (!rounds) return {};
+  const ModelShape& recorded = learnt.what_if().costs().model.shape;
+  return answer_of(learnt, for_shape(*std::move(rounds), recorded, machine.scenario.shape), machine);
+}
 
 inline double speedup(const Learnt& learnt, const StrategyRounds& rounds, const Machine& machine) {
-  const auto answer = ask(learnt.what_if().costs().model, rounds, machine, {.draws = 200});
-  EXPECT_TRUE(answer) << answer.error().message;
-  return answer ? answer->speedup.min_drafted.value : 0.0;
+  return answer_of(learnt, rounds, machine).speedup.min_drafted.value;
 }
 
 inline double speedup(const Learnt& learnt, const std::string& strategy) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/simulator/answers/recording_waterfall.h>
-#include <draftscope/speculation/published_models.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -45,10 +44,8 @@ TEST(RecordingWaterfall, AgreesWithTheAnswerOnItsPolicy) {
   const auto found = recording_waterfall(learnt.what_if(), learnt.recording(), learnt.machine(), strategies,
                                          0, quick_waterfall());
   ASSERT_TRUE(found) << found.error().message;
-  const Answer answer =
-      ask(learnt.what_if().costs().model, strategies[0], learnt.machine(), {.draws = 200}).value();
   // Levels are at the cost model's means; a recorded run's ratio is an additional factor.
-  const double expected = answer.speedup.min_drafted.value * strategies[0].own_ratio;
+  const double expected = speedup(learnt, strategies[0], learnt.machine()) * strategies[0].own_ratio;
   EXPECT_NEAR(step_at(found->waterfall, WaterfallLevel::policy).speedup.value, expected, 1e-9);
   EXPECT_NEAR(found->strategies[0].speedup, expected, 1e-9);
   const auto gaps = named_gaps(found->waterfall.gaps);
@@ -91,9 +88,7 @@ TEST(RecordingWaterfall, MatchesRecordedRunsByPrompt) {
 
 TEST(RecordingWaterfall, SaysThatAnotherModelsAcceptanceIsNotKnown) {
   const Learnt learnt({});
-  Machine machine = learnt.machine();
-  machine.scenario.gpu = find_gpu("H200-SXM5-141GB").value();
-  machine.scenario.shape = speculation::find_model_shape("Llama-3-8B").value();
+  const Machine machine = on_gpu(learnt, "H200-SXM5-141GB", "Llama-3-8B");
   const auto found =
       recording_waterfall(learnt.what_if(), learnt.recording(), machine, {}, 0, quick_waterfall());
   ASSERT_TRUE(found) << found.error().message;

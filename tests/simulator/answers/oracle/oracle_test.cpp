@@ -135,14 +135,6 @@ TEST(Oracle, OfPerfectDraftsNeedsOneRoundWhereTheyAreFree) {
   EXPECT_NEAR(*time, prices.round_ns + prices.target_step.at(table.first - 1), 1e-9);
 }
 
-TEST(Oracle, OfATextOfOneTokenHasNothingToDo) {
-  std::mt19937 random(10);
-  const ShadowTable table = random_text(random, {.positions = 0});
-  const auto time = oracle_time_ns(table, random_prices(random, {}));
-  ASSERT_TRUE(time);
-  EXPECT_EQ(*time, 0.0);
-}
-
 TEST(Oracle, NamesWhatDoesNotFit) {
   std::mt19937 random(11);
   ShadowTable table = random_text(random, {});

@@ -147,6 +147,10 @@ TEST(TextSpread, HoldsKindsThatWereNotRecorded) {
   }
 }
 
+double sum_of_shares(const VarianceBudget& budget) {
+  return budget.acceptance + budget.fit + budget.width + budget.transfer + budget.interaction;
+}
+
 TEST(TextSpread, WidensPredictionsAndTheirBudget) {
   const SyntheticText text = synthetic_text(40, 9);
   const PricedMachine target{.name = "this machine", .prices = synthetic_prices()};
@@ -168,19 +172,13 @@ TEST(TextSpread, WidensPredictionsAndTheirBudget) {
     EXPECT_NEAR(log_width(*other->interval_95()), std::hypot(alone, added), 0.15 * added);
   }
   EXPECT_GT(other_budget->sigma, 1.5 * same_budget->sigma);
-  EXPECT_NEAR(other_budget->acceptance + other_budget->fit + other_budget->width + other_budget->transfer +
-                  other_budget->interaction,
-              1.0, 1e-9);
+  EXPECT_NEAR(sum_of_shares(*other_budget), 1.0, 1e-9);
 }
 
 PricedMachine target_with(const PriceSpread& spread) {
   return {.name = "this machine",
           .prices = synthetic_prices(),
           .draws = spread_prices(synthetic_prices(), spread, 3)};
-}
-
-double sum_of_shares(const VarianceBudget& budget) {
-  return budget.acceptance + budget.fit + budget.width + budget.transfer + budget.interaction;
 }
 
 TEST(VarianceBudget, AddsUpToAll) {

@@ -7,6 +7,7 @@
 #include <limits>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "answers/uncertainty/confidence_draws.h"
@@ -19,22 +20,29 @@ double width(const RatioEstimate& estimate) {
   return estimate.interval_95->high - estimate.interval_95->low;
 }
 
-TEST(PredictSpeedup, IsTheClusterBootstrapOfTimesWherePricesAreCertain) {
+TEST(Predictions, AreTheClusterBootstrapWherePricesAreCertain) {
   const SyntheticText text = synthetic_text(35, 1);
   const PricedMachine target{.name = "this machine", .prices = synthetic_prices()};
-  const auto predicted = predict_speedup(text.vanilla, text.setting, target, {.draws = 700, .seed = 5});
-  ASSERT_TRUE(predicted) << predicted.error().message;
   std::vector<ClusterSums> times;
-  for (const RoundStatistics& request : text.setting.min_drafted)
-    times.push_back(
-        {vanilla_time_ns(request.tokens, synthetic_prompt, target.prices), time_ns(request, target.prices)});
-  const auto expected = cluster_bootstrap(times, {.draws = 700, .seed = 5});
-  EXPECT_NEAR(predicted->min_drafted.value, expected->value, 1e-12);
-  EXPECT_NEAR(predicted->min_drafted.interval_95->low, expected->interval_95->low, 1e-9);
-  EXPECT_NEAR(predicted->min_drafted.interval_80->high, expected->interval_80->high, 1e-9);
-  double mean = 0.0;
-  for (const ClusterSums& of : times) mean += of.numerator / of.denominator / 35.0;
-  EXPECT_NEAR(predicted->min_drafted.cluster_mean, mean, 1e-12);
+  std::vector<ClusterSums> rates;
+  for (const RoundStatistics& request : text.setting.min_drafted) {
+    const double ns = time_ns(request, target.prices);
+    times.push_back({vanilla_time_ns(request.tokens, synthetic_prompt, target.prices), ns});
+    rates.push_back({static_cast<double>(request.tokens), ns / 1e9});
+  }
+  for (const auto& [predict, clusters] :
+       {std::pair(&predict_speedup, times), std::pair(&predict_rate, rates)}) {
+    const auto predicted = predict(text.vanilla, text.setting, target, {.draws = 700, .seed = 5});
+    ASSERT_TRUE(predicted) << predicted.error().message;
+    const auto expected = cluster_bootstrap(clusters, {.draws = 700, .seed = 5});
+    EXPECT_NEAR(predicted->min_drafted.value / expected->value, 1.0, 1e-12);
+    EXPECT_NEAR(predicted->interval_95()->low / expected->interval_95->low, 1.0, 1e-9);
+    EXPECT_NEAR(predicted->interval_80()->high / expected->interval_80->high, 1.0, 1e-9);
+    EXPECT_FALSE(predicted->max_drafted);
+    double mean = 0.0;
+    for (const ClusterSums& of : clusters) mean += of.numerator / of.denominator / 35.0;
+    EXPECT_NEAR(predicted->min_drafted.cluster_mean / mean, 1.0, 1e-12);
+  }
 }
 
 TEST(NoisyBootstrap, IsTheBootstrapWhereNoiseIsTheSameInAllDraws) {
@@ -229,21 +237,6 @@ TEST(VanillaSteps, AreOneATokenFromTheFirstContextOn) {
   for (std::int64_t i = 0; i < 37; ++i) context += 11 + i;
   EXPECT_EQ(vanilla_steps(37, 11).passes, 37);
   EXPECT_EQ(vanilla_steps(37, 11).context, context);
-}
-
-TEST(PredictRate, IsTheClusterBootstrapOfTokensOverTimeWherePricesAreCertain) {
-  const SyntheticText text = synthetic_text(35, 1);
-  const PricedMachine target{.name = "this machine", .prices = synthetic_prices()};
-  const auto predicted = predict_rate(text.vanilla, text.setting, target, {.draws = 700, .seed = 5});
-  ASSERT_TRUE(predicted) << predicted.error().message;
-  std::vector<ClusterSums> rates;
-  for (const RoundStatistics& request : text.setting.min_drafted)
-    rates.push_back({static_cast<double>(request.tokens), time_ns(request, target.prices) / 1e9});
-  const auto expected = cluster_bootstrap(rates, {.draws = 700, .seed = 5});
-  EXPECT_NEAR(predicted->min_drafted.value / expected->value, 1.0, 1e-12);
-  EXPECT_NEAR(predicted->interval_95()->low / expected->interval_95->low, 1.0, 1e-9);
-  EXPECT_NEAR(predicted->interval_80()->high / expected->interval_80->high, 1.0, 1e-9);
-  EXPECT_FALSE(predicted->max_drafted);
 }
 
 TEST(PredictRate, IsWidenedByNoiseThatCancelsInASpeedup) {

@@ -52,7 +52,8 @@ void scale(AffineTime& time, double factor, double slope) {
 
 }  // namespace
 
-std::vector<ClusterSums> synthetic_rounds(std::mt19937_64& random, double length_sigma) {
+std::vector<ClusterSums> synthetic_rounds(std::mt19937_64& random) {
+  constexpr double length_sigma = 0.6;
   std::normal_distribution<double> normal;
   std::uniform_real_distribution<double> uniform;
   const double ease = normal(random);
@@ -108,17 +109,15 @@ SyntheticText synthetic_text(std::size_t count, std::uint64_t seed) {
   return text;
 }
 
-Prices synthetic_prices(double scale) {
-  Prices prices{.target_step = {.ns = 1.3e7 * scale, .ns_per_context_row = 900.0 * scale},
-                .round_ns = 2e5 * scale,
-                .step_round_ns = 5e4 * scale};
+Prices synthetic_prices() {
+  Prices prices{
+      .target_step = {.ns = 1.3e7, .ns_per_context_row = 900.0}, .round_ns = 2e5, .step_round_ns = 5e4};
   prices.drafts.resize(synthetic_layers);
   for (std::int32_t exit = 1; exit < synthetic_layers; ++exit) {
     DraftPrices& draft = prices.drafts[static_cast<std::size_t>(exit)];
-    draft.step = {.ns = (1e6 * exit + 1e6) * scale, .ns_per_context_row = 75.0 * exit * scale};
+    draft.step = {.ns = 1e6 * exit + 1e6, .ns_per_context_row = 75.0 * exit};
     for (std::int32_t rows = 0; rows <= synthetic_length + 1; ++rows)
-      draft.verify.push_back(
-          {.ns = (1.3e7 + 3e5 * rows) * scale, .ns_per_context_row = (900.0 + 20.0 * rows) * scale});
+      draft.verify.push_back({.ns = 1.3e7 + 3e5 * rows, .ns_per_context_row = 900.0 + 20.0 * rows});
   }
   return prices;
 }
@@ -223,6 +222,40 @@ void SyntheticRecorder::add(traces::RequestId request_id, std::int32_t index, co
   for (std::int32_t k = 0; k < made.drafted; ++k)
     out_.draft_tokens.push_back({round.id, k, k - 1, 9, 0.75, 1.0, k < made.accepted, k <= made.accepted});
   out_.rounds.push_back(round);
+}
+
+double synthetic_speedup() {
+  constexpr int population = 50'000;
+  std::mt19937_64 random(2);
+  const Prices prices = synthetic_prices();
+  double vanilla_ns = 0.0;
+  double speculative_ns = 0.0;
+  for (int i = 0; i < population; ++i) {
+    const RoundStatistics request = statistics_of(synthetic_rounds(random));
+    vanilla_ns += vanilla_time_ns(request.tokens, synthetic_prompt, prices);
+    speculative_ns += time_ns(request, prices);
+  }
+  return vanilla_ns / speculative_ns;
+}
+
+void Coverage::count(const RatioEstimate& estimate, double truth) {
+  const auto holds = [truth](const Interval& interval) {
+    return interval.low <= truth && truth <= interval.high ? 1 : 0;
+  };
+  ++trials;
+  of_80 += holds(*estimate.interval_80);
+  of_95 += holds(*estimate.interval_95);
+}
+
+bool Coverage::is_as_promised(double of_80_tolerance) const {
+  const double share_80 = static_cast<double>(of_80) / trials;
+  const double share_95 = static_cast<double>(of_95) / trials;
+  return share_80 >= 0.8 - of_80_tolerance && share_80 <= 0.8 + of_80_tolerance && share_95 >= 0.93 &&
+         share_95 <= 0.97;
+}
+
+std::string Coverage::shares() const {
+  return fmt::format("80 %: {:.1f} %, 95 %: {:.1f} %", 100.0 * of_80 / trials, 100.0 * of_95 / trials);
 }
 
 }  // namespace draftscope::simulator

@@ -23,7 +23,7 @@ inline constexpr std::int32_t synthetic_layers = 12;
 inline constexpr std::int64_t synthetic_prompt = 50;  ///< Context of the first round.
 
 /// Tokens of each round, with a 1.
-[[nodiscard]] std::vector<ClusterSums> synthetic_rounds(std::mt19937_64& random, double length_sigma = 0.6);
+[[nodiscard]] std::vector<ClusterSums> synthetic_rounds(std::mt19937_64& random);
 
 [[nodiscard]] ClusterSums sum_of(const std::vector<ClusterSums>& rounds);
 
@@ -37,7 +37,7 @@ struct SyntheticText {
 };
 [[nodiscard]] SyntheticText synthetic_text(std::size_t count, std::uint64_t seed);
 
-[[nodiscard]] Prices synthetic_prices(double scale = 1.0);
+[[nodiscard]] Prices synthetic_prices();
 
 /// Standard deviations of the logarithm, for prices without a fitted covariance.
 struct PriceSpread {
@@ -84,6 +84,21 @@ class SyntheticRecorder {
   double noise_;
   traces::Recording out_;
   std::int64_t now_ = 1'000'000'000;
+};
+
+/// Speedup of far more requests than a recording has, at synthetic_prices().
+[[nodiscard]] double synthetic_speedup();
+
+/// How many intervals hold the truth.
+struct Coverage {
+  int trials = 0;
+  int of_80 = 0;
+  int of_95 = 0;
+
+  void count(const RatioEstimate& estimate, double truth);
+  /// Whether 93 to 97 % of the trials do, and of the narrower intervals 80 %, give or take `of_80_tolerance`.
+  [[nodiscard]] bool is_as_promised(double of_80_tolerance = 0.03) const;
+  [[nodiscard]] std::string shares() const;
 };
 
 }  // namespace draftscope::simulator

@@ -27,14 +27,6 @@ TEST(CalibrationFile, IsReadAsItWasWritten) {
     const auto read = parse_calibration(text, "machine.json");
     ASSERT_TRUE(read) << read.error().message;
     EXPECT_EQ(calibration_json(*read), text);
-    EXPECT_EQ(read->name(), written.name());
-    EXPECT_EQ(read->gpu, written.gpu);
-    ASSERT_EQ(read->shapes.size(), 1U);
-    ASSERT_EQ(read->shapes[0].kernels.size(), written.shapes[0].kernels.size());
-    for (std::size_t i = 0; i < read->shapes[0].kernels.size(); ++i) {
-      EXPECT_EQ(read->shapes[0].kernels[i].ns.median, written.shapes[0].kernels[i].ns.median);
-      EXPECT_EQ(read->shapes[0].kernels[i].form.kind, written.shapes[0].kernels[i].form.kind);
-    }
     EXPECT_EQ(read->empty_pass_ns->median, 312.5);
   }
 }

@@ -40,8 +40,6 @@ struct ReplayCheck {
   std::int64_t exact_rounds = 0;
   std::int64_t bounded_rounds = 0;  ///< Rounds whose number of draft tokens was within bounds.
   std::int64_t untold_plans = 0;    ///< Uncertain policy: the recorded plan was used instead.
-  std::int64_t ended_off_text = 0;  ///< Drafts cut short by an end token after the first wrong token.
-  std::int64_t near_threshold = 0;  ///< Confidences within the file's rounding of the threshold.
 };
 
 }  // namespace draftscope::simulator

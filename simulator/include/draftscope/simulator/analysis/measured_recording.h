@@ -78,9 +78,9 @@ struct MeasuredRecording {
 /// decoding must not.
 [[nodiscard]] bool is_greedy(const traces::Meta& meta);
 
-/// Reasons to doubt the figures, one line each: not closed cleanly, missing shards, dropped rows, unfinished
-/// requests, outputs that differ although decoding is greedy, no baseline. Texts of the file are inserted
-/// unchanged.
+/// Reasons to doubt the figures, one line each: not closed cleanly, interrupted, missing shards, dropped
+/// rows, unfinished requests, outputs that differ although decoding is greedy, no baseline. Texts of the file
+/// are inserted unchanged.
 [[nodiscard]] std::vector<std::string> warnings(const MeasuredRecording& measured);
 
 // Figures that can be computed before the rounds are read, from a recording's requests and its stored
