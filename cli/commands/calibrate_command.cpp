@@ -175,10 +175,6 @@ Result<void> identify(const CalibrateOptions& options, const engine::BackendDesc
   return {};
 }
 
-void append(std::vector<double>& all, const std::vector<double>& more) {
-  all.insert(all.end(), more.begin(), more.end());
-}
-
 std::optional<speculation::Spread> spread_or_none(const std::vector<double>& values) {
   if (values.empty()) return std::nullopt;
   return speculation::spread_of(values);
@@ -224,18 +220,12 @@ Result<std::optional<simulator::MachineCalibration>> measure(const CalibrateOpti
                           calibrated_shape(*model.checkpoint, options.model));
     shape.kernels = std::move(times.kernels);
     calibration.shapes.push_back(std::move(shape));
-    append(memory, times.memory_gb_s);
+    memory.insert(memory.end(), times.memory_gb_s.begin(), times.memory_gb_s.end());
     if (i == 0) empty = times.empty_pass_ns;
   }
   calibration.memory_gb_s = spread_or_none(memory);
   calibration.empty_pass_ns = spread_or_none(empty);
   return calibration;
-}
-
-Result<void> check_contexts(const CalibrateOptions& options) {
-  if (!std::is_sorted(options.contexts.begin(), options.contexts.end()))
-    return fail("--contexts: found {}, expected them in ascending order", fmt::join(options.contexts, ","));
-  return {};
 }
 
 /// Report to print. Errors: a kernel can't be predicted from the others.
@@ -252,7 +242,8 @@ Result<std::string> report_text(const CalibrateOptions& options,
 
 Result<int> calibrate(const CalibrateOptions& options) {
   DRAFTSCOPE_TRY(check_output_file(options.output, {options.inputs, options.overwrite}));
-  DRAFTSCOPE_TRY(check_contexts(options));
+  if (!std::ranges::is_sorted(options.contexts))
+    return fail("--contexts: found {}, expected them in ascending order", fmt::join(options.contexts, ","));
   DRAFTSCOPE_TRY_ASSIGN(const auto measured, measure(options));
   if (!measured) {
     print_note("interrupted: nothing written");

@@ -152,6 +152,8 @@ Result<int> record_into(const RecordOptions& options, std::span<const traces::Qu
   const ClockPair clock = read_clock_pair();
   writer->set_meta("clock_end_monotonic_ns", std::to_string(clock.monotonic_ns));
   writer->set_meta("clock_end_realtime_ns", std::to_string(clock.realtime_ns));
+  if (recorded.cancelled || recorded.failure)
+    writer->set_meta("requests_planned", std::to_string(recorded.planned));
   const Result<void> closed = writer->close();
   if (!closed) return tl::unexpected(closed.error());
   if (recorded.failure) return tl::unexpected(*recorded.failure);

@@ -151,28 +151,19 @@ void add_report_command(CLI::App& app, Outcome& outcome) {
       command
           ->add_option("--over", options->over,
                        "Speedup, M and acceptance over a parameter in which alone some runs differ")
-          ->excludes(by)
-          ->excludes(as)
-          ->excludes(csv);
+          ->excludes(by, as, csv);
   command->add_flag("--svg", options->svg, "Print the curves of --over as a picture")
       ->excludes(json)
       ->needs(over);
   command
       ->add_flag("--decisions", options->decisions,
                  "What strategies decided and why, as series; of a policy of tune, how its search went")
-      ->excludes(by)
-      ->excludes(as)
-      ->excludes(over)
-      ->excludes(csv);
+      ->excludes(by, as, over, csv);
   CLI::Option* device =
       command
           ->add_flag("--device", options->device,
                      "What the device did: its time by operation and kernel, bytes and rates, and its gaps")
-          ->excludes(by)
-          ->excludes(as)
-          ->excludes(over)
-          ->excludes(csv)
-          ->excludes("--decisions");
+          ->excludes(by, as, over, csv, "--decisions");
   command->add_option("--run", options->of_device.run, "The run of --device, by its specification")
       ->needs(device);
   command->add_option("--phase", options->of_device.phase, "The phase of --device, such as verify")
@@ -181,17 +172,9 @@ void add_report_command(CLI::App& app, Outcome& outcome) {
   command
       ->add_flag("--brief", options->brief,
                  "One screen: each strategy with what costs it most, by kind of text, and what won")
-      ->excludes(by)
-      ->excludes(as)
-      ->excludes(over)
-      ->excludes(json)
-      ->excludes(csv)
-      ->excludes("--decisions")
-      ->excludes(device);
+      ->excludes(by, as, over, json, csv, "--decisions", device);
   command->add_flag("-q,--quiet", options->quiet, "Print the tables alone, without charts and explanations")
-      ->excludes(over)
-      ->excludes("--decisions")
-      ->excludes("--brief");
+      ->excludes(over, "--decisions", "--brief");
   command->callback([options, &outcome] { finish(outcome, report(*options)); });
 }
 

@@ -221,8 +221,8 @@ Result<void> begin_folder(const ReproduceOptions& options, const Plan& plan, con
   return write_text(file, made_with);
 }
 
-/// Whether a step's file is whole: a finished search, a closed recording, a prediction. Errors: it can't be
-/// read.
+/// Whether a step's file is whole: a finished search, a closed recording of all requests, a prediction.
+/// Errors: it can't be read.
 Result<bool> is_whole(const Step& step) {
   if (step.arguments.front() == "tune") {
     DRAFTSCOPE_TRY_ASSIGN(const speculation::PolicyFile policy, speculation::read_policy(step.output));
@@ -231,7 +231,7 @@ Result<bool> is_whole(const Step& step) {
   if (step.arguments.front() != "record") return true;
   DRAFTSCOPE_TRY_ASSIGN(traces::Reader reader, traces::Reader::open(step.output));
   DRAFTSCOPE_TRY_ASSIGN(const traces::Recording recording, reader.outline());
-  return recording.closed_cleanly;
+  return recording.closed_cleanly && !recording.meta.contains("requests_planned");
 }
 
 bool is_there(const Step& step) {
@@ -266,7 +266,7 @@ std::vector<std::string> arguments_for(const Step& step) {
     print_note(fmt::format("{}: found a search that has not ended; it goes on", file));
   } else {
     arguments.emplace_back("--overwrite");  // Refuses a file into which somebody records.
-    print_note(fmt::format("{}: found a recording that was not closed; made again", file));
+    print_note(fmt::format("{}: found a recording that had not ended; made again", file));
   }
   return arguments;
 }

@@ -3,6 +3,7 @@
 
 #include <draftscope/base/atomic_file.h>
 #include <draftscope/base/clock.h>
+#include <draftscope/base/json_text.h>
 #include <draftscope/base/output_file.h>
 #include <draftscope/simulator/answers/predicted_trace.h>
 #include <draftscope/simulator/answers/rounds_part.h>
@@ -13,7 +14,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -36,150 +36,114 @@ namespace draftscope::cli {
 namespace {
 
 /// The questions of the command: every strategy on every machine, with the requested output for each answer.
-class SweepQuestions {
- public:
-  /// All arguments must outlive the object.
-  SweepQuestions(const SimulateOptions& options, const simulator::WhatIf& what_if,
-                 const traces::Recording& recording, const std::vector<simulator::Machine>& machines);
-
-  /// Marks all later questions as about other texts; `reason` says how these differ.
-  void ask_of_other_texts(std::string reason) { other_texts_ = std::move(reason); }
-
-  void ask_all(const std::vector<std::string>& strategies);
-
+struct Questions {
+  const SimulateOptions& options;
+  const simulator::WhatIf& what_if;
+  const std::vector<simulator::Machine>& machines;
+  std::vector<simulator::MeasuredSetting> measured;
+  std::optional<std::string> other_texts;  ///< How the texts that are asked about differ; none = they do not.
   Simulation simulation;
-  std::vector<AnswerLadder> ladders;
   simulator::PredictedTrace prediction;
-
- private:
-  void ask_strategy(const std::string& strategy, const std::function<void()>& asked_one);
-  void ask_on(const std::string& strategy, const simulator::Machine& machine);
-  void ask(const simulator::StrategyRounds& rounds, const simulator::Machine& machine);
-  void ask_fitting(const simulator::StrategyRounds& rounds, const simulator::Machine& machine);
-  void add_ladder(const simulator::StrategyRounds& rounds, const simulator::Machine& machine);
-  /// Answers to the same question about each part of the prompts; none without --by.
-  [[nodiscard]] std::vector<AnswerPart> ask_parts(const simulator::StrategyRounds& rounds,
-                                                  const simulator::Machine& machine);
-  /// Comparison with the recorded run that the answer predicts, if there is one.
-  [[nodiscard]] std::optional<simulator::MeasuredBeside> measured_beside(
-      const simulator::Answer& answer, const simulator::Machine& machine) const;
-  void put_circumstances(simulator::StrategyRounds& rounds) const;
-
-  const SimulateOptions& options_;
-  const simulator::WhatIf& what_if_;
-  const std::vector<simulator::Machine>& machines_;
-  std::vector<simulator::MeasuredSetting> measured_;
-  std::optional<std::string> other_texts_;
+  std::vector<AnswerLadder> ladders = {};
 };
 
-SweepQuestions::SweepQuestions(const SimulateOptions& options, const simulator::WhatIf& what_if,
-                               const traces::Recording& recording,
-                               const std::vector<simulator::Machine>& machines)
-    : simulation{.recording = &recording, .fit = &what_if.costs().report, .by = options.by},
-      prediction{.machine = machines.front(), .runs = {}, .meta = {}},
-      options_(options),
-      what_if_(what_if),
-      machines_(machines),
-      measured_(simulator::measured_settings(recording)) {}
-
-void SweepQuestions::ask_all(const std::vector<std::string>& strategies) {
-  ProgressBar progress("simulating", options_.quiet);
-  const auto all = static_cast<std::int64_t>(strategies.size() * machines_.size());
-  std::int64_t done = 0;
-  for (const std::string& strategy : strategies)
-    ask_strategy(strategy, [&] { progress.update(++done, all); });
+void put_circumstances(const Questions& questions, simulator::StrategyRounds& rounds) {
+  if (questions.other_texts) simulator::ask_of_other_texts(rounds, *questions.other_texts);
+  if (questions.options.longer_context > 0)
+    simulator::lengthen_context(rounds, questions.options.longer_context);
 }
 
-/// Asks the strategy on every machine; calls `asked_one` after each.
-void SweepQuestions::ask_strategy(const std::string& strategy, const std::function<void()>& asked_one) {
-  if (options_.target_exits || simulator::goes_by_times(strategy)) {
-    for (const simulator::Machine& machine : machines_) {
-      ask_on(strategy, machine);
-      asked_one();
-    }
-    return;
-  }
-  auto rounds = what_if_.rounds(strategy);
-  if (!rounds) return simulation.refusals.push_back({strategy, "", rounds.error().message});
-  put_circumstances(*rounds);
-  for (const simulator::Machine& machine : machines_) {
-    ask(*rounds, machine);
-    asked_one();
-  }
+/// Comparison with the recorded run that the answer predicts, if there is one.
+std::optional<simulator::MeasuredBeside> recorded_run_beside(const Questions& questions,
+                                                             const simulator::Answer& answer,
+                                                             const simulator::Machine& machine) {
+  const bool is_as_recorded = !questions.other_texts && questions.options.longer_context == 0 &&
+                              simulator::is_recorded_machine(machine, questions.what_if.recorded_scenario());
+  const auto* run = is_as_recorded ? simulator::measured_setting_of(answer, questions.measured) : nullptr;
+  if (run == nullptr) return std::nullopt;
+  const Simulation& simulation = questions.simulation;
+  return simulator::measured_beside(answer, *run, *simulation.fit, simulation.recording->meta);
 }
 
-/// Asks with rounds that are specific to this machine.
-void SweepQuestions::ask_on(const std::string& strategy, const simulator::Machine& machine) {
-  const bool by_times = simulator::goes_by_times(strategy);
-  auto rounds = by_times ? what_if_.rounds(strategy, machine)
-                         : simulator::rounds_at_target_exit(what_if_, strategy, machine.scenario.shape);
-  if (!rounds) return simulation.refusals.push_back({strategy, machine.name, rounds.error().message});
-  put_circumstances(*rounds);
-  if (by_times)
-    ask(*rounds, machine);
-  else
-    ask_fitting(*rounds, machine);
-}
-
-void SweepQuestions::ask(const simulator::StrategyRounds& rounds, const simulator::Machine& machine) {
-  ask_fitting(simulator::for_shape(rounds, what_if_.recorded_scenario().shape, machine.scenario.shape),
-              machine);
-}
-
-/// Asks with rounds that fit the machine's model.
-void SweepQuestions::ask_fitting(const simulator::StrategyRounds& rounds, const simulator::Machine& machine) {
-  auto answer = simulator::ask(what_if_.costs().model, rounds, machine, options_.draws, options_.budget);
-  if (!answer) return simulation.refusals.push_back({rounds.strategy, machine.name, answer.error().message});
-  if (options_.write) prediction.runs.push_back({rounds, *answer});
-  if (options_.ladder) add_ladder(rounds, machine);
-  simulation.measured.push_back(measured_beside(*answer, machine));
-  simulation.answers.push_back(*std::move(answer));
-  simulation.parts.push_back(ask_parts(rounds, machine));
-  simulation.scenarios.push_back(machine.scenario);
-}
-
-std::vector<AnswerPart> SweepQuestions::ask_parts(const simulator::StrategyRounds& rounds,
-                                                  const simulator::Machine& machine) {
+/// Answers to the same question about each part of the prompts; none without --by.
+std::vector<AnswerPart> ask_parts(Questions& questions, const simulator::StrategyRounds& rounds,
+                                  const simulator::Machine& machine) {
   std::vector<AnswerPart> parts;
-  if (options_.by.empty()) return parts;
+  const SimulateOptions& options = questions.options;
+  if (options.by.empty()) return parts;
   using simulator::PartBy;
-  const PartBy by = options_.by == "prompt"    ? PartBy::prompt
-                    : options_.by == "stretch" ? PartBy::stretch
-                                               : PartBy::category;
-  const auto of_rounds = parts_of(rounds, by, what_if_, *simulation.recording);
+  const PartBy by = options.by == "prompt"    ? PartBy::prompt
+                    : options.by == "stretch" ? PartBy::stretch
+                                              : PartBy::category;
+  const auto of_rounds = parts_of(rounds, by, questions.what_if, *questions.simulation.recording);
   if (!of_rounds) {
-    simulation.refusals.push_back(
+    questions.simulation.refusals.push_back(
         {rounds.strategy, machine.name, "no stretches: " + of_rounds.error().message});
     return parts;
   }
   for (const simulator::RoundsPart& part : *of_rounds) {
     // A text that ended with the prefill's token has no rounds, and so no speedup.
-    auto answer = simulator::ask(what_if_.costs().model, part.rounds, machine, options_.draws);
+    auto answer = simulator::ask(questions.what_if.costs().model, part.rounds, machine, options.draws);
     if (answer) parts.push_back({part.name, *std::move(answer)});
   }
   return parts;
 }
 
-std::optional<simulator::MeasuredBeside> SweepQuestions::measured_beside(
-    const simulator::Answer& answer, const simulator::Machine& machine) const {
-  const bool is_as_recorded = !other_texts_ && options_.longer_context == 0 &&
-                              simulator::is_recorded_machine(machine, what_if_.recorded_scenario());
-  const auto* run = is_as_recorded ? simulator::measured_setting_of(answer, measured_) : nullptr;
-  if (run == nullptr) return std::nullopt;
-  return simulator::measured_beside(answer, *run, *simulation.fit, simulation.recording->meta);
+/// Asks with rounds that fit the machine's model.
+void ask_fitting(Questions& questions, const simulator::StrategyRounds& rounds,
+                 const simulator::Machine& machine) {
+  const SimulateOptions& options = questions.options;
+  const simulator::CostModel& costs = questions.what_if.costs().model;
+  Simulation& simulation = questions.simulation;
+  auto answer = simulator::ask(costs, rounds, machine, options.draws, options.budget);
+  if (!answer) return simulation.refusals.push_back({rounds.strategy, machine.name, answer.error().message});
+  if (options.write) questions.prediction.runs.push_back({rounds, *answer});
+  if (options.ladder) {
+    if (auto ladder = ladder_of(costs, rounds, machine))
+      questions.ladders.push_back(*std::move(ladder));
+    else
+      simulation.refusals.push_back({rounds.strategy, machine.name, ladder.error().message});
+  }
+  simulation.measured.push_back(recorded_run_beside(questions, *answer, machine));
+  simulation.answers.push_back(*std::move(answer));
+  simulation.parts.push_back(ask_parts(questions, rounds, machine));
+  simulation.scenarios.push_back(machine.scenario);
 }
 
-void SweepQuestions::add_ladder(const simulator::StrategyRounds& rounds, const simulator::Machine& machine) {
-  auto ladder = ladder_of(what_if_.costs().model, rounds, machine);
-  if (ladder)
-    ladders.push_back(*std::move(ladder));
-  else
-    simulation.refusals.push_back({rounds.strategy, machine.name, ladder.error().message});
-}
-
-void SweepQuestions::put_circumstances(simulator::StrategyRounds& rounds) const {
-  if (other_texts_) simulator::ask_of_other_texts(rounds, *other_texts_);
-  if (options_.longer_context > 0) simulator::lengthen_context(rounds, options_.longer_context);
+/// Asks the strategy on every machine; calls `asked_one` after each.
+template <typename AskedOne>
+void ask_strategy(Questions& questions, const std::string& strategy, const AskedOne& asked_one) {
+  const simulator::WhatIf& what_if = questions.what_if;
+  const auto ask_on = [&](simulator::StrategyRounds rounds, const simulator::Machine& machine) {
+    ask_fitting(
+        questions,
+        simulator::for_shape(std::move(rounds), what_if.recorded_scenario().shape, machine.scenario.shape),
+        machine);
+  };
+  const bool by_times = simulator::goes_by_times(strategy);
+  if (!by_times && !questions.options.target_exits) {
+    auto rounds = what_if.rounds(strategy);
+    if (!rounds) return questions.simulation.refusals.push_back({strategy, "", rounds.error().message});
+    put_circumstances(questions, *rounds);
+    for (const simulator::Machine& machine : questions.machines) {
+      ask_on(*rounds, machine);
+      asked_one();
+    }
+    return;
+  }
+  // The rounds are specific to each machine.
+  for (const simulator::Machine& machine : questions.machines) {
+    auto rounds = by_times ? what_if.rounds(strategy, machine)
+                           : simulator::rounds_at_target_exit(what_if, strategy, machine.scenario.shape);
+    if (rounds) put_circumstances(questions, *rounds);
+    if (!rounds)
+      questions.simulation.refusals.push_back({strategy, machine.name, rounds.error().message});
+    else if (by_times)
+      ask_on(*std::move(rounds), machine);
+    else
+      ask_fitting(questions, *rounds, machine);
+    asked_one();
+  }
 }
 
 /// Checks --write. Errors: several machines, since a trace has one vanilla run and so one machine.
@@ -192,12 +156,14 @@ Result<void> check_write(const SimulateOptions& options, const std::vector<simul
 
 /// Writes the answers as a trace, if --write asks for it; a strategy without an answer is left out. Errors
 /// name the option.
-Result<void> write_answers(const SimulateOptions& options, const simulator::WhatIf& what_if,
-                           const traces::Recording& recording, simulator::PredictedTrace trace) {
+Result<void> write_answers(Questions& questions) {
+  const SimulateOptions& options = questions.options;
   if (!options.write) return {};
-  trace.meta = {{"tool_version", DRAFTSCOPE_VERSION}};
-  trace.overwrite = options.overwrite;
-  if (auto written = simulator::write_predicted_trace(what_if, recording, trace, *options.write); !written)
+  questions.prediction.meta = {{"tool_version", DRAFTSCOPE_VERSION}};
+  questions.prediction.overwrite = options.overwrite;
+  if (auto written = simulator::write_predicted_trace(questions.what_if, *questions.simulation.recording,
+                                                      questions.prediction, *options.write);
+      !written)
     return fail("--write: {}", written.error().message);
   return {};
 }
@@ -233,28 +199,23 @@ Result<int> simulate_waterfalls(const SimulateOptions& options, const simulator:
   return found->refusals.empty() ? 0 : exit_failure;
 }
 
-/// Prints the ladders in place of the answers' own documents; on a terminal, below the answers.
-int print_ladders(const SimulateOptions& options, const Simulation& simulation,
-                  const std::vector<AnswerLadder>& ladders) {
-  if (options.json) return print_out(ladder_json(simulation, ladders));
-  const Glyphs glyphs = glyphs_for_stdout();
-  return print_out(simulate_text(simulation, options.quiet, glyphs) + ladder_text(ladders, glyphs));
-}
-
-int print_answers(const SimulateOptions& options, const Simulation& simulation,
-                  const std::vector<AnswerLadder>& ladders) {
-  if (options.ladder) return print_ladders(options, simulation, ladders);
-  if (options.json) return print_out(simulate_json(simulation));
+/// Prints the answers; with --ladder, the ladders in place of their document, and below their text.
+int print_answers(const Questions& questions) {
+  const SimulateOptions& options = questions.options;
+  const Simulation& simulation = questions.simulation;
+  if (options.json)
+    return print_out(options.ladder ? ladder_json(simulation, questions.ladders)
+                                    : json_text(simulate_document(simulation)));
   if (options.csv) return print_out(simulate_csv(simulation));
-  return print_out(simulate_text(simulation, options.quiet, glyphs_for_stdout()));
+  const Glyphs glyphs = glyphs_for_stdout();
+  return print_out(simulate_text(simulation, options.quiet, glyphs) + ladder_text(questions.ladders, glyphs));
 }
 
 /// Writes the answers as a prediction that a later recording can be compared with, and as a trace. Nothing is
 /// in its place before all that needs memory is done.
-Result<void> write_files(const SimulateOptions& options, const simulator::WhatIf& what_if,
-                         SweepQuestions& questions) {
-  const traces::Recording& recording = *questions.simulation.recording;
-  if (!options.output) return write_answers(options, what_if, recording, std::move(questions.prediction));
+Result<void> write_files(Questions& questions) {
+  const SimulateOptions& options = questions.options;
+  if (!options.output) return write_answers(questions);
   DRAFTSCOPE_TRY_ASSIGN(const std::string text, prediction_text(questions.simulation, options.command_line));
   DRAFTSCOPE_TRY_ASSIGN(const PredictionFile dated, parse_prediction(text, options.output->string()));
   const std::string note =
@@ -262,7 +223,7 @@ Result<void> write_files(const SimulateOptions& options, const simulator::WhatIf
   DRAFTSCOPE_TRY_ASSIGN(AtomicFile out, AtomicFile::create(*options.output));
   out.write(text);
   DRAFTSCOPE_TRY(out.sync());
-  DRAFTSCOPE_TRY(write_answers(options, what_if, recording, std::move(questions.prediction)));
+  DRAFTSCOPE_TRY(write_answers(questions));
   DRAFTSCOPE_TRY(out.commit());
   if (!options.quiet) print_note(note);
   return {};
@@ -294,16 +255,28 @@ Result<int> answer(const SimulateOptions& options) {
   DRAFTSCOPE_TRY_ASSIGN(std::optional<std::string> other_texts, other_kind_of_texts(options, recording));
   if (options.waterfall) return simulate_waterfalls(options, what_if, recording, strategies, machines);
 
-  SweepQuestions questions(options, what_if, recording, machines);
-  if (other_texts) questions.ask_of_other_texts(*std::move(other_texts));
-  questions.ask_all(strategies);
+  Questions questions{
+      .options = options,
+      .what_if = what_if,
+      .machines = machines,
+      .measured = simulator::measured_settings(recording),
+      .other_texts = std::move(other_texts),
+      .simulation = {.recording = &recording, .fit = &what_if.costs().report, .by = options.by},
+      .prediction = {.machine = machines.front(), .runs = {}, .meta = {}}};
+  {
+    ProgressBar progress("simulating", options.quiet);
+    const auto all = static_cast<std::int64_t>(strategies.size() * machines.size());
+    std::int64_t done = 0;
+    for (const std::string& strategy : strategies)
+      ask_strategy(questions, strategy, [&] { progress.update(++done, all); });
+  }
   const Simulation& simulation = questions.simulation;
   if (simulation.answers.empty()) return fail("{}", simulation.refusals.front().reason);
   const int exit_code = answers_all(options, simulation) ? 0 : exit_failure;
-  const int printed = print_answers(options, simulation, questions.ladders);
+  const int printed = print_answers(questions);
   if (printed != 0) return printed;
   print_refusals(options, simulation.refusals);
-  DRAFTSCOPE_TRY(write_files(options, what_if, questions));
+  DRAFTSCOPE_TRY(write_files(questions));
   return exit_code;
 }
 
@@ -368,26 +341,18 @@ void add_simulate_command(CLI::App& app, Outcome& outcome, const std::string& co
   command->add_flag("--budget", options->budget, "Say where the uncertainty comes from");
   CLI::Option* ladder =
       command->add_flag("--ladder", options->ladder, "Say what makes each speedup another than layers count")
-          ->excludes(output)
-          ->excludes(by);
+          ->excludes(output, by);
   CLI::Option* waterfall =
       command
           ->add_flag("--waterfall", options->waterfall,
                      "Say what was possible on these texts, and what share of it each strategy gets")
-          ->excludes(ladder)
-          ->excludes(by)
-          ->excludes(write)
-          ->excludes(output)
-          ->excludes("--prompts");
+          ->excludes(ladder, by, write, output, "--prompts", "--target-exits");
   // A speedup of --waterfall or of a ladder's document is no answer with draws, a price and a power.
   const std::vector<std::string> of_answers{"--seed", "--draws", "--budget", "--price", "--power"};
   for (const std::string& name : of_answers) waterfall->excludes(name);
-  waterfall->excludes("--target-exits");
   CLI::Option* json = command->add_flag("--json", options->json, "Print JSON");
   command->add_flag("--csv", options->csv, "Print CSV, one line an answer")
-      ->excludes(json)
-      ->excludes(ladder)
-      ->excludes(waterfall);
+      ->excludes(json, ladder, waterfall);
   command->add_flag("-q,--quiet", options->quiet, "No progress, no notes");
   unread_with(*command, "--ladder --json", of_answers, "it without --json");
   read_only_with(*command, {"--write", "--output"}, {"--overwrite"});

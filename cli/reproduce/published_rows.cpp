@@ -15,16 +15,14 @@ namespace {
 
 struct PublishedColumn {
   std::string_view figure;
-  std::optional<double> PublishedRow::*value;
   std::string_view column;
 };
 
-constexpr std::array<PublishedColumn, 5> columns{
-    {{"accepted_length", &PublishedRow::accepted_length, "M_or_tau"},
-     {"acceptance_rate", &PublishedRow::acceptance_rate, "alpha"},
-     {"etpl", &PublishedRow::etpl, "eTPL"},
-     {"expected_speedup", &PublishedRow::expected_speedup, "expected_speedup"},
-     {"speedup", &PublishedRow::speedup, "measured_speedup"}}};
+constexpr std::array<PublishedColumn, 5> columns{{{"accepted_length", "M_or_tau"},
+                                                  {"acceptance_rate", "alpha"},
+                                                  {"etpl", "eTPL"},
+                                                  {"expected_speedup", "expected_speedup"},
+                                                  {"speedup", "measured_speedup"}}};
 
 }  // namespace
 
@@ -47,7 +45,8 @@ Result<std::vector<PublishedRow>> published_rows(const ExperimentRow& experiment
     DRAFTSCOPE_TRY_ASSIGN(row.setting, table.text(i, "setting"));
     DRAFTSCOPE_TRY_ASSIGN(row.gamma, table.text(i, "gamma"));
     for (const PublishedColumn& column : columns) {
-      DRAFTSCOPE_TRY_ASSIGN(row.*column.value, table.number(i, column.column));
+      DRAFTSCOPE_TRY_ASSIGN(const auto value, table.number(i, column.column));
+      row.figures.emplace_back(column.figure, value);
     }
     rows.push_back(std::move(row));
   }
@@ -55,9 +54,8 @@ Result<std::vector<PublishedRow>> published_rows(const ExperimentRow& experiment
 }
 
 std::optional<double> published_figure(const PublishedRow& row, std::string_view figure) {
-  for (const PublishedColumn& column : columns)
-    if (column.figure == figure) return row.*column.value;
-  return std::nullopt;
+  const auto found = std::ranges::find(row.figures, figure, [](const auto& one) { return one.first; });
+  return found == row.figures.end() ? std::nullopt : found->second;
 }
 
 bool is_of_setting(const PublishedRow& row, const SettingRow& setting, const AxisRow& axis,

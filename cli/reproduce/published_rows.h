@@ -8,16 +8,18 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "reproduce/experiments.h"
 
 namespace draftscope::cli {
 
-/// One row of published.csv. An absent figure was not published.
+/// One row of published.csv.
 struct PublishedRow {
   std::string document, model, task, method, setting, gamma, source;
-  std::optional<double> accepted_length, acceptance_rate, etpl, expected_speedup, speedup;
+  /// Figures by keys of convention_figures(), in the columns' order; an absent value was not published.
+  std::vector<std::pair<std::string_view, std::optional<double>>> figures;
 };
 
 /// Rows that belong to an experiment, in the file's order. Errors: a field of the file that is no number.

@@ -202,16 +202,13 @@ std::string published_text(const Reproduction& reproduction, const Glyphs& glyph
 }
 
 Json published_json(const PublishedRow& row) {
-  return {{"model", row.model},
-          {"task", row.task},
-          {"method", row.method},
-          {"setting", row.setting},
-          {"source_table", row.source},
-          {"accepted_length", json_or_null(row.accepted_length)},
-          {"acceptance_rate", json_or_null(row.acceptance_rate)},
-          {"etpl", json_or_null(row.etpl)},
-          {"expected_speedup", json_or_null(row.expected_speedup)},
-          {"speedup", json_or_null(row.speedup)}};
+  Json json{{"model", row.model},
+            {"task", row.task},
+            {"method", row.method},
+            {"setting", row.setting},
+            {"source_table", row.source}};
+  for (const auto& [figure, value] : row.figures) json[std::string(figure)] = json_or_null(value);
+  return json;
 }
 
 Json figures_as_json(const ConventionFigures& figures) {
@@ -287,6 +284,31 @@ std::vector<std::string> differences(const Reproduction& reproduction) {
   if (!reproduction.experiment->differs.empty()) lines.push_back(reproduction.experiment->differs);
   if (published.empty()) lines.emplace_back("published: published.csv has no figures of this item");
   return lines;
+}
+
+/// The experiment in its printer's form.
+std::string form_text(const Reproduction& reproduction, const Glyphs& glyphs) {
+  switch (reproduction.experiment->printer) {
+    case Printer::table:
+      return tables_text(reproduction, glyphs);
+    case Printer::curve:
+      return curve_text(reproduction, glyphs);
+    case Printer::phases:
+      return phases_text(reproduction, glyphs);
+    case Printer::decisions:
+      return decisions_text(*reproduction.measured, reproduction.decisions, glyphs);
+    case Printer::texts:
+      return texts_text(reproduction);
+    case Printer::trials:
+      return trials_text(*reproduction.policy, glyphs);
+    case Printer::sets:
+      return sets_text(*reproduction.policy, glyphs);
+    case Printer::heat_maps:
+      return heat_maps_text(*reproduction.measured->recording, glyphs);
+    case Printer::closed_form:
+      return closed_form_text(glyphs);
+  }
+  return {};
 }
 
 }  // namespace
@@ -416,35 +438,7 @@ std::string reproduction_text(const Reproduction& reproduction, const Glyphs& gl
   std::string text = fmt::format("{}, {}\n", experiment.document, experiment.item);
   if (reproduction.measured && experiment.printer != Printer::decisions)
     text += header_text(*reproduction.measured, glyphs);
-  switch (experiment.printer) {
-    case Printer::table:
-      text += tables_text(reproduction, glyphs);
-      break;
-    case Printer::curve:
-      text += curve_text(reproduction, glyphs);
-      break;
-    case Printer::phases:
-      text += phases_text(reproduction, glyphs);
-      break;
-    case Printer::decisions:
-      text += decisions_text(*reproduction.measured, reproduction.decisions, glyphs);
-      break;
-    case Printer::texts:
-      text += texts_text(reproduction);
-      break;
-    case Printer::trials:
-      text += trials_text(*reproduction.policy, glyphs);
-      break;
-    case Printer::sets:
-      text += sets_text(*reproduction.policy, glyphs);
-      break;
-    case Printer::heat_maps:
-      text += heat_maps_text(*reproduction.measured->recording, glyphs);
-      break;
-    case Printer::closed_form:
-      text += closed_form_text(glyphs);
-      break;
-  }
+  text += form_text(reproduction, glyphs);
   if (!experiment.figures.empty()) {
     const simulator::ConventionRow& row =
         simulator::conventions()[static_cast<std::size_t>(experiment.convention)];

@@ -68,54 +68,45 @@ bool skips_something(const Trial& trial) {
          trial.candidate->mask != speculation::SublayerMask(trial.candidate->mask.n_layers());
 }
 
-/// Fills in the places of a row's texts.
-class Places {
- public:
-  Places(const ExperimentRow& experiment, const PlanInputs& inputs, std::string category)
-      : experiment_(experiment), inputs_(inputs), category_(std::move(category)) {}
-
-  [[nodiscard]] Result<std::string> filled(std::string_view text) const {
-    std::string result;
-    while (true) {
-      const std::size_t open = text.find('{');
-      const std::size_t close = text.find('}', open == std::string_view::npos ? 0 : open);
-      if (open == std::string_view::npos || close == std::string_view::npos) return result.append(text);
-      DRAFTSCOPE_TRY_ASSIGN(const std::string value, value_of(text.substr(open + 1, close - open - 1)));
-      result.append(text.substr(0, open)).append(value);
-      text.remove_prefix(close + 1);
-    }
+/// Text that a place of a row's texts stands for.
+Result<std::string> value_of_place(const ExperimentRow& experiment, const PlanInputs& inputs,
+                                   const std::string& category, std::string_view place) {
+  if (place == "draft") return inputs.settings.draft_model;
+  if (place.starts_with("L")) {
+    DRAFTSCOPE_TRY_ASSIGN(const std::int32_t layers, inputs.layers());
+    const auto share = speculation::bound_of(place, layers);
+    return fmt::format("{}", std::max<std::int64_t>(share.value_or(1), 1));
   }
+  const std::string_view name = place.substr(0, place.find('.'));
+  const auto search = std::ranges::find(experiment.searches, name, &SearchRow::name);
+  if (search == experiment.searches.end())
+    return fail("{}: found the place {{{}}}, expected the name of a search", experiment.name, place);
+  const fs::path file = policy_path(inputs, *search, category);
+  if (name == place) return file.string();
+  if (!inputs.has_policies) return fmt::format("{{{}{}}}", file.stem().string(), place.substr(name.size()));
+  DRAFTSCOPE_TRY_ASSIGN(const PolicyFile policy, speculation::read_policy(file));
+  const std::string setting = best_setting(policy);
+  const auto value = speculation::parameter_of(setting, place.substr(name.size() + 1));
+  if (!value)
+    return fail("{}: found the setting {}, expected one with {}", file.string(), setting,
+                place.substr(name.size() + 1));
+  return std::string(*value);
+}
 
- private:
-  [[nodiscard]] Result<std::string> value_of(std::string_view place) const {
-    if (place == "draft") return inputs_.settings.draft_model;
-    if (place.starts_with("L")) {
-      DRAFTSCOPE_TRY_ASSIGN(const std::int32_t layers, inputs_.layers());
-      const auto share = speculation::bound_of(place, layers);
-      return fmt::format("{}", std::max<std::int64_t>(share.value_or(1), 1));
-    }
-    const std::string_view name = place.substr(0, place.find('.'));
-    const auto search = std::find_if(experiment_.searches.begin(), experiment_.searches.end(),
-                                     [&](const SearchRow& row) { return row.name == name; });
-    if (search == experiment_.searches.end())
-      return fail("{}: found the place {{{}}}, expected the name of a search", experiment_.name, place);
-    const fs::path file = policy_path(inputs_, *search, category_);
-    if (name == place) return file.string();
-    if (!inputs_.has_policies)
-      return fmt::format("{{{}{}}}", file.stem().string(), place.substr(name.size()));
-    DRAFTSCOPE_TRY_ASSIGN(const PolicyFile policy, speculation::read_policy(file));
-    const std::string setting = best_setting(policy);
-    const auto value = speculation::parameter_of(setting, place.substr(name.size() + 1));
-    if (!value)
-      return fail("{}: found the setting {}, expected one with {}", file.string(), setting,
-                  place.substr(name.size() + 1));
-    return std::string(*value);
+/// Fills in the places of a row's text; `category` is empty for all prompts.
+Result<std::string> filled(const ExperimentRow& experiment, const PlanInputs& inputs,
+                           const std::string& category, std::string_view text) {
+  std::string result;
+  while (true) {
+    const std::size_t open = text.find('{');
+    const std::size_t close = text.find('}', open == std::string_view::npos ? 0 : open);
+    if (open == std::string_view::npos || close == std::string_view::npos) return result.append(text);
+    DRAFTSCOPE_TRY_ASSIGN(const std::string value, value_of_place(experiment, inputs, category,
+                                                                  text.substr(open + 1, close - open - 1)));
+    result.append(text.substr(0, open)).append(value);
+    text.remove_prefix(close + 1);
   }
-
-  const ExperimentRow& experiment_;
-  const PlanInputs& inputs_;
-  std::string category_;
-};
+}
 
 /// Values of the axis; the word `exits` stands for at most twelve exits of the model.
 Result<std::vector<std::string>> axis_values(const AxisRow& axis, const LayersOfModel& layers) {
@@ -133,11 +124,10 @@ Result<void> add_settings(const ExperimentRow& experiment, const PlanInputs& inp
                           Plan& plan) {
   const bool is_curve = experiment.printer == Printer::curve && &row == &experiment.settings.back();
   if (is_curve) {
-    const Places places(experiment, inputs, "");
-    DRAFTSCOPE_TRY_ASSIGN(const std::string strategy, places.filled(row.strategy));
+    DRAFTSCOPE_TRY_ASSIGN(const std::string strategy, filled(experiment, inputs, "", row.strategy));
     DRAFTSCOPE_TRY_ASSIGN(const std::vector<std::string> values, axis_values(experiment.axis, inputs.layers));
     for (const std::string& text : values) {
-      DRAFTSCOPE_TRY_ASSIGN(const std::string value, places.filled(text));
+      DRAFTSCOPE_TRY_ASSIGN(const std::string value, filled(experiment, inputs, "", text));
       plan.settings.push_back(
           {row, value, speculation::with_parameter(strategy, experiment.axis.key, value)});
     }
@@ -146,10 +136,10 @@ Result<void> add_settings(const ExperimentRow& experiment, const PlanInputs& inp
   const bool by_category = is_by_category(experiment, row);
   const std::vector<std::string> all{""};
   for (const std::string& category : by_category ? inputs.categories : all) {
-    FilledSetting filled{row, "", ""};
-    if (by_category) filled.row.label += " " + simulator::category_name(category);
-    DRAFTSCOPE_TRY_ASSIGN(filled.strategy, Places(experiment, inputs, category).filled(row.strategy));
-    plan.settings.push_back(std::move(filled));
+    FilledSetting setting{row, "", ""};
+    if (by_category) setting.row.label += " " + simulator::category_name(category);
+    DRAFTSCOPE_TRY_ASSIGN(setting.strategy, filled(experiment, inputs, category, row.strategy));
+    plan.settings.push_back(std::move(setting));
   }
   return {};
 }

@@ -30,6 +30,13 @@ constexpr Range<double> shares{0.0, 1.0};
 constexpr Range<double> count_penalties{-engine::max_count_penalty, engine::max_count_penalty};
 constexpr Range<double> repetition_penalties{engine::min_repetition_penalty, engine::max_repetition_penalty};
 
+/// Reads a member of the request as `read` does.
+template <auto member, auto read>
+Result<void> read_member(const JsonField& field, CompletionRequest& request) {
+  DRAFTSCOPE_TRY_ASSIGN(request.*member, (field.*read)());
+  return {};
+}
+
 /// Reads a number into a member of the sampling options.
 template <double engine::SamplingOptions::*member, const Range<double>& range>
 Result<void> read_sampling(const JsonField& field, CompletionRequest& request) {
@@ -103,16 +110,6 @@ Result<void> read_stop(const JsonField& field, CompletionRequest& request) {
   return {};
 }
 
-Result<void> read_model(const JsonField& field, CompletionRequest& request) {
-  DRAFTSCOPE_TRY_ASSIGN(request.model, field.text());
-  return {};
-}
-
-Result<void> read_stream(const JsonField& field, CompletionRequest& request) {
-  DRAFTSCOPE_TRY_ASSIGN(request.streams, field.boolean());
-  return {};
-}
-
 Result<void> read_stream_options(const JsonField& field, CompletionRequest& request) {
   DRAFTSCOPE_TRY_ASSIGN(const auto members, field.members());
   for (const auto& [name, member] : members)
@@ -123,11 +120,6 @@ Result<void> read_stream_options(const JsonField& field, CompletionRequest& requ
   // vLLM's name, which GuideLLM sends: the numbers so far in each event.
   DRAFTSCOPE_TRY_ASSIGN(const bool is_continuous, field["continuous_usage_stats"].boolean_or(false));
   if (includes_usage) request.usage = is_continuous ? UsageEvents::all : UsageEvents::last;
-  return {};
-}
-
-Result<void> read_ignore_eos(const JsonField& field, CompletionRequest& request) {
-  DRAFTSCOPE_TRY_ASSIGN(request.ignores_end, field.boolean());
   return {};
 }
 
@@ -226,7 +218,7 @@ struct RequestField {
 using engine::SamplingOptions;
 
 constexpr RequestField request_fields[] = {
-    {"model", read_model},
+    {"model", read_member<&CompletionRequest::model, &JsonField::text>},
     {"prompt", read_prompt, {}, Of::text},
     {"messages", read_messages, {}, Of::chat},
     {"chat_template_kwargs", read_template_arguments, {}, Of::chat},
@@ -238,8 +230,8 @@ constexpr RequestField request_fields[] = {
     {"repetition_penalty", read_sampling<&SamplingOptions::repetition_penalty, repetition_penalties>},
     {"seed", read_seed},
     {"stop", read_stop},
-    {"ignore_eos", read_ignore_eos},
-    {"stream", read_stream},
+    {"ignore_eos", read_member<&CompletionRequest::ignores_end, &JsonField::boolean>},
+    {"stream", read_member<&CompletionRequest::streams, &JsonField::boolean>},
     {"stream_options", read_stream_options},
     {"min_p", read_sampling<&SamplingOptions::min_p, shares>},
     {"presence_penalty", read_sampling<&SamplingOptions::presence_penalty, count_penalties>},

@@ -25,21 +25,16 @@ using ::testing::HasSubstr;
 
 class AtomicFileTest : public testing::Test {
  protected:
-  void SetUp() override { fs::create_directory(folder_); }
-  void TearDown() override { fs::remove_all(folder_); }
-
   static Result<void> write(const fs::path& target, std::string_view text) {
     DRAFTSCOPE_TRY_ASSIGN(AtomicFile file, AtomicFile::create(target));
     file.write(text);
     return file.commit();
   }
   [[nodiscard]] std::ptrdiff_t files() const {
-    return std::distance(fs::directory_iterator(folder_), fs::directory_iterator());
+    return std::distance(fs::directory_iterator(folder_.path()), fs::directory_iterator());
   }
 
-  const fs::path folder_ =
-      fs::path(testing::TempDir()) / (std::string("draftscope_atomic_file_") +
-                                      testing::UnitTest::GetInstance()->current_test_info()->name());
+  const test::TemporaryFolder folder_;
 };
 
 TEST_F(AtomicFileTest, ReplacesARegularFileOnlyWhenItIsWhole) {
@@ -65,7 +60,7 @@ TEST_F(AtomicFileTest, ReplacesNothingThatIsNoRegularFile) {
               HasSubstr("pipe: found a device or a pipe, expected a new or a regular file"));
   EXPECT_TRUE(fs::is_fifo(pipe));
 
-  const Result<void> into_folder = write(folder_, "text");
+  const Result<void> into_folder = write(folder_.path(), "text");
   ASSERT_FALSE(into_folder);
   EXPECT_THAT(into_folder.error().message, HasSubstr("found a folder"));
   EXPECT_EQ(files(), 1);

@@ -6,10 +6,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <string>
 #include <vector>
+
+#include "../temporary_folder.h"
 
 namespace draftscope {
 namespace {
@@ -20,17 +22,11 @@ using ::testing::HasSubstr;
 class OutputFile : public ::testing::Test {
  protected:
   OutputFile() {
-    std::string name = (fs::temp_directory_path() / "draftscope-output-XXXXXX").string();
-    folder_ = ::mkdtemp(name.data());
     std::ofstream(folder_ / "input") << "what is read";
     fs::create_hard_link(folder_ / "input", folder_ / "hard");
     fs::create_symlink(folder_ / "input", folder_ / "soft");
     fs::create_directory(folder_ / "folder");
     ::mkfifo((folder_ / "pipe").c_str(), 0600);
-  }
-  ~OutputFile() override {
-    std::error_code ignored;
-    fs::remove_all(folder_, ignored);
   }
 
   [[nodiscard]] std::string refusal(const fs::path& target, bool overwrite = true) const {
@@ -39,7 +35,7 @@ class OutputFile : public ::testing::Test {
     return checked ? "" : checked.error().message;
   }
 
-  fs::path folder_;
+  const test::TemporaryFolder folder_;
 };
 
 TEST_F(OutputFile, IsANewFileOrOneThatMayBeReplaced) {
@@ -78,8 +74,8 @@ TEST_F(OutputFile, MayBeAFolderThatIsEmpty) {
   };
   EXPECT_EQ(refused(folder_ / "folder", false), "");
   EXPECT_EQ(refused(folder_ / "new", false), "");
-  EXPECT_THAT(refused(folder_, false), HasSubstr("is not empty"));
-  EXPECT_EQ(refused(folder_, true), "");
+  EXPECT_THAT(refused(folder_.path(), false), HasSubstr("is not empty"));
+  EXPECT_EQ(refused(folder_.path(), true), "");
   EXPECT_THAT(refused(folder_ / "input", true), HasSubstr("found a file, expected a folder"));
   EXPECT_THAT(refused("", true), HasSubstr("found an empty name"));
 }

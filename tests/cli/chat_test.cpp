@@ -69,23 +69,27 @@ TEST_F(ChatCommand, SaysTheSameUnderEveryStrategyAndSavesIt) {
     }
 }
 
-TEST_F(ChatCommand, NotesThatAPolicyWasMadeForAnotherCheckpoint) {
+TEST_F(ChatCommand, NotesAsOtherCommandsDoThatAPolicyWasMadeForAnotherCheckpoint) {
   const std::string file = folder_ / "policy.json";
+  const std::string shipped = DRAFTSCOPE_SOURCE_DIR "/models/demo-layerskip";
   expect_success(run_line(
       "tune --model {} --prompts {} --search skip-set --trials 1 --limit 1 --max-tokens 4 --quiet -o {} "
       "--objective acceptance-model",
-      DRAFTSCOPE_SOURCE_DIR "/models/demo-layerskip", DRAFTSCOPE_SOURCE_DIR "/traces/prompts/demo.jsonl",
-      file));
+      shipped, DRAFTSCOPE_SOURCE_DIR "/traces/prompts/demo.jsonl", file));
   nlohmann::json policy = nlohmann::json::parse(bytes_of(file));
   policy["model"]["checkpoint_hash"] = "0123";
   std::ofstream(file) << policy;
   const std::string strategy = "tuned:policy=" + file;
-  for (const ProcessResult& result :
-       {chat("/quit\n", "--quiet --strategy " + strategy), chat("/strategy " + strategy + "\n", "--quiet")}) {
+  const auto expect_noted = [&](const auto& result) {
     EXPECT_EQ(result.exit_code, 0) << result.err;
     EXPECT_THAT(result.err, testing::StartsWith(file + ": was made for another checkpoint ("));
     EXPECT_EQ(lines_in(result.err), 1) << result.err;
-  }
+  };
+  expect_noted(chat("/quit\n", "--quiet --strategy " + strategy));
+  expect_noted(chat("/strategy " + strategy + "\n", "--quiet"));
+  expect_noted(run_line("generate --model {} --prompt x -n 2 --quiet --strategy {}", shipped, strategy));
+  expect_noted(run_command(record_arguments(folder_ / "run.dstrace",
+                                            "--limit 1 -n 2 --repeats 1 --quiet --strategy " + strategy)));
 }
 
 TEST_F(ChatCommand, SaysAfterEveryReplyWhatItCost) {

@@ -5,7 +5,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -31,19 +30,6 @@ void expect_equal(const json& printed, const std::optional<double>& value) {
     EXPECT_EQ(printed.get<double>(), *value);
   else
     EXPECT_TRUE(printed.is_null());
-}
-
-/// Returns whether the command explains the file; if not, expects the reason in one line.
-bool explains(const std::string& file) {
-  const CommandResult result = run_line("explain {} -q", file);
-  if (result.exit_code == 0) {
-    EXPECT_NE(result.out, "") << file;
-    return true;
-  }
-  EXPECT_EQ(result.exit_code, 1) << file;
-  EXPECT_EQ(result.out, "") << file;
-  EXPECT_NE(result.err, "") << file;
-  return false;
 }
 
 TEST(ExplainCommand, PrintsTheSameFiguresAsJson) {
@@ -119,27 +105,17 @@ TEST(ExplainCommand, WrapsAtSpacesBehindAHead) {
   EXPECT_EQ(wrapped("1. ", "", 11), "1. \n");
 }
 
-TEST(ExplainCommand, ExplainsOrRefusesEveryImport) {
-  const TemporaryFolder folder;
-  std::size_t explained = 0;
-  std::size_t files = 0;
-  for (const auto& file :
-       fs::recursive_directory_iterator(DRAFTSCOPE_SOURCE_DIR "/tests/fuzz/corpus/import")) {
-    if (!file.is_regular_file()) continue;
-    const std::string trace = (folder / (std::to_string(++files) + ".dstrace")).string();
-    const CommandResult imported = run_line("import {} -q -o {}", file.path(), trace);
-    ASSERT_EQ(imported.exit_code, 0) << file.path() << imported.err;
-    explained += explains(trace) ? 1U : 0U;
-  }
-  EXPECT_GE(files, 8U);
-  EXPECT_GE(explained, 4U) << "answers and timelines with rounds can be explained";
-}
-
 TEST(ExplainCommand, ExplainsOrRefusesOldAndDamagedFiles) {
   std::size_t explained = 0;
   for (const char* const folder : {"/tests/traces", "/tests/fuzz/corpus/trace"})
-    for (const auto& file : fs::directory_iterator(std::string(DRAFTSCOPE_SOURCE_DIR) + folder))
-      if (file.path().extension() == ".dstrace") explained += explains(file.path()) ? 1U : 0U;
+    for (const auto& file : fs::directory_iterator(std::string(DRAFTSCOPE_SOURCE_DIR) + folder)) {
+      if (file.path().extension() != ".dstrace") continue;
+      const CommandResult result = run_line("explain {} -q", file.path());
+      EXPECT_LE(result.exit_code, 1) << file.path();
+      EXPECT_EQ(result.out.empty(), result.exit_code == 1) << file.path();
+      EXPECT_TRUE(result.exit_code == 0 || !result.err.empty()) << file.path();
+      explained += result.exit_code == 0 ? 1U : 0U;
+    }
   EXPECT_GE(explained, 3U) << "files of all versions";
 }
 
@@ -210,26 +186,9 @@ TEST(ExplainCommand, RefusesARecordingOfVanillaAlone) {
               HasSubstr("found no run but vanilla, expected one that drafts"));
 }
 
-TEST(ExplainCommand, HasEveryKeyOfItsJsonDocumented) {
-  expect_documented(keys_of(printed_json("explain {} --json", sample), {"meta", "parameters"}));
-}
-
-/// DRAFTSCOPE_UPDATE_GOLDEN=1 writes the page anew; look at the difference before committing it.
 TEST(ExplainCommand, HasEveryFindingDocumented) {
-  const std::string path = DRAFTSCOPE_SOURCE_DIR "/docs/explain.md";
-  std::string document = bytes_of(path);
-  const std::string head = "<!-- findings -->\n\n";
-  const std::string foot = "<!-- end of findings -->\n";
-  ASSERT_THAT(document, HasSubstr(head));
-  const std::size_t begin = document.find(head) + head.size();
-  const std::size_t end = document.find(foot, begin);
-  ASSERT_NE(end, std::string::npos);
-  if (std::getenv("DRAFTSCOPE_UPDATE_GOLDEN") != nullptr) {
-    document.replace(begin, end - begin, simulator::findings_markdown());
-    std::ofstream(path, std::ios::binary) << document;
-  } else {
-    EXPECT_EQ(document.substr(begin, end - begin), simulator::findings_markdown());
-  }
+  expect_on_page("docs/explain.md", "<!-- findings -->\n\n", "<!-- end of findings -->\n",
+                 simulator::findings_markdown());
 }
 
 }  // namespace

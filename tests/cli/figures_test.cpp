@@ -11,8 +11,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
@@ -30,25 +28,9 @@ using ::testing::Contains;
 using ::testing::ContainsRegex;
 using ::testing::Not;
 
-constexpr const char* document_path = DRAFTSCOPE_SOURCE_DIR "/cli/OUTPUT.md";
-
-/// Compares with the table after a heading comment. DRAFTSCOPE_UPDATE_GOLDEN=1 writes it anew; look at the
-/// difference before committing it.
+/// Compares with the table after a heading comment of cli/OUTPUT.md.
 void expect_documented(const std::string& name, const std::string& table) {
-  std::string document = bytes_of(document_path);
-  const std::string head = "<!-- figures of " + name + " -->\n";
-  const std::string foot = "<!-- end of figures -->\n";
-  const std::size_t head_at = document.find(head);
-  ASSERT_NE(head_at, std::string::npos) << head;
-  const std::size_t begin = head_at + head.size();
-  const std::size_t end = document.find(foot, begin);
-  ASSERT_NE(end, std::string::npos) << name;
-  if (std::getenv("DRAFTSCOPE_UPDATE_GOLDEN") != nullptr) {
-    document.replace(begin, end - begin, table);
-    std::ofstream(document_path, std::ios::binary) << document;
-  } else {
-    EXPECT_EQ(document.substr(begin, end - begin), table) << name;
-  }
+  expect_on_page("cli/OUTPUT.md", "<!-- figures of " + name + " -->\n", "<!-- end of figures -->\n", table);
 }
 
 /// The table without the rows of earlier tables, `said`, which a line above it names.

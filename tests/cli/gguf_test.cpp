@@ -52,13 +52,5 @@ TEST(Gguf, IsRecordedAsWhatItIs) {
   EXPECT_THAT(printed_text("report {}", trace), HasSubstr("from " + meta.at("stored_as")));
 }
 
-TEST(Gguf, IsRefusedInOneLineWhereItIsNone) {
-  const CommandResult refused =
-      run_line("generate --model {} --prompt a", DRAFTSCOPE_SOURCE_DIR "/README.md");
-  EXPECT_EQ(refused.exit_code, 1);
-  EXPECT_THAT(refused.err,
-              HasSubstr("README.md: no GGUF file, expected it to begin with the letters GGUF\n"));
-}
-
 }  // namespace
 }  // namespace draftscope::cli

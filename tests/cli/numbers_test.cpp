@@ -53,7 +53,6 @@ TEST(NumericOptions, RefuseWhatIsNoNumberOrDoesNotFit) {
 }
 
 TEST(NumericOptions, AreDecimal) {
-  const TemporaryFolder folder;
   const std::string model = DRAFTSCOPE_SOURCE_DIR "/models/demo-layerskip";
   const CommandResult ten = run_line("generate -m {} -p one -n 10 -q", model);
   const CommandResult with_zero = run_line("generate -m {} -p one -n 010 -q", model);

@@ -41,4 +41,19 @@ void expect_golden(const std::string& name, std::string text) {
   EXPECT_EQ(text, bytes_of(path)) << name;
 }
 
+void expect_on_page(const std::string& page, const std::string& head, const std::string& foot,
+                    const std::string& text) {
+  const std::string path = DRAFTSCOPE_SOURCE_DIR "/" + page;
+  std::string document = bytes_of(path);
+  const std::size_t head_at = document.find(head);
+  ASSERT_NE(head_at, std::string::npos) << head;
+  const std::size_t begin = head_at + head.size();
+  const std::size_t end = document.find(foot, begin);
+  ASSERT_NE(end, std::string::npos) << head;
+  if (std::getenv("DRAFTSCOPE_UPDATE_GOLDEN") != nullptr)
+    std::ofstream(path, std::ios::binary) << document.replace(begin, end - begin, text);
+  else
+    EXPECT_EQ(document.substr(begin, end - begin), text) << head;
+}
+
 }  // namespace draftscope::cli

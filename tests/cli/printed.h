@@ -24,4 +24,9 @@ void expect_documented(const std::set<std::string>& keys);
 /// difference before committing it.
 void expect_golden(const std::string& name, std::string text);
 
+/// Compares with the part between `head` and `foot` of a page, named from the source folder.
+/// DRAFTSCOPE_UPDATE_GOLDEN=1 writes it anew; look at the difference before committing it.
+void expect_on_page(const std::string& page, const std::string& head, const std::string& foot,
+                    const std::string& text);
+
 }  // namespace draftscope::cli

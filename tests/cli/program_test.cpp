@@ -110,6 +110,8 @@ TEST_F(Program, EndsWellOnEverySignalThatAsksItTo) {
     EXPECT_THAT(result.err, StartsWith("interrupted: "));
     expect_sound(output);
     EXPECT_FALSE(std::filesystem::exists(output.string() + "-wal")) << "the trace was closed";
+    traces::Reader reader = value_of(traces::Reader::open(output));
+    EXPECT_EQ(value_of(reader.outline()).meta.at("requests_planned"), "2000");
   }
 }
 

@@ -52,7 +52,9 @@ TEST(Record, RepeatsAreTheSameExperimentWhateverAStrategyLearns) {
 TEST(Record, LetsEveryStrategyGoFirstAsOftenAndPairsThemPromptByPrompt) {
   const TemporaryFolder folder;
   const auto recording =
-      record(folder / "run.dstrace", {"vanilla", "layerskip:exit=3,gamma=2", "layerskip:exit=5"});
+      record(folder / "run.dstrace", {"vanilla", "layerskip:gamma=2,exit=3", "layerskip:gamma=3"});
+  EXPECT_EQ(recording.runs.at(1).specification, "layerskip:exit=3,gamma=2");
+  EXPECT_EQ(recording.runs.at(2).specification, "layerskip:gamma=3") << "defaults are not named";
   constexpr std::size_t strategies = 3;
   constexpr std::size_t prompts = 3;
   ASSERT_EQ(recording.requests.size(), strategies * prompts * 3);
@@ -102,16 +104,6 @@ TEST(Record, RefusesInALineWhatOnlyAGpuHasAndModesThatAreGone) {
     EXPECT_THAT(refused.err, testing::HasSubstr(expected));
     EXPECT_FALSE(std::filesystem::exists(folder / "run.dstrace"));
   }
-}
-
-TEST(Record, NamesARunByWhatWasGiven) {
-  const TemporaryFolder folder;
-  const auto recording =
-      record(folder / "run.dstrace", {"vanilla", "layerskip:gamma=2,exit=3", "layerskip:gamma=3"});
-  ASSERT_EQ(recording.runs.size(), 3U);
-  EXPECT_EQ(recording.runs[0].specification, "vanilla");
-  EXPECT_EQ(recording.runs[1].specification, "layerskip:exit=3,gamma=2");
-  EXPECT_EQ(recording.runs[2].specification, "layerskip:gamma=3");
 }
 
 }  // namespace

@@ -160,13 +160,5 @@ TEST_F(TuneShards, OfOtherSearchesAreRefusedInOneLine) {
   expect_usage_error(tune("--partial"), "found --partial, expected it only with --from-shards");
 }
 
-TEST_F(TuneShards, OfASkipSetSearchAreRefused) {
-  expect_usage_error(run_line("tune --model {} --prompts {} --search skip-set --output {} --shard 1/2",
-                              DRAFTSCOPE_SOURCE_DIR "/models/demo-layerskip",
-                              DRAFTSCOPE_SOURCE_DIR "/traces/prompts/demo.jsonl", path("policy.json")),
-                     "found --shard with --search skip-set, expected it only with --search grid");
-  EXPECT_TRUE(fs::is_empty(folder_ / ""));
-}
-
 }  // namespace
 }  // namespace draftscope::cli

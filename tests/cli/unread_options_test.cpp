@@ -2,6 +2,7 @@
 // Options that the asked work reads nothing of are refused.
 #include "options/unread_options.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -81,13 +82,25 @@ TEST(UnreadOptions, AreToldByOneOfTheirValuesToo) {
 }
 
 TEST(UnreadOptions, OfEveryCommandAreRefusedInOneLine) {
+  const std::vector<std::string> of_answers{"--seed 1", "--draws 200", "--budget", "--price 1", "--power 1"};
+  struct Work {
+    std::string command;
+    std::string work;
+    std::vector<std::string> options;
+    std::string expected;
+  };
+  for (const Work& one :
+       {Work{"tune",
+             "--search skip-set",
+             {"--rungs 2", "--exits 3", "--gammas 3", "--thresholds 0.5", "--from-shards x", "--shard 1/2"},
+             "it only with --search grid"},
+        {"simulate x", "--waterfall", of_answers, "one of them"},
+        {"simulate x", "--ladder --json", of_answers, "it without --json"}})
+    for (const std::string& option : one.options)
+      expect_usage_error(run_line(fmt::format("{} {} {}", one.command, one.work, option)),
+                         fmt::format("found {} with {}, expected {}", option.substr(0, option.find(' ')),
+                                     one.work, one.expected));
   const std::vector<std::pair<const char*, const char*>> refused{
-      {"tune --search skip-set --rungs 2",
-       "tune: found --rungs with --search skip-set, expected it only with --search grid"},
-      {"tune --search skip-set --exits 3", "found --exits with --search skip-set"},
-      {"tune --search skip-set --gammas 3", "found --gammas with --search skip-set"},
-      {"tune --search skip-set --thresholds 0.5", "found --thresholds with --search skip-set"},
-      {"tune --search skip-set --from-shards x", "found --from-shards with --search skip-set"},
       {"tune --search grid --probe x", "found --probe with --search grid, expected it only with --search"},
       {"tune --search grid --score teacher-forced", "found --score teacher-forced with --search grid"},
       {"tune --search grid --objective acceptance-model --finalists 2",
@@ -97,18 +110,7 @@ TEST(UnreadOptions, OfEveryCommandAreRefusedInOneLine) {
        "found --finalists with --objective acceptance-model --score decoded"},
       {"tune --search skip-set --objective acceptance-model --repeats 5",
        "found --repeats with --objective acceptance-model, expected it only with --objective speedup"},
-      {"simulate x --waterfall --seed 1", "found --seed with --waterfall, expected one of them"},
-      {"simulate x --waterfall --draws 200", "found --draws with --waterfall"},
-      {"simulate x --waterfall --budget", "found --budget with --waterfall"},
-      {"simulate x --waterfall --price 1", "found --price with --waterfall"},
-      {"simulate x --waterfall --power 1", "found --power with --waterfall"},
       {"simulate x --waterfall --target-exits", "found --target-exits with --waterfall"},
-      {"simulate x --ladder --json --seed 1",
-       "found --seed with --ladder --json, expected it without --json"},
-      {"simulate x --ladder --json --draws 200", "found --draws with --ladder --json"},
-      {"simulate x --ladder --json --budget", "found --budget with --ladder --json"},
-      {"simulate x --ladder --json --price 1", "found --price with --ladder --json"},
-      {"simulate x --ladder --json --power 1", "found --power with --ladder --json"},
       {"simulate x --overwrite", "found --overwrite, expected it only with --write or --output"},
       {"simulate x --sweep gpu=L4 --gpu L4", "found --gpu with --sweep gpu=, expected one of them"},
       {"simulate x --sweep gpu=L4 --gpu-spec x", "found --gpu-spec with --sweep gpu="},

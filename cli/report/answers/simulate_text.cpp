@@ -99,19 +99,6 @@ std::string fastest_text(const Simulation& simulation, const Glyphs& glyphs) {
              : "";
 }
 
-/// Collects lines, each once, in order of first appearance.
-class Lines {
- public:
-  void add_once(const std::string& line) {
-    if (known_.insert(line).second) text_ += "  " + printable(line) + '\n';
-  }
-  [[nodiscard]] const std::string& text() const { return text_; }
-
- private:
-  std::unordered_set<std::string> known_;
-  std::string text_;
-};
-
 std::string_view source_name(simulator::ParameterSource source) {
   constexpr std::array<std::string_view, 3> names{"trace", "prior", "not identified"};
   return names[static_cast<std::size_t>(source)];
@@ -131,13 +118,18 @@ std::string fit_line(const simulator::CostFitReport& fit) {
       counts[0], counts[1], counts[2]);
 }
 
+/// Notes and refusals, each line once in order of first appearance.
 std::string notes_text(const Simulation& simulation) {
-  Lines lines;
+  std::unordered_set<std::string> known;
+  std::string text;
+  const auto add_once = [&](const std::string& line) {
+    if (known.insert(line).second) text += "  " + printable(line) + '\n';
+  };
   for (const Answer& answer : simulation.answers) {
-    for (const std::string& note : answer.notes) lines.add_once(answer.strategy + ": " + note);
+    for (const std::string& note : answer.notes) add_once(answer.strategy + ": " + note);
     if (!answer.speedup.min_drafted.no_interval_reason.empty())
-      lines.add_once("no interval: " + answer.speedup.min_drafted.no_interval_reason);
-    for (const std::string& note : cost_note_lines(answer)) lines.add_once(answer.machine + ": " + note);
+      add_once("no interval: " + answer.speedup.min_drafted.no_interval_reason);
+    for (const std::string& note : cost_note_lines(answer)) add_once(answer.machine + ": " + note);
   }
   for (const Refusal& refusal : simulation.refusals) {
     // A question may have an answer, and yet no stretches.
@@ -145,10 +137,10 @@ std::string notes_text(const Simulation& simulation) {
         std::any_of(simulation.answers.begin(), simulation.answers.end(), [&](const Answer& answer) {
           return answer.strategy == refusal.strategy && answer.machine == refusal.machine;
         });
-    lines.add_once((has_answer ? "" : "no answer: ") +
-                   (refusal.machine.empty() ? "" : refusal.machine + ": ") + refusal.reason);
+    add_once((has_answer ? "" : "no answer: ") + (refusal.machine.empty() ? "" : refusal.machine + ": ") +
+             refusal.reason);
   }
-  return lines.text();
+  return text;
 }
 
 std::string budget_text(const Simulation& simulation, const Glyphs& glyphs) {
@@ -280,10 +272,6 @@ Json simulate_document(const Simulation& simulation) {
   }
   json["refusals"] = refusals_json(simulation.refusals);
   return json;
-}
-
-std::string simulate_json(const Simulation& simulation) {
-  return json_text(simulate_document(simulation));
 }
 
 std::string simulate_csv(const Simulation& simulation) {

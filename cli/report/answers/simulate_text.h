@@ -51,8 +51,6 @@ void print_refusals(const SimulateOptions& options, const std::vector<Refusal>& 
 
 [[nodiscard]] std::string simulate_text(const Simulation& simulation, bool quiet, const Glyphs& glyphs);
 [[nodiscard]] nlohmann::ordered_json simulate_document(const Simulation& simulation);
-/// Text of simulate_document().
-[[nodiscard]] std::string simulate_json(const Simulation& simulation);
 /// CSV with one line per answer, or per answer and part of the prompts.
 [[nodiscard]] std::string simulate_csv(const Simulation& simulation);
 
