@@ -16,14 +16,33 @@ namespace draftscope::gui {
 namespace {
 
 Result<simulator::Answer> answer_for(const simulator::WhatIf& what_if, const std::string& strategy,
-                                     const simulator::Machine& machine, std::int32_t longer_context,
-                                     const simulator::PredictionOptions& draws) {
+                                     const simulator::Machine& machine, std::int32_t longer_context) {
   DRAFTSCOPE_TRY_ASSIGN(simulator::StrategyRounds rounds, what_if.rounds(strategy, machine));
   if (longer_context > 0) simulator::lengthen_context(rounds, longer_context);
   const simulator::CostModel& costs = what_if.costs().model;
   rounds = simulator::for_shape(std::move(rounds), costs.shape, machine.scenario.shape);
-  return simulator::ask(costs, rounds, machine, draws);
+  return simulator::ask(costs, rounds, machine, {});
 }
+
+/// A refusal has its reason in the result.
+AskedSetting ask_setting(const simulator::WhatIf& what_if, const std::string& strategy,
+                         const simulator::Machine& machine, std::int32_t longer_context) {
+  AskedSetting asked{.strategy = strategy};
+  const auto answer = answer_for(what_if, strategy, machine, longer_context);
+  if (!answer) {
+    asked.refusal = answer.error().message;
+    return asked;
+  }
+  asked.status = answer->status;
+  asked.speedup = answer->speedup.lower();
+  asked.interval_95 = answer->speedup.interval_95();
+  asked.mean_accepted_length = answer->mean_accepted_length;
+  asked.acceptance_rate = answer->acceptance_rate;
+  return asked;
+}
+
+/// Receives the number of points done and in total; if it returns false, the curve ends there.
+using CurveProgress = std::function<bool(std::int64_t done, std::int64_t all)>;
 
 template <typename SettingAt>
 SettingCurve curve(const simulator::WhatIf& what_if, const simulator::Machine& machine,
@@ -38,29 +57,10 @@ SettingCurve curve(const simulator::WhatIf& what_if, const simulator::Machine& m
       made.points.push_back({at, std::move(asked)});
     else if (made.refusal.empty())
       made.refusal = asked.refusal;
-    if (progress && !progress(++done, static_cast<std::int64_t>(places.size()))) break;
+    if (!progress(++done, static_cast<std::int64_t>(places.size()))) break;
   }
   if (!made.points.empty()) made.refusal.clear();
   return made;
-}
-
-}  // namespace
-
-AskedSetting ask_setting(const simulator::WhatIf& what_if, const std::string& strategy,
-                         const simulator::Machine& machine, std::int32_t longer_context,
-                         const simulator::PredictionOptions& draws) {
-  AskedSetting asked{.strategy = strategy};
-  const auto answer = answer_for(what_if, strategy, machine, longer_context, draws);
-  if (!answer) {
-    asked.refusal = answer.error().message;
-    return asked;
-  }
-  asked.status = answer->status;
-  asked.speedup = answer->speedup.lower();
-  asked.interval_95 = answer->speedup.interval_95();
-  asked.mean_accepted_length = answer->mean_accepted_length;
-  asked.acceptance_rate = answer->acceptance_rate;
-  return asked;
 }
 
 SettingCurve threshold_curve(const simulator::WhatIf& what_if, simulator::EarlyExitSetting setting,
@@ -96,8 +96,6 @@ SettingCurve length_curve(const simulator::WhatIf& what_if, simulator::EarlyExit
   made.of = setting;
   return made;
 }
-
-namespace {
 
 constexpr int candidates_end = 450;  // End of each stage, in thousandths.
 constexpr int judged_end = 800;

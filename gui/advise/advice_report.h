@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Effect of one parameter of an early exit while the others stay: speedup, accepted length and acceptance
-// over the confidence threshold, and over the draft length.
+// The advice of `draftscope advise` for a recording, by the same functions, with more detail: the closest
+// competing settings with their answers, and the effect of threshold and length. Independent of Qt; takes
+// seconds.
 
 #include <draftscope/simulator/answers/advice.h>
 
@@ -27,16 +28,12 @@ struct AskedSetting {
   double acceptance_rate = 0.0;
 };
 
-/// Answers one setting. `longer_context` is as in Question. A refusal has its reason in the result.
-[[nodiscard]] AskedSetting ask_setting(const simulator::WhatIf& what_if, const std::string& strategy,
-                                       const simulator::Machine& machine, std::int32_t longer_context,
-                                       const simulator::PredictionOptions& draws = {});
-
 struct CurvePoint {
   double at = 0.0;  ///< Value of the parameter.
   AskedSetting asked;
 };
 
+/// Effect of one parameter of an early exit while the others stay: speedup, accepted length and acceptance.
 struct SettingCurve {
   simulator::EarlyExitSetting of;  ///< Setting whose other parameters stay.
   std::vector<CurvePoint> points;  ///< Points in ascending order; points without an answer are left out.
@@ -45,24 +42,6 @@ struct SettingCurve {
 };
 
 inline constexpr std::int32_t longest_on_curve = 17;
-
-/// Receives the number of points done and in total; if it returns false, the curve ends there.
-using CurveProgress = std::function<bool(std::int64_t done, std::int64_t all)>;
-
-/// Curve over thresholds 0, 0.05, … 1, for drafts of at most the setting's length.
-[[nodiscard]] SettingCurve threshold_curve(const simulator::WhatIf& what_if,
-                                           simulator::EarlyExitSetting setting,
-                                           const simulator::Machine& machine, std::int32_t longer_context,
-                                           const CurveProgress& progress = {});
-
-/// Curve over lengths 1 to longest_on_curve; the setting's threshold stays, if it has one.
-[[nodiscard]] SettingCurve length_curve(const simulator::WhatIf& what_if, simulator::EarlyExitSetting setting,
-                                        const simulator::Machine& machine, std::int32_t longer_context,
-                                        const CurveProgress& progress = {});
-
-// The advice of `draftscope advise` for a recording, by the same functions, with more detail: the closest
-// competing settings with their answers, and the effect of threshold and length. Independent of Qt; takes
-// seconds.
 
 using simulator::Considered;
 
@@ -101,9 +80,9 @@ struct AdviceReport {
   simulator::Machine machine;
   simulator::Advice advice;
   std::vector<ListedSetting>
-      settings;  ///< The considered ones, then the others, the fastest first; each once.
-  SettingCurve thresholds;
-  SettingCurve lengths;
+      settings;             ///< The considered ones, then the others, the fastest first; each once.
+  SettingCurve thresholds;  ///< Over 0, 0.05, … 1, for drafts of at most the setting's length.
+  SettingCurve lengths;     ///< Over 1 to longest_on_curve; the setting's threshold stays, if it has one.
 };
 
 /// Receives the parts done in a thousand, often enough to stop; if it returns false, advice_of() fails.

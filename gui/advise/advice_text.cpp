@@ -93,16 +93,12 @@ ChartTable settings_table(const AdviceReport& report) {
 
 namespace {
 
-QString curve_tr(const char* words) {
-  return QCoreApplication::translate("AdviseView", words);
-}
-
 QString said_of(const CurvePoint& point, const QString& parameter) {
   const AskedSetting& asked = point.asked;
   QString words = QStringLiteral("%1 %2: %3").arg(parameter).arg(point.at).arg(speedup_text(asked.speedup));
   if (asked.interval_95)
-    words += curve_tr(" (95 % %1)").arg(range_text(asked.interval_95->low, asked.interval_95->high));
-  return words + curve_tr("\nM %1, α %2\n%3")
+    words += tr(" (95 % %1)").arg(range_text(asked.interval_95->low, asked.interval_95->high));
+  return words + tr("\nM %1, α %2\n%3")
                      .arg(asked.mean_accepted_length, 0, 'f', 2)
                      .arg(percent_text(asked.acceptance_rate), QString::fromUtf8(asked.strategy));
 }
@@ -119,20 +115,20 @@ ChartAxis axis_of(const QString& label, const std::vector<double>& values) {
 /// The name with what the curve stands in for, and that it is flat.
 QString name_of(const SettingCurve& curve, QString name) {
   if (!curve.stands_in_for.empty())
-    name += curve_tr(" – the fastest early exit, since %1 has nothing to vary")
+    name += tr(" – the fastest early exit, since %1 has nothing to vary")
                 .arg(QString::fromUtf8(curve.stands_in_for));
   constexpr double visible = 0.005;
   const auto [least, most] = std::ranges::minmax_element(
       curve.points, {}, [](const CurvePoint& point) { return point.asked.speedup; });
   if (least != most && most->asked.speedup - least->asked.speedup < visible)
-    name += curve_tr(" – it changes nothing");
+    name += tr(" – it changes nothing");
   return name;
 }
 
 Chart curve_chart(const SettingCurve& curve, const QString& name, const QString& parameter) {
   Chart chart{.name = name_of(curve, name), .x = {.label = parameter}};
-  chart.table.columns = QStringList{parameter,     curve_tr("speedup"), curve_tr("95 % from"), curve_tr("to"),
-                                    curve_tr("M"), curve_tr("α"),       curve_tr("strategy")};
+  chart.table.columns =
+      QStringList{parameter, tr("speedup"), tr("95 % from"), tr("to"), tr("M"), tr("α"), tr("strategy")};
   if (curve.points.empty()) return chart;
   ChartSeries speedup{.name = {}, .mark = ChartMark::line_with_points, .color = 1};
   ChartSeries length{.name = {}, .mark = ChartMark::line_with_points, .color = 2};
@@ -155,37 +151,35 @@ Chart curve_chart(const SettingCurve& curve, const QString& name, const QString&
          asked.interval_95 ? QVariant(asked.interval_95->high) : QVariant(), asked.mean_accepted_length,
          asked.acceptance_rate, QString::fromUtf8(asked.strategy)});
   }
-  chart.panels = {
-      {.y = {.label = curve_tr("speedup")}, .series = {speedup}, .lines = {{.at = 1.0}}, .share = 3},
-      {.y = axis_of(curve_tr("M"), length.y), .series = {length}, .share = 2},
-      {.y = {.label = curve_tr("α"), .low = 0.0, .high = 1.05}, .series = {rate}, .share = 2}};
+  chart.panels = {{.y = {.label = tr("speedup")}, .series = {speedup}, .lines = {{.at = 1.0}}, .share = 3},
+                  {.y = axis_of(tr("M"), length.y), .series = {length}, .share = 2},
+                  {.y = {.label = tr("α"), .low = 0.0, .high = 1.05}, .series = {rate}, .share = 2}};
   return chart;
 }
 
 QString verification_words(const simulator::EarlyExitSetting& of) {
-  return of.verified_layers == simulator::VerifiedLayers::above_exit ? curve_tr("verified above the exit")
-                                                                     : curve_tr("verified by all layers");
+  return of.verified_layers == simulator::VerifiedLayers::above_exit ? tr("verified above the exit")
+                                                                     : tr("verified by all layers");
 }
 
 }  // namespace
 
 Chart threshold_chart(const SettingCurve& curve) {
   return curve_chart(curve,
-                     curve_tr("Speedup by threshold: exit %1, at most %2, %3")
+                     tr("Speedup by threshold: exit %1, at most %2, %3")
                          .arg(curve.of.exit)
-                         .arg(counted(curve.of.gamma, curve_tr("1 draft token"), curve_tr("%1 draft tokens")),
+                         .arg(counted(curve.of.gamma, tr("1 draft token"), tr("%1 draft tokens")),
                               verification_words(curve.of)),
-                     curve_tr("confidence threshold"));
+                     tr("confidence threshold"));
 }
 
 Chart length_chart(const SettingCurve& curve) {
-  const QString stop =
-      curve.of.threshold ? curve_tr("threshold %1").arg(*curve.of.threshold) : curve_tr("no threshold");
+  const QString stop = curve.of.threshold ? tr("threshold %1").arg(*curve.of.threshold) : tr("no threshold");
   Chart chart = curve_chart(curve,
-                            curve_tr("Speedup by draft length: exit %1, %2, %3")
+                            tr("Speedup by draft length: exit %1, %2, %3")
                                 .arg(curve.of.exit)
                                 .arg(stop, verification_words(curve.of)),
-                            curve_tr("draft length γ"));
+                            tr("draft length γ"));
   chart.x.has_whole_numbers = true;
   return chart;
 }

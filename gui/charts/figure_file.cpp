@@ -21,21 +21,26 @@ constexpr double points_per_inch = 72.0;
 /// Qt cannot draw into larger pictures.
 constexpr int max_side_pixels = 32767;
 
-/// Charts are laid out in points, so that letters have the requested size.
-QSize size_of(const Chart& chart, const FigureOptions& options) {
-  return {static_cast<int>(std::lround(options.width_inches * points_per_inch)),
-          static_cast<int>(std::lround(figure_height(chart, options) * points_per_inch))};
-}
-
-QSize pixels_of(const Chart& chart, const FigureOptions& options) {
-  return (QSizeF(size_of(chart, options)) * (options.dots_per_inch / points_per_inch)).toSize();
-}
-
 QFont font_of(const FigureOptions& options) {
   QFont font;
   font.setPixelSize(std::max(1, static_cast<int>(std::lround(options.font_points))));
   font.setHintingPreference(QFont::PreferNoHinting);
   return font;
+}
+
+/// Charts are laid out in points, so that letters have the requested size.
+QSize size_of(const Chart& chart, const FigureOptions& options) {
+  const double width = options.width_inches * points_per_inch;
+  const double needed = min_chart_height(chart, font_of(options), static_cast<int>(width));
+  constexpr double flat = 0.62;
+  const bool has_rows = !chart.panels.empty() && !chart.panels.front().y.names.isEmpty();
+  const double pleasant = flat * std::min(options.width_inches, 5.0) * points_per_inch;
+  return {static_cast<int>(std::lround(width)),
+          static_cast<int>(std::lround(has_rows ? needed : std::max(needed, pleasant)))};
+}
+
+QSize pixels_of(const Chart& chart, const FigureOptions& options) {
+  return (QSizeF(size_of(chart, options)) * (options.dots_per_inch / points_per_inch)).toSize();
 }
 
 QPalette palette_of(const FigureOptions& options) {
@@ -93,8 +98,6 @@ Result<void> check_options(const FigureOptions& options) {
     return fail("figure: found {} {}, expected {} to {}", what, value, min, max);
   };
   DRAFTSCOPE_TRY(check("a width in inches of", options.width_inches, 1.0, 40.0));
-  if (options.height_inches != 0.0)
-    DRAFTSCOPE_TRY(check("a height in inches of", options.height_inches, 0.5, 80.0));
   DRAFTSCOPE_TRY(check("letters in points of", options.font_points, 4.0, 48.0));
   return check("dots per inch of", options.dots_per_inch, 30, 1200);
 }
@@ -113,15 +116,6 @@ Result<void> write_png(const Chart& chart, const FigureOptions& options, QIODevi
 }
 
 }  // namespace
-
-double figure_height(const Chart& chart, const FigureOptions& options) {
-  if (options.height_inches > 0.0) return options.height_inches;
-  const int width = static_cast<int>(options.width_inches * points_per_inch);
-  const double needed = min_chart_height(chart, font_of(options), width) / points_per_inch;
-  constexpr double flat = 0.62;
-  const bool has_rows = !chart.panels.empty() && !chart.panels.front().y.names.isEmpty();
-  return has_rows ? needed : std::max(needed, flat * std::min(options.width_inches, 5.0));
-}
 
 bool needs_both_columns(const Chart& chart) {
   const FigureOptions narrow;
@@ -207,10 +201,6 @@ Result<void> write_picture(QWidget& view, const QString& path) {
                 ending.toStdString());
   }
   return write_whole(bytes, path);
-}
-
-Result<void> write_csv(const QAbstractItemModel& model, const QString& path) {
-  return write_whole(csv_of(raw_table(model)).toUtf8(), path);
 }
 
 }  // namespace draftscope::gui

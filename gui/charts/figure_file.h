@@ -6,7 +6,6 @@
 
 #include <draftscope/base/result.h>
 
-#include <QAbstractItemModel>
 #include <QImage>
 #include <QString>
 #include <QWidget>
@@ -19,17 +18,14 @@ namespace draftscope::gui {
 inline constexpr double single_column_inches = 3.3;
 inline constexpr double double_column_inches = 7.0;
 
+/// A figure has the height that its chart needs, in pleasant proportions.
 struct FigureOptions {
   double width_inches = single_column_inches;
-  double height_inches = 0.0;  ///< 0 = the height that the chart needs, in pleasant proportions
   double font_points = 8.0;
   bool has_legend = true;
   bool is_dark = false;
   int dots_per_inch = 300;  ///< Dots per inch of a PNG.
 };
-
-/// Height in inches.
-[[nodiscard]] double figure_height(const Chart& chart, const FigureOptions& options);
 
 /// Whether the figure has cells, and one column of a paper has no room for their numbers.
 [[nodiscard]] bool needs_both_columns(const Chart& chart);
@@ -47,9 +43,5 @@ struct FigureOptions {
 /// Writes the kind of file that the path's ending names: .png, .svg, .pdf. Errors: another ending, a file
 /// that can't be written, no regular file.
 [[nodiscard]] Result<void> write_picture(QWidget& view, const QString& path);
-
-/// Writes CSV (RFC 4180) with a header, and raw numbers where the model has them in Qt::UserRole. Errors: a
-/// file that can't be written.
-[[nodiscard]] Result<void> write_csv(const QAbstractItemModel& model, const QString& path);
 
 }  // namespace draftscope::gui

@@ -99,7 +99,7 @@ QWidget* DetailsView::make_head() {
 
 QWidget* DetailsView::make_table() {
   auto* sorted = new QSortFilterProxyModel(this);
-  sorted->setSourceModel(names_);
+  sorted->setSourceModel(&names_);
   sorted->setSortRole(NamesModel::value_role);
   table_->setModel(sorted);
   table_->setAccessibleName(tr("The range by name"));
@@ -241,8 +241,8 @@ void DetailsView::show_profile(std::optional<RangeProfile> profile) {
   const RangeProfile none;
   const RangeProfile& shown = profile_ ? *profile_ : none;
   title_->setText(profile_ ? range_words(shown.duration_ns) : QString());
-  names_->set_rows(shown.names, profile_ ? state_.timeline()->names : std::vector<std::string>{},
-                   shown.duration_ns);
+  names_.set_rows(shown.names, profile_ ? state_.timeline()->names : std::vector<std::string>{},
+                  shown.duration_ns);
   flame_graph_->set_profile(shown.nodes);
 }
 

@@ -81,7 +81,7 @@ class DetailsView : public QWidget {
   QLabel* title_ = new QLabel;
   QStackedWidget* pages_ = new QStackedWidget;
   QTextBrowser* words_ = new QTextBrowser;
-  NamesModel* names_ = new NamesModel(this);
+  NamesModel names_;
   QTableView* table_ = new QTableView;
   QLabel* meaning_;  ///< Line below the table that says what its columns count.
   FlameGraph* flame_graph_ = new FlameGraph;

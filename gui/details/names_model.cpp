@@ -1,30 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "names_model.h"
 
-#include <array>
-
-#include "models/column_text.h"
 #include "widgets/time_text.h"
 
 namespace draftscope::gui {
 
 namespace {
-
-struct TitleAndMeaning {
-  const char* title;
-  const char* explanation;
-};
-constexpr std::array<TitleAndMeaning, 5> columns{{
-    {QT_TRANSLATE_NOOP("NamesModel", "attributed"),
-     QT_TRANSLATE_NOOP("NamesModel",
-                       "Each instant once: the innermost span's, or on a device what began first has it")},
-    {QT_TRANSLATE_NOOP("NamesModel", "share"), QT_TRANSLATE_NOOP("NamesModel", "Attributed, of the range")},
-    {QT_TRANSLATE_NOOP("NamesModel", "open"),
-     QT_TRANSLATE_NOOP("NamesModel", "From begin to end: what runs at the same time counts twice")},
-    {QT_TRANSLATE_NOOP("NamesModel", "count"),
-     QT_TRANSLATE_NOOP("NamesModel", "Slices that the range holds or cuts")},
-    {QT_TRANSLATE_NOOP("NamesModel", "name"), QT_TRANSLATE_NOOP("NamesModel", "Name of the slices")},
-}};
 
 QString phase_text(const NameTotal& row) {
   if (row.lane_kind == LaneKind::requests || row.lane_kind == LaneKind::rounds) return {};
@@ -59,10 +40,20 @@ QString tip_of(const NameTotal& row, const QString& name) {
 
 }  // namespace
 
+NamesModel::NamesModel() {
+  set_columns({{tr("attributed"),
+                tr("Each instant once: the innermost span's, or on a device what began first has it")},
+               {tr("share"), tr("Attributed, of the range")},
+               {tr("open"), tr("From begin to end: what runs at the same time counts twice")},
+               {tr("count"), tr("Slices that the range holds or cuts")},
+               {tr("name"), tr("Name of the slices")}});
+}
+
 void NamesModel::set_rows(std::vector<NameTotal> rows, const std::vector<std::string>& names,
                           std::int64_t duration_ns) {
   beginResetModel();
   rows_ = std::move(rows);
+  set_row_count(rows_.size());
   names_.clear();
   names_.reserve(rows_.size());
   for (const NameTotal& row : rows_) {
@@ -71,14 +62,6 @@ void NamesModel::set_rows(std::vector<NameTotal> rows, const std::vector<std::st
   }
   duration_ns_ = duration_ns;
   endResetModel();
-}
-
-int NamesModel::rowCount(const QModelIndex& parent) const {
-  return parent.isValid() ? 0 : static_cast<int>(rows_.size());
-}
-
-int NamesModel::columnCount(const QModelIndex& parent) const {
-  return parent.isValid() ? 0 : static_cast<int>(columns.size());
 }
 
 QVariant NamesModel::data(const QModelIndex& index, int role) const {
@@ -95,12 +78,6 @@ QVariant NamesModel::data(const QModelIndex& index, int role) const {
   if (column == count) return QString::number(row.count);
   if (column == share) return percent_text(number);
   return duration_text(static_cast<std::int64_t>(number));
-}
-
-QVariant NamesModel::headerData(int section, Qt::Orientation orientation, int role) const {
-  if (section < 0 || section >= columnCount()) return {};
-  const TitleAndMeaning& words = columns[static_cast<std::size_t>(section)];
-  return header_data({tr(words.title), tr(words.explanation)}, orientation, role);
 }
 
 }  // namespace draftscope::gui

@@ -74,11 +74,19 @@ ColumnText column_text(std::string_view title, std::string_view explanation) {
   return {translated(title), tooltip};
 }
 
-QVariant header_data(const ColumnText& column, Qt::Orientation orientation, int role) {
-  if (orientation != Qt::Horizontal) return {};
+int ColumnsModel::rowCount(const QModelIndex& parent) const {
+  return parent.isValid() ? 0 : row_count_;
+}
+
+int ColumnsModel::columnCount(const QModelIndex& parent) const {
+  return parent.isValid() ? 0 : static_cast<int>(columns_.size());
+}
+
+QVariant ColumnsModel::headerData(int section, Qt::Orientation orientation, int role) const {
+  if (orientation != Qt::Horizontal || section < 0 || section >= columnCount()) return {};
+  const ColumnText& column = columns_[static_cast<std::size_t>(section)];
   if (role == Qt::DisplayRole) return column.title;
-  if (role == Qt::ToolTipRole) return column.tooltip;
-  return {};
+  return role == Qt::ToolTipRole ? QVariant(column.tooltip) : QVariant();
 }
 
 int cell_alignment(bool is_text) {

@@ -92,16 +92,13 @@ void ComparisonModel::set_comparison(RunsComparison comparison) {
   for (const RunAgainstBaseline& run : comparison.runs)
     colors_.push_back(colors[static_cast<std::size_t>(std::ranges::find(runs, run.run) - runs.begin())]);
   columns_ = columns_of(comparison);
+  std::vector<ColumnText> words;
+  words.reserve(columns_.size());
+  for (const Shown& column : columns_) words.push_back(column.words);
+  set_columns(std::move(words));
+  set_row_count(comparison.runs.size());
   comparison_ = std::move(comparison);
   endResetModel();
-}
-
-int ComparisonModel::rowCount(const QModelIndex& parent) const {
-  return parent.isValid() ? 0 : static_cast<int>(comparison_.runs.size());
-}
-
-int ComparisonModel::columnCount(const QModelIndex& parent) const {
-  return parent.isValid() ? 0 : column_count;
 }
 
 FigureValue ComparisonModel::value(std::size_t row, int column) const {
@@ -138,11 +135,6 @@ QVariant ComparisonModel::data(const QModelIndex& index, int role) const {
   return cell_data(
       role, value_role, index.column() == run, [&] { return text(row, index.column()); },
       [&] { return simulator::figure_number(value(row, index.column())); });
-}
-
-QVariant ComparisonModel::headerData(int section, Qt::Orientation orientation, int role) const {
-  if (section < 0 || section >= column_count) return {};
-  return header_data(columns_[static_cast<std::size_t>(section)].words, orientation, role);
 }
 
 }  // namespace draftscope::gui

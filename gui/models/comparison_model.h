@@ -4,7 +4,6 @@
 // The compared runs as a table: figures of each run, its ratio to the baseline with interval and test, and
 // whether the text is the same. The run's cell is decorated with the colour of its marks in charts.
 
-#include <QAbstractTableModel>
 #include <functional>
 
 #include "data/details/run_comparison.h"
@@ -12,7 +11,7 @@
 
 namespace draftscope::gui {
 
-class ComparisonModel : public QAbstractTableModel {
+class ComparisonModel : public ColumnsModel {
   Q_OBJECT
 
  public:
@@ -25,20 +24,16 @@ class ComparisonModel : public QAbstractTableModel {
     significance,
     mean_accepted_length,
     acceptance_rate,
-    identical,
-    column_count
+    identical
   };
   static constexpr int value_role = Qt::UserRole;
 
-  explicit ComparisonModel(QObject* parent = nullptr) : QAbstractTableModel(parent) {}
+  ComparisonModel() { set_comparison({}); }
   /// The rows are the baseline, then the others by falling ratio.
   void set_comparison(RunsComparison comparison);
   [[nodiscard]] const RunsComparison& comparison() const { return comparison_; }
 
-  [[nodiscard]] int rowCount(const QModelIndex& parent = {}) const override;
-  [[nodiscard]] int columnCount(const QModelIndex& parent = {}) const override;
   [[nodiscard]] QVariant data(const QModelIndex& index, int role) const override;
-  [[nodiscard]] QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
 
  private:
   struct Shown {
@@ -52,7 +47,7 @@ class ComparisonModel : public QAbstractTableModel {
   [[nodiscard]] QString text(std::size_t row, int column) const;
 
   RunsComparison comparison_;
-  std::vector<Shown> columns_ = columns_of({});
+  std::vector<Shown> columns_;
   std::vector<std::size_t> colors_;  ///< [row]
 };
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "models/column_text.h"
 #include "widgets/time_text.h"
 
 namespace draftscope::gui {
@@ -29,16 +28,19 @@ void DecisionsModel::set_kind(std::shared_ptr<const DecisionHistory> history, st
             series->values, [](double value) { return std::isnan(value) || value == std::round(value); }));
     }
   }
+  std::vector<ColumnText> columns;
+  if (decisions_ != nullptr) {
+    columns = {{tr("round"), tr("Round of the run after or in which it was made")},
+               {tr("took effect"), tr("Whether what was decided was then done")},
+               {tr("time"), tr("Time that deciding took, where it was measured")}};
+    for (const simulator::DecisionSeries* series : series_)
+      columns.push_back(column_text(series->row->title, series->row->explanation));
+    for (const auto& words : decisions_->words)
+      columns.push_back(column_text(words.row->title, words.row->explanation));
+  }
+  set_columns(std::move(columns));
+  set_row_count(decisions_ == nullptr ? 0 : decisions_->start_ns.size());
   endResetModel();
-}
-
-int DecisionsModel::rowCount(const QModelIndex& parent) const {
-  return parent.isValid() || decisions_ == nullptr ? 0 : static_cast<int>(decisions_->start_ns.size());
-}
-
-int DecisionsModel::columnCount(const QModelIndex& parent) const {
-  if (parent.isValid() || decisions_ == nullptr) return 0;
-  return fixed_columns + static_cast<int>(series_.size() + decisions_->words.size());
 }
 
 std::uint32_t DecisionsModel::place_of_row(int row) const {
@@ -84,30 +86,6 @@ QVariant DecisionsModel::data(const QModelIndex& index, int role) const {
   if (has_whole_numbers_[column - fixed_columns] && std::isfinite(value))
     return QString::number(std::llround(value));
   return number_text(value);
-}
-
-QVariant DecisionsModel::headerData(int section, Qt::Orientation orientation, int role) const {
-  if (orientation != Qt::Horizontal || section < 0 || section >= columnCount()) return {};
-  const auto column = static_cast<std::size_t>(section);
-  if (column >= fixed_columns + series_.size()) {
-    const simulator::WordsRow& row = *decisions_->words[column - fixed_columns - series_.size()].row;
-    return header_data(column_text(row.title, row.explanation), orientation, role);
-  }
-  if (column >= fixed_columns) {
-    const simulator::SeriesRow& row = *series_[column - fixed_columns]->row;
-    return header_data(column_text(row.title, row.explanation), orientation, role);
-  }
-  switch (section) {
-    case 0:
-      return header_data({tr("round"), tr("Round of the run after or in which it was made")}, orientation,
-                         role);
-    case 1:
-      return header_data({tr("took effect"), tr("Whether what was decided was then done")}, orientation,
-                         role);
-    default:
-      return header_data({tr("time"), tr("Time that deciding took, where it was measured")}, orientation,
-                         role);
-  }
 }
 
 }  // namespace draftscope::gui

@@ -4,29 +4,24 @@
 // The decisions of one kind that a run made, as a table: one row per decision, one column for each series and
 // for each kind of words. The role `value_role` has the raw number.
 
-#include <QAbstractTableModel>
 #include <memory>
 #include <vector>
 
 #include "data/decisions/decision_history.h"
+#include "models/column_text.h"
 
 namespace draftscope::gui {
 
-class DecisionsModel : public QAbstractTableModel {
+class DecisionsModel : public ColumnsModel {
   Q_OBJECT
 
  public:
   static constexpr int value_role = Qt::UserRole;
 
-  explicit DecisionsModel(QObject* parent = nullptr) : QAbstractTableModel(parent) {}
-
   /// Shows no decisions if `history` is null or the run lacks this kind.
   void set_kind(std::shared_ptr<const DecisionHistory> history, std::size_t run_index, std::string_view kind);
 
-  [[nodiscard]] int rowCount(const QModelIndex& parent = {}) const override;
-  [[nodiscard]] int columnCount(const QModelIndex& parent = {}) const override;
   [[nodiscard]] QVariant data(const QModelIndex& index, int role) const override;
-  [[nodiscard]] QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
 
   /// Place in the run of a row's round; no_index if its request has no round.
   [[nodiscard]] std::uint32_t place_of_row(int row) const;

@@ -8,21 +8,16 @@
 
 namespace draftscope::gui {
 
-void NumbersModel::set_numbers(QStringList columns, std::vector<Row> rows,
+void NumbersModel::set_numbers(const QStringList& columns, std::vector<Row> rows,
                                std::optional<std::size_t> first_grey) {
   beginResetModel();
   first_grey_ = first_grey.value_or(rows.size());
-  columns_ = std::move(columns);
+  std::vector<ColumnText> words;
+  for (const QString& column : columns) words.push_back({column, {}});
+  set_columns(std::move(words));
+  set_row_count(rows.size());
   rows_ = std::move(rows);
   endResetModel();
-}
-
-int NumbersModel::rowCount(const QModelIndex& parent) const {
-  return parent.isValid() ? 0 : static_cast<int>(rows_.size());
-}
-
-int NumbersModel::columnCount(const QModelIndex& parent) const {
-  return parent.isValid() ? 0 : static_cast<int>(columns_.size());
 }
 
 QVariant NumbersModel::data(const QModelIndex& index, int role) const {
@@ -47,12 +42,6 @@ QVariant NumbersModel::data(const QModelIndex& index, int role) const {
     default:
       return {};
   }
-}
-
-QVariant NumbersModel::headerData(int section, Qt::Orientation orientation, int role) const {
-  if (orientation != Qt::Horizontal || role != Qt::DisplayRole || section < 0 || section >= columns_.size())
-    return {};
-  return columns_[section];
 }
 
 }  // namespace draftscope::gui

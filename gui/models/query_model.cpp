@@ -6,8 +6,6 @@
 #include <QPalette>
 #include <algorithm>
 
-#include "models/column_text.h"
-
 namespace draftscope::gui {
 
 namespace {
@@ -42,17 +40,13 @@ QVariant shown(const traces::SqlValue& value) {
 
 void QueryModel::set_result(traces::QueryResult result, std::vector<SqlLink> links) {
   beginResetModel();
+  std::vector<ColumnText> columns;
+  for (const std::string& name : result.columns) columns.push_back({beginning(name), {}});
+  set_columns(std::move(columns));
+  set_row_count(result.rows.size());
   result_ = std::move(result);
   links_ = std::move(links);
   endResetModel();
-}
-
-int QueryModel::rowCount(const QModelIndex& parent) const {
-  return parent.isValid() ? 0 : static_cast<int>(result_.rows.size());
-}
-
-int QueryModel::columnCount(const QModelIndex& parent) const {
-  return parent.isValid() ? 0 : static_cast<int>(result_.columns.size());
 }
 
 std::optional<std::pair<SqlLink, qint64>> QueryModel::link(const QModelIndex& index) const {
@@ -90,12 +84,6 @@ QVariant QueryModel::data(const QModelIndex& index, int role) const {
     default:
       return {};
   }
-}
-
-QVariant QueryModel::headerData(int section, Qt::Orientation orientation, int role) const {
-  if (orientation != Qt::Horizontal || role != Qt::DisplayRole || section < 0 || section >= columnCount())
-    return {};
-  return beginning(result_.columns[static_cast<std::size_t>(section)]);
 }
 
 }  // namespace draftscope::gui

@@ -6,31 +6,27 @@
 // links.
 
 #include <draftscope/traces/query.h>
-#include <QAbstractTableModel>
 #include <optional>
 #include <utility>
 
 #include "data/sql_schema.h"
+#include "models/column_text.h"
 
 namespace draftscope::gui {
 
-class QueryModel : public QAbstractTableModel {
+class QueryModel : public ColumnsModel {
   Q_OBJECT
 
  public:
   static constexpr int value_role = Qt::UserRole;
 
-  explicit QueryModel(QObject* parent = nullptr) : QAbstractTableModel(parent) {}
   /// `links` has one element per column, or none at all.
   void set_result(traces::QueryResult result, std::vector<SqlLink> links = {});
   [[nodiscard]] const traces::QueryResult& result() const { return result_; }
   /// Kind and id of the row that a cell leads to.
   [[nodiscard]] std::optional<std::pair<SqlLink, qint64>> link(const QModelIndex& index) const;
 
-  [[nodiscard]] int rowCount(const QModelIndex& parent = {}) const override;
-  [[nodiscard]] int columnCount(const QModelIndex& parent = {}) const override;
   [[nodiscard]] QVariant data(const QModelIndex& index, int role) const override;
-  [[nodiscard]] QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
 
  private:
   traces::QueryResult result_;

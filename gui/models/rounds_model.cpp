@@ -6,8 +6,6 @@
 #include <limits>
 #include <map>
 
-#include "models/column_text.h"
-
 namespace draftscope::gui {
 
 namespace {
@@ -45,11 +43,19 @@ QString label_text(const RequestLabel& request) {
 
 }  // namespace
 
+RoundsModel::RoundsModel() {
+  std::vector<ColumnText> columns;
+  for (const RoundColumn& column : simulator::round_columns())
+    columns.push_back(column_text(column.title, column.explanation));
+  set_columns(std::move(columns));
+}
+
 void RoundsModel::set_run(RecordingPointer recording, std::size_t run_index) {
   beginResetModel();
   recording_ = std::move(recording);
   run_ = run_index;
   rebuild();
+  set_row_count(rows_.size());
   endResetModel();
 }
 
@@ -58,6 +64,7 @@ void RoundsModel::set_filter(const QString& text) {
   beginResetModel();
   filter_ = text;
   rebuild();
+  set_row_count(rows_.size());
   endResetModel();
 }
 
@@ -138,14 +145,6 @@ void RoundsModel::rebuild() {
     row_of_round_[recording_->place_in_run(rows_[i])] = static_cast<std::int32_t>(i);
 }
 
-int RoundsModel::rowCount(const QModelIndex& parent) const {
-  return parent.isValid() ? 0 : static_cast<int>(rows_.size());
-}
-
-int RoundsModel::columnCount(const QModelIndex& parent) const {
-  return parent.isValid() ? 0 : static_cast<int>(simulator::round_columns().size());
-}
-
 RoundValue RoundsModel::value(std::uint32_t round_index, int column) const {
   return column_at(column).get(row_of(round_index));
 }
@@ -177,12 +176,6 @@ QVariant RoundsModel::data(const QModelIndex& index, int role) const {
     default:
       return {};
   }
-}
-
-QVariant RoundsModel::headerData(int section, Qt::Orientation orientation, int role) const {
-  if (section < 0 || section >= columnCount()) return {};
-  const RoundColumn& column = column_at(section);
-  return header_data(column_text(column.title, column.explanation), orientation, role);
 }
 
 void RoundsModel::sort(int column, Qt::SortOrder order) {

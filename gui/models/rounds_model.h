@@ -6,17 +6,17 @@
 // `sort_role` has the raw value, `round_role` the index into Recording::rounds.
 
 #include <draftscope/simulator/analysis/round_columns.h>
-#include <QAbstractTableModel>
 #include <cstdint>
 #include <functional>
 #include <string_view>
 #include <vector>
 
 #include "data/opened_recording.h"
+#include "models/column_text.h"
 
 namespace draftscope::gui {
 
-class RoundsModel : public QAbstractTableModel {
+class RoundsModel : public ColumnsModel {
   Q_OBJECT
 
  public:
@@ -24,7 +24,7 @@ class RoundsModel : public QAbstractTableModel {
   static constexpr int sort_role = Qt::UserRole;
   static constexpr int round_role = Qt::UserRole + 1;
 
-  explicit RoundsModel(QObject* parent = nullptr) : QAbstractTableModel(parent) {}
+  RoundsModel();
 
   /// Column with this key in simulator::round_columns().
   [[nodiscard]] static int column_of(std::string_view key);
@@ -35,10 +35,7 @@ class RoundsModel : public QAbstractTableModel {
   /// all.
   void set_filter(const QString& text);
 
-  [[nodiscard]] int rowCount(const QModelIndex& parent = {}) const override;
-  [[nodiscard]] int columnCount(const QModelIndex& parent = {}) const override;
   [[nodiscard]] QVariant data(const QModelIndex& index, int role) const override;
-  [[nodiscard]] QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
   void sort(int column, Qt::SortOrder order) override;
 
   [[nodiscard]] std::uint32_t round_of_row(int row) const { return rows_[static_cast<std::size_t>(row)]; }

@@ -6,7 +6,6 @@
 #include <limits>
 
 #include "data/details/run_comparison.h"
-#include "models/column_text.h"
 #include "widgets/time_text.h"
 
 namespace draftscope::gui {
@@ -46,6 +45,19 @@ bool is_text_column(int column) {
 
 }  // namespace
 
+RunsModel::RunsModel() {
+  std::vector<ColumnText> words{{tr("run"), tr("Strategy with its parameters")}};
+  for (const MeasuredFigure* figure : columns()) {
+    words.push_back(column_text(figure->title, figure->explanation));
+    if (figure->key == "step_acceptance") words.back().title = tr("accepted per step");
+  }
+  words.push_back(
+      {tr("time by phase"), tr("Wall time of the run, split by phase; the longest run's fills the column")});
+  words.push_back({tr("rows/round"), tr("Rows of a target forward on average: the tokens that it verifies "
+                                        "and the one before them")});
+  set_columns(std::move(words));
+}
+
 void RunsModel::set_recording(RecordingPointer recording) {
   beginResetModel();
   recording_ = std::move(recording);
@@ -53,6 +65,7 @@ void RunsModel::set_recording(RecordingPointer recording) {
   for (std::size_t index = 0; recording_ && index < recording_->runs().size(); ++index)
     runs.push_back({recording_, index});
   colors_ = run_colors(runs);
+  set_row_count(recording_ ? recording_->measured().figures.runs.size() : 0);
   endResetModel();
 }
 
@@ -64,14 +77,6 @@ int RunsModel::column_of(std::string_view key) {
 
 int RunsModel::shown_columns() {
   return 1 + static_cast<int>(simulator::figure_table(FigureTable::app).size());
-}
-
-int RunsModel::rowCount(const QModelIndex& parent) const {
-  return parent.isValid() || !recording_ ? 0 : static_cast<int>(recording_->measured().figures.runs.size());
-}
-
-int RunsModel::columnCount(const QModelIndex& parent) const {
-  return parent.isValid() ? 0 : rows_column() + 1;
 }
 
 int RunsModel::phases_column() {
@@ -148,24 +153,6 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const {
   return cell_data(
       role, value_role, is_text_column(column), [&] { return text(row, column); },
       [&] { return number(row, column); });
-}
-
-QVariant RunsModel::headerData(int section, Qt::Orientation orientation, int role) const {
-  if (section < 0 || section >= columnCount()) return {};
-  if (section == run) return header_data({tr("run"), tr("Strategy with its parameters")}, orientation, role);
-  if (section == phases_column())
-    return header_data(
-        {tr("time by phase"), tr("Wall time of the run, split by phase; the longest run's fills the column")},
-        orientation, role);
-  if (section == rows_column())
-    return header_data(
-        {tr("rows/round"), tr("Rows of a target forward on average: the tokens that it verifies and the "
-                              "one before them")},
-        orientation, role);
-  const MeasuredFigure& figure = figure_at(section);
-  if (section == column_of("step_acceptance") && role == Qt::DisplayRole && orientation == Qt::Horizontal)
-    return tr("accepted per step");
-  return header_data(column_text(figure.title, figure.explanation), orientation, role);
 }
 
 QString phase_shares_text(const simulator::Figures& figures) {

@@ -5,15 +5,15 @@
 // that fits into a cell; the figures that tables show first are to the left. The time by phase and the rows
 // of a round follow. The role `value_role` has the raw number, `sort_role` the sort key.
 
-#include <QAbstractTableModel>
 #include <string_view>
 #include <vector>
 
 #include "data/opened_recording.h"
+#include "models/column_text.h"
 
 namespace draftscope::gui {
 
-class RunsModel : public QAbstractTableModel {
+class RunsModel : public ColumnsModel {
   Q_OBJECT
 
  public:
@@ -21,7 +21,7 @@ class RunsModel : public QAbstractTableModel {
   static constexpr int value_role = Qt::UserRole;
   static constexpr int sort_role = Qt::UserRole + 1;
 
-  explicit RunsModel(QObject* parent = nullptr) : QAbstractTableModel(parent) {}
+  RunsModel();
   void set_recording(RecordingPointer recording);
 
   /// Column of a figure, by its key in the catalogue; -1 if there is none.
@@ -39,10 +39,7 @@ class RunsModel : public QAbstractTableModel {
   /// Number of columns shown at first, from the left; the others are shown on request.
   [[nodiscard]] static int shown_columns();
 
-  [[nodiscard]] int rowCount(const QModelIndex& parent = {}) const override;
-  [[nodiscard]] int columnCount(const QModelIndex& parent = {}) const override;
   [[nodiscard]] QVariant data(const QModelIndex& index, int role) const override;
-  [[nodiscard]] QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
 
  private:
   [[nodiscard]] QString text(int row, int column) const;

@@ -281,9 +281,13 @@ void CompareView::show_comparison(Compared compared) {
   all_ = std::move(compared.all);
   compared_ = std::move(compared.runs);
   notes_->setText(notes());
-  forest_->set_chart(forest_chart(all_, compared_));
-  categories_->set_chart(category_chart(all_));
-  prompts_->set_chart(prompts_chart(all_, compared_));
+  const QString no_other =
+      compared_.empty() ? QString() : tr("no run but the baseline has a speed on its prompts");
+  forest_->set_chart(forest_chart(all_, compared_), no_other);
+  categories_->set_chart(category_chart(all_), no_other);
+  prompts_->set_chart(
+      prompts_chart(all_, compared_),
+      compared_.empty() ? QString() : tr("no checked run has a speed on the baseline's prompts"));
 }
 
 void CompareView::ask_for_request(const ChartPlace& place) {

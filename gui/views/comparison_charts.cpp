@@ -96,7 +96,7 @@ Chart forest_chart(const AllRuns& all, const std::vector<ComparedRun>& compared)
               .x = {.label = chart_tr("tokens/s over the baseline's")}};
   chart.table.columns = QStringList{chart_tr("run"),     chart_tr("ratio"),   chart_tr("95 % from"),
                                     chart_tr("95 % to"), chart_tr("prompts"), chart_tr("faster prompts")};
-  if (all.runs.empty()) return chart;
+  if (all.runs.size() < 2) return chart;
   ChartPanel panel{.lines = {{.at = 1.0, .is_upright = true}}, .has_values_along_x = true};
   const std::vector<std::size_t> colors = run_colors(compared);
   // The baseline, and runs that are not compared, are hollow and grey.
@@ -138,7 +138,7 @@ Chart category_chart(const AllRuns& all) {
   const std::vector<std::string> columns = columns_of(all);
   chart.table.columns << chart_tr("run");
   for (const std::string& column : columns) chart.table.columns << category_name(column);
-  if (all.runs.empty()) return chart;
+  if (all.runs.size() < 2) return chart;
   ChartPanel panel;
   double limit = 1.0;
   for (const std::string& column : columns) chart.x.names << category_name(column);

@@ -12,7 +12,8 @@ namespace draftscope::gui {
 [[nodiscard]] QString standing_name(const AllRuns& all, std::size_t run);
 
 /// Chart with one row per run, the fastest on top: its ratio with the 95 % interval, and a line at 1. Runs in
-/// `compared` have their colours, others are grey. A point's y is its run's index in `all.runs`.
+/// `compared` have their colours, others are grey. A point's y is its run's index in `all.runs`. Empty
+/// without a run beside the baseline, as is category_chart().
 [[nodiscard]] Chart forest_chart(const AllRuns& all, const std::vector<ComparedRun>& compared);
 
 /// Chart with one row per run and one column per category of prompts; the fastest of each column is marked,

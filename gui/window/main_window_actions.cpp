@@ -19,6 +19,7 @@
 
 #include "charts/export_dialog.h"
 #include "charts/figure_file.h"
+#include "charts/table_file.h"
 #include "data/details/round_details.h"
 #include "data/rounds/rejections.h"
 #include "details/timeline_panel.h"
@@ -442,7 +443,7 @@ bool MainWindow::write_view(QWidget& view, const QString& path) {
   notices_->clear_errors();
   const auto* table = view.findChild<QTableView*>();
   const Result<void> written = table != nullptr && path.endsWith(QStringLiteral(".csv"), Qt::CaseInsensitive)
-                                   ? write_csv(*table->model(), path)
+                                   ? write_table(raw_table(*table->model()), path)
                                    : write_picture(view, path);
   if (written)
     statusBar()->showMessage(tr("Written: %1").arg(path));

@@ -209,6 +209,13 @@ TEST_F(Comparing, TheForestHasAllRunsWithTheFastestOnTop) {
       }
 }
 
+TEST_F(Comparing, ABaselineAloneHasNoChart) {
+  AllRuns alone = view_.all();
+  std::erase_if(alone.runs, [](const RunStanding& run) { return !run.is_baseline; });
+  EXPECT_TRUE(forest_chart(alone, view_.runs()).empty());
+  EXPECT_TRUE(category_chart(alone).empty());
+}
+
 TEST_F(Comparing, EachColumnOfTheMatrixHasItsFastestMarked) {
   const Chart chart = category_chart(view_.all());
   ASSERT_EQ(chart.panels.size(), 1U);

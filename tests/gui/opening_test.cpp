@@ -2,6 +2,7 @@
 // Tests what users may open and where they may export to: folders, files that vanish or grow, places that
 // can't be written. Each failure gives one line, and nothing that was open is lost.
 #include <gmock/gmock.h>
+#include <sys/stat.h>
 
 #include <QCheckBox>
 #include <QComboBox>
@@ -66,8 +67,12 @@ TEST_F(Opening, RefusesFilesThatAreNoRecordingsAndKeepsWhatIsShown) {
   traces::write_file(folder_ / "text.dstrace", "hello");
   std::filesystem::copy_file(folder_ / "sample.dstrace", folder_ / "foreign.dstrace");
   traces::change(folder_ / "foreign.dstrace", "PRAGMA application_id = 1");
-  for (const char* name : {"zero.dstrace", "text.dstrace", "foreign.dstrace", "nowhere.dstrace"})
+  ASSERT_EQ(::mkfifo((folder_ / "pipe.dstrace").c_str(), 0600), 0);
+  std::filesystem::create_symlink("loop.dstrace", folder_ / "loop.dstrace");
+  for (const char* name :
+       {"zero.dstrace", "text.dstrace", "foreign.dstrace", "nowhere.dstrace", "pipe.dstrace", "loop.dstrace"})
     expect_refused(folder_ / name);
+  expect_refused("/dev/zero");
 }
 
 TEST_F(Opening, AFolderOfTheNameOfARecordingIsAFolder) {

@@ -3,13 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <QApplication>
 #include <QComboBox>
 #include <QPainter>
-#include <QSignalSpy>
 #include <QStyledItemDelegate>
 #include <QTableWidget>
-#include <QTest>
 #include <QTextEdit>
 #include <algorithm>
 #include <cmath>
@@ -17,14 +14,12 @@
 #include "charts/chart_pane.h"
 #include "charts/figure_file.h"
 #include "drawn_texts.h"
-#include "sample.h"
-#include "settle.h"
 #include "views/replay/replay_view.h"
 #include "widgets/appearance.h"
 #include "widgets/background_job.h"
 #include "widgets/drawing.h"
 #include "widgets/table_cells.h"
-#include "window/main_window.h"
+#include "window_fixture.h"
 
 namespace draftscope::gui {
 namespace {
@@ -55,27 +50,13 @@ void fill_table(QTableWidget& table) {
   table.resize(480, 420);
 }
 
-class RoundViews : public testing::Test {
+class RoundViews : public Window {
  protected:
   void open(const traces::SampleOptions& options, const std::string& change = {}) {
     const std::filesystem::path file = folder_ / ("sample" + std::to_string(++files_) + ".dstrace");
     traces::make_sample_file(file, options);
     if (!change.empty()) traces::change(file, change);
-    window_.resize(1400, 900);
-    window_.show();
-    QSignalSpy finished(&window_.loader(), &RecordingLoader::finished);
-    window_.open(QString::fromStdString(file.string()));
-    ASSERT_TRUE(finished.wait(20000));
-  }
-
-  QWidget& view(const QString& name) {
-    for (const NamedView& named : window_.views())
-      if (named.name == name) {
-        window_.show_view(*named.view);
-        QApplication::processEvents();
-        return *named.view;
-      }
-    throw std::runtime_error(name.toStdString());
+    ASSERT_EQ(Window::open(file), QString());
   }
 
   /// Paints a view, waits for its workers, and paints it again.
@@ -85,9 +66,7 @@ class RoundViews : public testing::Test {
     return shown.grab().toImage();
   }
 
-  traces::TestFolder folder_;
   int files_ = 0;
-  MainWindow window_{Memory::none};
 };
 
 TEST(MarkPictures, AreWhatIsDrawnOnWholePixels) {
@@ -169,7 +148,7 @@ TEST(TextCell, IsAsWideAndHighAsTheStyleSays) {
 TEST_F(RoundViews, SwitchByKeyToEachOfTheirPictures) {
   open({.runs = 2, .requests_per_run = 3, .max_rounds = 40});
   for (const QString& name : {QStringLiteral("skip-map"), QStringLiteral("breakdown")}) {
-    QWidget& shown = view(name);
+    QWidget& shown = raise(name);
     const auto* choice = shown.findChild<QComboBox*>();
     ASSERT_NE(choice, nullptr);
     EXPECT_FALSE(choice->accessibleName().isEmpty());
@@ -188,7 +167,7 @@ TEST_F(RoundViews, SwitchByKeyToEachOfTheirPictures) {
 
 TEST_F(RoundViews, StayWithWhatTheyShowWhenTheRunOrTheRecordingChanges) {
   open({.runs = 3, .requests_per_run = 3, .max_rounds = 40});
-  QWidget& shown = view(QStringLiteral("breakdown"));
+  QWidget& shown = raise(QStringLiteral("breakdown"));
   auto* choice = shown.findChild<QComboBox*>();
   choice->setCurrentIndex(1);
   const QImage before = picture(shown);
@@ -202,7 +181,7 @@ TEST_F(RoundViews, StayWithWhatTheyShowWhenTheRunOrTheRecordingChanges) {
 TEST_F(RoundViews, SayWhatToRecordWhereThereAreNoLayers) {
   open({.runs = 2, .requests_per_run = 2, .max_rounds = 20},
        "DELETE FROM kernels; DELETE FROM spans WHERE depth > 0");
-  QWidget& shown = view(QStringLiteral("skip-map"));
+  QWidget& shown = raise(QStringLiteral("skip-map"));
   shown.findChild<QComboBox*>()->setCurrentIndex(2);
   (void)picture(shown);
   EXPECT_THAT(shown.accessibleDescription().toStdString(), testing::HasSubstr("--level layers"));
@@ -213,7 +192,7 @@ TEST_F(RoundViews, SayWhatToRecordWhereThereAreNoLayers) {
 
 TEST_F(RoundViews, ReplayTellsTheRanksOfATokenAndTheCaretGoesToIt) {
   open({.runs = 2, .requests_per_run = 3, .max_rounds = 40});
-  auto& replay = *qobject_cast<ReplayView*>(&view(QStringLiteral("replay")));
+  auto& replay = *qobject_cast<ReplayView*>(&raise(QStringLiteral("replay")));
   ViewState& state = window_.state();
   const auto& requests = state.recording()->recording().requests;
   // In the sample only the baseline's requests have shadow tokens.
@@ -280,8 +259,8 @@ TEST_F(RoundViews, AreFiguresForPapersWithTheirData) {
   open({.runs = 2, .requests_per_run = 3, .max_rounds = 40});
   window_.state().set_run(1);
   const auto figure = [&](const char* name) {
-    const QWidget& shown = view(QString::fromUtf8(name));
-    (void)picture(view(QString::fromUtf8(name)));
+    QWidget& shown = raise(QString::fromUtf8(name));
+    (void)picture(shown);
     for (const PlacedFigure& source : figure_sources(shown))
       if (source.widget == &shown) return source.source->figure();
     return Chart();
@@ -331,7 +310,7 @@ TEST_F(RoundViews, CountsOfManyDraftPositionsAreNotDrawnOverOneAnother) {
     open({.runs = 2, .requests_per_run = 3, .max_rounds = 200, .max_drafted = positions});
     for (const int width : {1000, 1400}) {
       window_.resize(width, 900);
-      QWidget& confidence = view(QStringLiteral("confidence"));
+      QWidget& confidence = raise(QStringLiteral("confidence"));
       (void)picture(confidence);
       const std::vector<DrawnText> texts = drawn_texts(confidence);
       int counts = 0;

@@ -216,9 +216,7 @@ void DecisionsView::show_picture() {
                      : of_run == nullptr          ? tr("reading the decisions …")
                                          : QString::fromStdString(why_no_picture(*of_run, shown_picture)));
     bring_up(*notice_);
-    show_words_of_cursor();
-    emit shown();
-    return;
+    return show_words_of_cursor();
   }
   const std::shared_ptr<const DecisionHistory> history = reader_.so_far();
   switch (shown_picture.shape) {
@@ -243,9 +241,7 @@ void DecisionsView::show_picture() {
                 rounds_picture(*history, *left, run_index, shown_picture));
           },
           [this](const std::shared_ptr<const RoundsPicture>& made) { take(made); }));
-      return;
   }
-  emit shown();
 }
 
 void DecisionsView::bring_up(QWidget& widget) {
@@ -257,7 +253,6 @@ void DecisionsView::bring_up(QWidget& widget) {
 void DecisionsView::take(std::shared_ptr<const RoundsPicture> made) {
   plot_->show_picture(std::move(made), reader_.so_far());
   show_cursor();
-  emit shown();
 }
 
 void DecisionsView::show_search() {
@@ -271,7 +266,6 @@ void DecisionsView::show_search() {
                          : QString::fromStdString(why_no_picture(RunHistory(), picture())));
     bring_up(*notice_);
   }
-  emit shown();
 }
 
 void DecisionsView::show_cursor() {

@@ -38,10 +38,6 @@ class DecisionsView : public QWidget {
   /// Moves the cursor to a round and shows the decision that chose its mask.
   void show_mask_decision(std::uint32_t round_index);
 
- signals:
-  /// Emitted when the picture, or the reason why there is none, is shown.
-  void shown();
-
  private:
   void lay_out();
   void list_pictures();

@@ -9,7 +9,6 @@
 #include <limits>
 
 #include "charts/table_file.h"
-#include "models/column_text.h"
 #include "widgets/time_text.h"
 
 namespace draftscope::gui {
@@ -75,17 +74,11 @@ QString signed_duration_text(double ns) {
 
 void DeviceCells::set_cells(std::vector<DeviceColumn> columns, std::vector<std::vector<DeviceCell>> rows) {
   beginResetModel();
+  set_columns({columns.begin(), columns.end()});
+  set_row_count(rows.size());
   columns_ = std::move(columns);
   rows_ = std::move(rows);
   endResetModel();
-}
-
-int DeviceCells::rowCount(const QModelIndex& parent) const {
-  return parent.isValid() ? 0 : static_cast<int>(rows_.size());
-}
-
-int DeviceCells::columnCount(const QModelIndex& parent) const {
-  return parent.isValid() ? 0 : static_cast<int>(columns_.size());
 }
 
 QVariant DeviceCells::data(const QModelIndex& index, int role) const {
@@ -97,12 +90,6 @@ QVariant DeviceCells::data(const QModelIndex& index, int role) const {
   if (role == Qt::TextAlignmentRole) return cell_alignment(columns_[column].is_text);
   if (role == Qt::ToolTipRole && columns_[column].is_text) return cell.text;
   return {};
-}
-
-QVariant DeviceCells::headerData(int section, Qt::Orientation orientation, int role) const {
-  if (section < 0 || section >= columnCount()) return {};
-  const DeviceColumn& column = columns_[static_cast<std::size_t>(section)];
-  return header_data({column.title, column.tooltip}, orientation, role);
 }
 
 std::vector<DeviceColumn> device_columns(const DeviceAnswer& answer) {

@@ -3,10 +3,10 @@
 
 // Tables of the page of the device: a model of cells with a text and a number to sort by, and its columns.
 
-#include <QAbstractTableModel>
 #include <vector>
 
 #include "data/device/device_answer.h"
+#include "models/column_text.h"
 
 class QTableView;
 
@@ -17,26 +17,20 @@ struct DeviceCell {
   QVariant value;  ///< Number or text to sort by.
 };
 
-struct DeviceColumn {
-  QString title;
-  QString tooltip;
+struct DeviceColumn : ColumnText {
   bool is_text = false;
 };
 
-class DeviceCells : public QAbstractTableModel {
+class DeviceCells : public ColumnsModel {
   Q_OBJECT
 
  public:
   static constexpr int sort_role = Qt::UserRole;
 
-  explicit DeviceCells(QObject* parent = nullptr) : QAbstractTableModel(parent) {}
   /// Every row has a cell per column.
   void set_cells(std::vector<DeviceColumn> columns, std::vector<std::vector<DeviceCell>> rows);
 
-  [[nodiscard]] int rowCount(const QModelIndex& parent = {}) const override;
-  [[nodiscard]] int columnCount(const QModelIndex& parent = {}) const override;
   [[nodiscard]] QVariant data(const QModelIndex& index, int role = Qt::DisplayRole) const override;
-  [[nodiscard]] QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
 
  private:
   std::vector<DeviceColumn> columns_;

@@ -65,7 +65,6 @@ class QuestionPanel : public QWidget {
   void add_model(QFormLayout& form);
   void add_host(QFormLayout& form);
   void add_draft_cost(QFormLayout& form);
-  void choose_host_file();
   /// Adds a strategy that was not recorded to the list.
   void list_asked_strategy();
   void show_host();

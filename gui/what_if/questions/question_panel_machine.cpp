@@ -40,64 +40,62 @@ QString machine_text(const simulator::MachineFile& file) {
                   : QString::fromUtf8(file.calibrated->name());
 }
 
-/// Puts a choice and a button for other entries side by side.
-QHBoxLayout* with_button(QComboBox* choice, QPushButton* button) {
+/// A choice with a button beside it that opens a file.
+struct FileChoice {
+  QString label;
+  QComboBox* choice;
+  QString title;  ///< Title of the dialog that asks for the file; the button's spoken name.
+  QString tip;
+  QString filter;
+};
+
+void add_choice(QFormLayout& form, const FileChoice& of, QuestionPanel* panel,
+                void (QuestionPanel::*open)(const QString&)) {
   constexpr int min_letters = 10;
-  choice->setMinimumContentsLength(min_letters);
+  of.choice->setMinimumContentsLength(min_letters);
+  auto* button = new QPushButton(QuestionPanel::tr("File…"));
+  button->setAccessibleName(of.title);
+  button->setToolTip(of.tip);
   // The button is as wide as its words, not as wide as a dialog's button.
   button->setFixedWidth(button->fontMetrics().horizontalAdvance(button->text()) + 20);
   auto* row = new QHBoxLayout;
-  row->addWidget(choice, 1);
+  row->addWidget(of.choice, 1);
   row->addWidget(button);
-  return row;
+  form.addRow(of.label, row);
+  qobject_cast<QLabel*>(form.labelForField(row))->setBuddy(of.choice);
+  QObject::connect(button, &QPushButton::clicked, panel, [panel, open, title = of.title, filter = of.filter] {
+    const QString path = QFileDialog::getOpenFileName(panel, title, {}, filter);
+    if (!path.isEmpty()) (panel->*open)(path);
+  });
 }
 
 }  // namespace
 
 void QuestionPanel::add_machine(QFormLayout& form) {
-  auto* open = new QPushButton(tr("File…"));
-  open->setAccessibleName(tr("Open machine file"));
-  open->setToolTip(tr("Open machine file: measured by draftscope calibrate, or a GPU's specification"));
-  form.addRow(tr("G&PU"), with_button(gpu_, open));
-  qobject_cast<QLabel*>(form.itemAt(form.rowCount() - 1, QFormLayout::LabelRole)->widget())->setBuddy(gpu_);
-  connect(open, &QPushButton::clicked, this, [this] {
-    const QString path =
-        QFileDialog::getOpenFileName(this, tr("Open machine file"), {},
-                                     tr("Calibrations and specifications (*.json *.csv);;All files (*)"));
-    if (!path.isEmpty()) open_machine_file(path);
-  });
+  add_choice(form,
+             {tr("G&PU"), gpu_, tr("Open machine file"),
+              tr("Open machine file: measured by draftscope calibrate, or a GPU's specification"),
+              tr("Calibrations and specifications (*.json *.csv);;All files (*)")},
+             this, &QuestionPanel::open_machine_file);
 }
 
 void QuestionPanel::add_model(QFormLayout& form) {
-  auto* open = new QPushButton(tr("File…"));
-  open->setAccessibleName(tr("Open model file"));
-  open->setToolTip(tr("Open model file: a checkpoint's config.json"));
-  form.addRow(tr("&Model"), with_button(model_, open));
-  qobject_cast<QLabel*>(form.itemAt(form.rowCount() - 1, QFormLayout::LabelRole)->widget())->setBuddy(model_);
-  connect(open, &QPushButton::clicked, this, [this] {
-    const QString path =
-        QFileDialog::getOpenFileName(this, tr("Open model file"), {}, tr("Model shapes (*.json)"));
-    if (!path.isEmpty()) open_model_file(path);
-  });
+  add_choice(form,
+             {tr("&Model"), model_, tr("Open model file"), tr("Open model file: a checkpoint's config.json"),
+              tr("Model shapes (*.json)")},
+             this, &QuestionPanel::open_model_file);
 }
 
 void QuestionPanel::add_host(QFormLayout& form) {
   host_->addItem(tr("as the regime has it"), QString());
   for (const simulator::HostTime& host : simulator::known_host_times())
     host_->addItem(QString::fromUtf8(host.name), QString::fromUtf8(host.name));
-  auto* open = new QPushButton(tr("File…"));
-  open->setAccessibleName(tr("Open host profile"));
-  open->setToolTip(tr("Open a host profile: what your engine takes beside passes, as JSON (--host)"));
-  form.addRow(tr("Host"), with_button(host_, open));
-  qobject_cast<QLabel*>(form.itemAt(form.rowCount() - 1, QFormLayout::LabelRole)->widget())->setBuddy(host_);
   host_->setToolTip(tr("Of a specified GPU: scheduling, sampling and launches that the device waits for"));
-  connect(open, &QPushButton::clicked, this, &QuestionPanel::choose_host_file);
-}
-
-void QuestionPanel::choose_host_file() {
-  const QString path =
-      QFileDialog::getOpenFileName(this, tr("Open host profile"), {}, tr("Host profiles (*.json)"));
-  if (!path.isEmpty()) open_host_file(path);
+  add_choice(form,
+             {tr("Host"), host_, tr("Open host profile"),
+              tr("Open a host profile: what your engine takes beside passes, as JSON (--host)"),
+              tr("Host profiles (*.json)")},
+             this, &QuestionPanel::open_host_file);
 }
 
 void QuestionPanel::open_host_file(const QString& path) {

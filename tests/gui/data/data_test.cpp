@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Compares what the app shows with plain computations over all rows.
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <draftscope/simulator/analysis/figures.h>
@@ -543,15 +542,6 @@ TEST(LaneBuilder, MakesTheSameLanesOfTwoPartsAsOfTheWholeInAnyOrder) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, Recordings, testing::Range(1U, 7U));
-
-TEST(OpenedRecording, RefusesWhatIsNoTraceInOneLine) {
-  const traces::TestFolder folder;
-  traces::write_file(folder / "not.dstrace", "nothing of the kind");
-  const auto opened = OpenedRecording::open(folder / "not.dstrace");
-  ASSERT_FALSE(opened);
-  EXPECT_THAT(opened.error().message, testing::HasSubstr("not.dstrace"));
-  EXPECT_EQ(opened.error().message.find('\n'), std::string::npos);
-}
 
 }  // namespace
 }  // namespace draftscope::gui

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <map>
-#include <numeric>
 #include <random>
 #include <set>
 
@@ -147,22 +146,6 @@ TEST_P(Details, OfKernelsAreTheTimeOfTheOneThatBeganFirst) {
       Sums layers;
       add_by_kernels(opened_->round(rounds[place]), sample_, layers);
       EXPECT_EQ(sums_of(times.by_layer, place, place + 1), layers);
-    }
-  }
-}
-
-TEST_P(Details, AddUpToTheTimeOfTheRounds) {
-  open_sample(GetParam() % 2 == 0, 300);
-  for (std::size_t run = 0; run < opened_->runs().size(); ++run) {
-    const std::vector<std::uint32_t>& rounds = opened_->runs()[run].rounds;
-    std::int64_t all = 0;
-    for (const std::uint32_t round : rounds)
-      all += opened_->round(round).end_ns - opened_->round(round).start_ns;
-    const DetailedTimes times = read(run);
-    for (const DetailedTimes::Side* side : {&times.by_layer, &times.by_operation}) {
-      if (side->source == TimeSource::none) continue;
-      const std::vector<std::int64_t> row = side->times.sum(0, rounds.size());
-      EXPECT_EQ(std::accumulate(row.begin(), row.end(), std::int64_t{0}), all);
     }
   }
 }

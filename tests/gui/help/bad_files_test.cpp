@@ -3,7 +3,6 @@
 // the window survives.
 #include <draftscope/traces/writer.h>
 #include <gmock/gmock.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <memory>
@@ -38,21 +37,6 @@ TEST_F(BadFiles, ANewerSchemaIsShownAsFarAsItIsKnown) {
   EXPECT_THAT(notice(), testing::HasSubstr("schema 9, newer than this program"));
   EXPECT_EQ(std::ranges::count(notice(), '\n'), 0);
   look_at_everything();
-}
-
-TEST_F(BadFiles, WhatIsNoFileToReadIsSaidAndNobodyWaitsForIt) {
-  ASSERT_EQ(open(folder_ / "sample.dstrace"), QString());
-  ASSERT_EQ(::mkfifo((folder_ / "pipe.dstrace").c_str(), 0600), 0);
-  std::filesystem::create_symlink("loop.dstrace", folder_ / "loop.dstrace");
-  const RecordingPointer before = window_.state().recording();
-  for (const std::filesystem::path& path :
-       {folder_ / "pipe.dstrace", folder_ / "loop.dstrace", std::filesystem::path("/dev/zero")}) {
-    const std::string reason = open(path).toStdString();
-    EXPECT_THAT(reason, testing::HasSubstr(path.filename().string()));
-    EXPECT_EQ(std::ranges::count(reason, '\n'), 0) << reason;
-    EXPECT_THAT(notice(), testing::HasSubstr(path.filename().string()));
-    EXPECT_EQ(window_.state().recording(), before);
-  }
 }
 
 /// Makes the whole process an unprivileged user for as long as this object lives.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Compares the what-if page's answers and pictures, without a window, with the command line and with plain
 // computations.
+#include <draftscope/base/shell_words.h>
 #include <draftscope/simulator/analysis/figure.h>
 #include <draftscope/simulator/answers/advice.h>
 #include <draftscope/simulator/answers/answer_figures.h>
@@ -25,6 +26,13 @@ Question fixed(std::int32_t exit, std::int32_t gamma) {
   return {.kind = StrategyKind::fixed_length, .exit = exit, .gamma = gamma};
 }
 
+/// The name of a GPU in the table.
+std::string some_gpu() {
+  for (const simulator::GpuSpecification& gpu : simulator::known_gpus())
+    if (gpu.name.find("H200") != std::string::npos) return gpu.name;
+  return simulator::known_gpus().front().name;
+}
+
 /// Questions that use every choice at least once.
 std::vector<Question> questions() {
   std::vector<Question> all{{.kind = StrategyKind::recorded, .recorded = "layerskip:exit=5,gamma=9"},
@@ -34,7 +42,7 @@ std::vector<Question> questions() {
   Question above = fixed(3, 6);
   above.verifies_above_exit = true;
   Question elsewhere = fixed(4, 5);
-  elsewhere.gpu = "H200-SXM";
+  elsewhere.gpu = some_gpu();
   elsewhere.regime = simulator::Regime::graph;
   elsewhere.batch = 4;
   Question other_model = fixed(4, 5);
@@ -43,12 +51,12 @@ std::vector<Question> questions() {
   Question batch = {.kind = StrategyKind::recorded, .recorded = "layerskip:exit=3,gamma=4"};
   batch.batch = 8;
   Question shared = fixed(4, 5);
-  shared.gpu = "H200-SXM";
+  shared.gpu = some_gpu();
   shared.model = "Llama-3-8B";
   shared.tensor_parallel = 4;
   shared.weights = simulator::WeightType::fp8;
   Question hosted = fixed(4, 5);
-  hosted.gpu = "H200-SXM";
+  hosted.gpu = some_gpu();
   hosted.host = "serving";
   hosted.draft_cost = "0.15";
   for (const Question& question : {above, elsewhere, other_model, batch, shared, hosted})
@@ -56,35 +64,14 @@ std::vector<Question> questions() {
   return all;
 }
 
-/// The name of a GPU in the table.
-std::string some_gpu() {
-  for (const simulator::GpuSpecification& gpu : simulator::known_gpus())
-    if (gpu.name.find("H200") != std::string::npos) return gpu.name;
-  return simulator::known_gpus().front().name;
-}
-
 class WhatIfAnswers : public WhatIfRecordings {};
-
-/// Splits a shell line without nested quotes into words.
-std::vector<std::string> words_of(const std::string& line) {
-  std::vector<std::string> words(1);
-  bool is_quoted = false;
-  for (const char character : line)
-    if (character == '\'')
-      is_quoted = !is_quoted;
-    else if (character == ' ' && !is_quoted)
-      words.emplace_back();
-    else
-      words.back() += character;
-  return words;
-}
 
 /// Asks the page and the command, and compares every number that the page shows.
 void expect_answer_of_command(const TrainedRecording& trained, const Question& question) {
   const std::string line = command_line_of(question, trained.recording().path.string());
   const WhatIfAnswer answer = answer_of(trained, question);
   ASSERT_EQ(answer.refusal, "") << line;
-  std::vector<std::string> command = words_of(line);
+  std::vector<std::string> command = shell_words(line).value();
   command.erase(command.begin());
   command.emplace_back("--json");
   const cli::CommandResult printed = cli::run_command(command);
@@ -117,10 +104,7 @@ MachineFilePointer machine_file(const std::filesystem::path& path) {
 
 TEST_F(WhatIfAnswers, AreThoseOfTheCommandThatTheyName) {
   const TrainedPointer trained = train(write());
-  for (Question question : questions()) {
-    if (!question.gpu.empty()) question.gpu = some_gpu();
-    expect_answer_of_command(*trained, question);
-  }
+  for (const Question& question : questions()) expect_answer_of_command(*trained, question);
 }
 
 /// Words and numbers of an answer, exact to the bit.
@@ -158,11 +142,9 @@ TEST_F(WhatIfAnswers, AreTheSameBitsBehindOneAnother) {
                                    calibrated, fixed(3, 6), fixed(3, 6)})
     asked.push_back(question);
   simulator::CachedPrices kept;
-  for (Question& question : asked) {
-    if (!question.gpu.empty()) question.gpu = some_gpu();
+  for (const Question& question : asked)
     EXPECT_EQ(shown(answer_of(*trained, question, {}, &kept)), shown(answer_of(*trained, question)))
         << command_line_of(question, "run.dstrace");
-  }
   // Vary the number of draws and the seed.
   for (const simulator::PredictionOptions& options :
        {simulator::PredictionOptions{.draws = 300}, simulator::PredictionOptions{.draws = 500},
@@ -270,8 +252,7 @@ TEST_F(WhatIfAnswers, OfImportedAnswersHaveAMapOfTheChosenModelsExits) {
 
 TEST_F(WhatIfAnswers, HaveARateAroundTheirTokensASecond) {
   const TrainedPointer trained = train(write());
-  for (Question question : questions()) {
-    if (!question.gpu.empty()) question.gpu = some_gpu();
+  for (const Question& question : questions()) {
     const WhatIfAnswer answer = answer_of(*trained, question);
     const simulator::RatioEstimate& rate = answer.prediction.rate.min_drafted;
     EXPECT_NEAR(rate.value / answer.prediction.tokens_per_second, 1.0, 1e-9) << strategy_of(question);
@@ -371,18 +352,11 @@ TEST_F(WhatIfAnswers, KnowWhereRecordedRunsAreInTheMap) {
   EXPECT_EQ(trained->points()[1].gamma, 9);
 }
 
-double slower(const WhatIfAnswer& answer) {
-  const simulator::PredictedRatio& speedup = answer.prediction.speedup;
-  const double least = speedup.min_drafted.value;
-  return speedup.max_drafted ? std::min(least, speedup.max_drafted->value) : least;
-}
-
 TEST_F(WhatIfAnswers, HeatMapHasTheAnswerOfEachOfItsCells) {
   const TrainedPointer trained = train(write());
   HeatMapRounds rounds(trained);
   std::mt19937_64 random(3);
-  for (Question question : questions()) {
-    if (!question.gpu.empty()) question.gpu = some_gpu();
+  for (const Question& question : questions()) {
     const auto map = rounds.map(question);
     ASSERT_TRUE(map) << map.error().message;
     ASSERT_EQ(map->cells.size(), static_cast<std::size_t>(7 * longest_in_heat_map));
@@ -399,7 +373,8 @@ TEST_F(WhatIfAnswers, HeatMapHasTheAnswerOfEachOfItsCells) {
       EXPECT_EQ(cell.refusal, answer.refusal);
       // All cells share one set of prices, while corrections of passes depend a little on which passes are
       // priced.
-      EXPECT_NEAR(cell.speedup / slower(answer), 1.0, 1e-4) << cell.strategy << " on " << answer.machine.name;
+      EXPECT_NEAR(cell.speedup / answer.prediction.speedup.lower(), 1.0, 1e-4)
+          << cell.strategy << " on " << answer.machine.name;
       EXPECT_EQ(cell.status, answer.prediction.status);
     }
     const HeatCell* best = map->best();
@@ -514,7 +489,7 @@ TEST_F(WhatIfAnswers, PolicyIsReadAsItWasWritten) {
   EXPECT_TRUE(read->finished);
   EXPECT_EQ(read->strategy, "mix:stop=threshold,exit=3,gamma=6,threshold=0.7");
   ASSERT_EQ(read->repeats.size(), 1U);
-  EXPECT_DOUBLE_EQ(read->repeats[0].score, slower(answer));
+  EXPECT_DOUBLE_EQ(read->repeats[0].score, answer.prediction.speedup.lower());
   EXPECT_EQ(read->model.at("n_layers"), "8");
   EXPECT_EQ(read->settings.at("search"), "what-if");
   EXPECT_EQ(speculation::policy_json(*read), text);

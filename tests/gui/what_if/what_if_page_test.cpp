@@ -64,9 +64,7 @@ TEST_F(WhatIfPage, LearnsWhenItIsSeenAndNotBefore) {
 }
 
 TEST_F(WhatIfPage, AnAnswerLooksTheSameWhateverWasAnsweredBefore) {
-  open(write());
-  raise();
-  wait_until_settled();
+  show(write());
   const auto picture = [](AnswerPanel& panel) {
     panel.resize(900, 520);
     QImage before;
@@ -149,9 +147,7 @@ TEST_F(WhatIfPage, SlidersMoveTheAnswer) {
 }
 
 TEST_F(WhatIfPage, TheNewestQuestionWinsAndThoseInBetweenAreDropped) {
-  open(write({.prompts = 40, .tokens = 200}));
-  raise();
-  wait_until_settled();
+  show(write({.prompts = 40, .tokens = 200}));
   control<QComboBox>("Strategy")->setCurrentIndex(0);
   wait_until_settled();
   QSignalSpy answered(&page().worker(), &WhatIfWorker::answered);
@@ -173,9 +169,7 @@ TEST_F(WhatIfPage, TheNewestQuestionWinsAndThoseInBetweenAreDropped) {
 }
 
 TEST_F(WhatIfPage, TheMapOfAnotherMachineIsStaleUntilItIsMade) {
-  open(write());
-  raise();
-  wait_until_settled();
+  show(write());
   PicturePane& map = pane(QStringLiteral("heat-map"));
   control<QComboBox>("Strategy")->setCurrentIndex(0);
   control<QSlider>("Exit layer, slider")->setValue(2);
@@ -226,9 +220,7 @@ TEST_F(WhatIfPage, WritesAPolicyThatTheEngineAccepts) {
 }
 
 TEST_F(WhatIfPage, NumbersOfEveryPictureComeOutAsCsvAndThePictureAsFile) {
-  open(write());
-  raise();
-  wait_until_settled();
+  show(write());
   for (const WhatIfView::AnswerPane& named : page().panes()) {
     const QString csv =
         QString::fromStdString((folder_ / (named.pane->objectName().toStdString() + ".csv")).string());
@@ -263,9 +255,7 @@ TEST_F(WhatIfPage, CanBeStoppedWhileItLearnsAndStartedAgain) {
 }
 
 TEST_F(WhatIfPage, SaysWhatToRecordWhereThereIsNoAnswer) {
-  open(write({.with_shadow = false}));
-  raise();
-  wait_until_settled();
+  show(write({.with_shadow = false}));
   ASSERT_NE(page().answer(), nullptr);
   EXPECT_EQ(page().answer()->refusal, "") << "a recorded run";
   EXPECT_THAT(pane(QStringLiteral("waterfall")).message().toStdString(), HasSubstr("shadow"));
@@ -277,17 +267,13 @@ TEST_F(WhatIfPage, SaysWhatToRecordWhereThereIsNoAnswer) {
   EXPECT_THAT(pane(QStringLiteral("ladder")).message().toStdString(), HasSubstr("record"));
   EXPECT_FALSE(page().write_policy(QString::fromStdString((folder_ / "policy.json").string())));
 
-  open(write({.strategies = {"layerskip:exit=3,gamma=4"}}, "alone.dstrace"));
-  raise();
-  wait_until_settled();
+  show(write({.strategies = {"layerskip:exit=3,gamma=4"}}, "alone.dstrace"));
   EXPECT_THAT(page().answer_panel().message().toStdString(), HasSubstr("--strategy vanilla"));
   EXPECT_FALSE(page().question().isEnabled());
 }
 
 TEST_F(WhatIfPage, AsksImportedAnswersOnceTheirMachineAndModelAreChosen) {
-  open(import_answers({}));
-  raise();
-  wait_until_settled();
+  show(import_answers({}));
   const auto message = [&] { return page().answer_panel().message().toStdString(); };
   EXPECT_THAT(message(), testing::AllOf(HasSubstr("choose a GPU"), HasSubstr("and a model")));
   EXPECT_THAT(pane(QStringLiteral("heat-map")).message().toStdString(), HasSubstr("choose"));
@@ -320,9 +306,7 @@ TEST_F(WhatIfPage, AsksImportedAnswersOnceTheirMachineAndModelAreChosen) {
 }
 
 TEST_F(WhatIfPage, AsksMachinesThatFilesDescribe) {
-  open(write());
-  raise();
-  wait_until_settled();
+  show(write());
   QuestionPanel& panel = page().question();
   panel.open_machine_file(QString::fromStdString(calibration_file().string()));
   EXPECT_TRUE(QTest::qWaitFor([&] { return panel.question().machine_file != nullptr; }, patience_ms));
@@ -349,9 +333,7 @@ TEST_F(WhatIfPage, AsksMachinesThatFilesDescribe) {
 }
 
 TEST_F(WhatIfPage, AsksForWeightsAndForGpusThatShareTheModel) {
-  open(write());
-  raise();
-  wait_until_settled();
+  show(write());
   auto* gpu = control<QComboBox>("GPU");
   gpu->setCurrentIndex(gpu->count() - 1);
   auto* model = control<QComboBox>("Model");
@@ -406,13 +388,9 @@ TEST_F(WhatIfPage, PicturesOfAClosedRecordingAreStopped) {
 }
 
 TEST_F(WhatIfPage, TrainsAnewOnAnotherRecording) {
-  open(write());
-  raise();
-  wait_until_settled();
+  show(write());
   const double before = speedup();
-  open(write({.skill = 0.6, .seed = 21}, "other.dstrace"));
-  raise();
-  wait_until_settled();
+  show(write({.skill = 0.6, .seed = 21}, "other.dstrace"));
   ASSERT_NE(page().answer(), nullptr);
   EXPECT_NE(speedup(), before);
 }

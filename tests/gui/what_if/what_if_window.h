@@ -36,6 +36,12 @@ class WhatIfWindow : public WhatIfRecordings {
   void wait_until_settled() {
     EXPECT_TRUE(QTest::qWaitFor([&] { return page().is_settled(); }, patience_ms));
   }
+  /// Opens a recording, brings the page to the front, and waits for what it answers.
+  void show(const std::filesystem::path& path) {
+    open(path);
+    raise();
+    wait_until_settled();
+  }
   [[nodiscard]] Page& page() { return *window_.template findChild<Page*>(); }
 
   template <typename Widget>
