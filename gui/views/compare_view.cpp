@@ -281,13 +281,13 @@ void CompareView::show_comparison(Compared compared) {
   all_ = std::move(compared.all);
   compared_ = std::move(compared.runs);
   notes_->setText(notes());
-  const QString no_other =
-      compared_.empty() ? QString() : tr("no run but the baseline has a speed on its prompts");
-  forest_->set_chart(forest_chart(all_, compared_), no_other);
-  categories_->set_chart(category_chart(all_), no_other);
-  prompts_->set_chart(
-      prompts_chart(all_, compared_),
-      compared_.empty() ? QString() : tr("no checked run has a speed on the baseline's prompts"));
+  const QString why_empty =
+      compared_.empty()
+          ? QString()
+          : tr("no ratio here: it takes wall times, and a prompt that the baseline decoded, too");
+  forest_->set_chart(forest_chart(all_, compared_), why_empty);
+  categories_->set_chart(category_chart(all_), why_empty);
+  prompts_->set_chart(prompts_chart(all_, compared_), why_empty);
 }
 
 void CompareView::ask_for_request(const ChartPlace& place) {
