@@ -7,6 +7,7 @@
 
 #include "prices/passes/cost_prices.h"
 #include "rounds/priced_scenario.h"
+#include "rounds/replay/priced_guard.h"
 
 namespace draftscope::simulator {
 
@@ -155,11 +156,7 @@ Prices at_longer_context(Prices prices, std::int32_t rows) {
 }
 
 std::int32_t widest_verification(const SettingRounds& setting) {
-  std::size_t rows = 2;
-  for (const auto* side : {&setting.min_drafted, &setting.max_drafted})
-    for (const RoundStatistics& request : *side)
-      for (const DraftStatistics& draft : request.drafts) rows = std::max(rows, draft.verify.size());
-  return static_cast<std::int32_t>(rows);
+  return std::max(widest_verification(setting.min_drafted), widest_verification(setting.max_drafted));
 }
 
 }  // namespace draftscope::simulator

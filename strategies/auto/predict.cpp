@@ -349,11 +349,12 @@ Result<StrategyRounds> auto_rounds(const TrainedRecording& trained,
   rounds.setting = {
       .status = AnswerStatus::approximate, .min_drafted = std::move(simulated.requests), .max_drafted = {}};
   const std::vector<double> noise = recorded_noise(trained.runs, machine);
-  DRAFTSCOPE_TRY_ASSIGN(
-      rounds.setting.max_drafted,
-      farthest_case(priced, noise, rounds.setting.min_drafted, [&](const Prices& prices, NoisyClock clock) {
-        return Result<std::vector<RoundStatistics>>(simulated_with(prices, clock).requests);
-      }));
+  const ClockedReplay replay = [&](const Prices& prices, NoisyClock clock) {
+    return simulated_with(prices, clock).requests;
+  };
+  const MeanPrices mean = [&](std::int32_t /*widths*/) { return priced.mean(); };  // of all lengths
+  DRAFTSCOPE_TRY_ASSIGN(rounds.setting.max_drafted,
+                        farthest_case(priced, mean, noise, rounds.setting.min_drafted, replay));
   if (!rounds.setting.max_drafted.empty()) rounds.notes.push_back(clocked_note(noise));
   add_notes(texts, simulated.counts, rounds);
   const auto is_in_fewer_bits = [](const AutoDrafter& drafter) { return drafter.weights.has_value(); };

@@ -21,15 +21,15 @@ namespace draftscope::simulator {
 
 namespace {
 
-/// Prices of the strategy's rounds without a guard on the machine.
+/// Prices of the strategy's rounds on the machine, of verifications of up to `widths` rows.
 Result<PriceMap> prices_of(const TrainedRecording& trained, const StrategyRounds& unguarded,
-                           const Machine* machine) {
+                           const Machine* machine, std::int32_t widths) {
   const CostModel& recorded = trained.costs.model;
   Scenario scenario = machine == nullptr ? fitted_scenario(recorded) : machine->scenario;
   const StrategyRounds shaped = for_shape(unguarded, recorded.shape, scenario.shape);
   scenario.drafts = shaped.drafts;
   scenario.verified_layers = shaped.verified_layers;
-  scenario.widths = widest_verification(shaped.setting);
+  scenario.widths = widths;
   return PriceMap::make(machine == nullptr ? recorded : machine->costs_or(recorded), scenario);
 }
 
@@ -77,7 +77,11 @@ Result<StrategyRounds> guarded_rounds(const TrainedRecording& trained, std::stri
         strategy);
   if (!unguarded.auxiliary_passes.empty())
     return fail("strategy {}: its guard goes by the time of its own passes, too, expected guard=0", strategy);
-  DRAFTSCOPE_TRY_ASSIGN(const PriceMap priced, prices_of(trained, unguarded, machine));
+  // A draft after a vanilla round begins elsewhere, so that it may be longer than all without a guard.
+  const auto priced_up_to = [&](std::int32_t widths) {
+    return prices_of(trained, unguarded, machine, widths);
+  };
+  DRAFTSCOPE_TRY_ASSIGN(const PriceMap priced, priced_up_to(widest_verification(unguarded.setting)));
   const auto guarded_with = [&](const Prices& prices, NoisyClock clock) {
     return guarded_by(trained, strategy, alone, PricedGuard(guarded.guard(), prices, clock));
   };
@@ -90,8 +94,11 @@ Result<StrategyRounds> guarded_rounds(const TrainedRecording& trained, std::stri
     DRAFTSCOPE_TRY_ASSIGN(Guarded noisy, guarded_with(prices, clock));
     return std::move(noisy.rounds.setting.min_drafted);
   };
+  const MeanPrices mean = [&](std::int32_t widths) {
+    return priced_up_to(widths).map([](const PriceMap& map) { return map.mean(); });
+  };
   DRAFTSCOPE_TRY_ASSIGN(rounds.setting.max_drafted,
-                        farthest_case(priced, noise, rounds.setting.min_drafted, replay));
+                        farthest_case(priced, mean, noise, rounds.setting.min_drafted, replay));
   if (!rounds.setting.max_drafted.empty()) rounds.notes.push_back(clocked_note(noise));
   return rounds;
 }

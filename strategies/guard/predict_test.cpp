@@ -2,10 +2,12 @@
 // Asks for guard= on recordings without it.
 #include <draftscope/simulator/answers/answer.h>
 #include <draftscope/simulator/answers/what_if.h>
+#include <draftscope/simulator/prices/asked_machine.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "answers/advice/learnt.h"
+#include "rounds/replay/priced_guard.h"
 
 namespace draftscope::simulator {
 namespace {
@@ -46,6 +48,33 @@ TEST(GuardedRounds, DecodeTheRecordedTexts) {
       EXPECT_EQ(rounds->setting.max_drafted[i].tokens, rounds->vanilla[i].passes) << strategy;
     }
   }
+}
+
+TEST(FarthestCase, IsPricedAsWideAsItsRounds) {
+  const Learnt learnt(texts(0.5));
+  const CostModel& costs = learnt.what_if().costs().model;
+  const auto priced_up_to = [&](std::int32_t widths) {
+    Scenario scenario = fitted_scenario(costs);
+    scenario.widths = widths;
+    return PriceMap::make(costs, scenario).value();
+  };
+  const auto of_width = [](std::size_t rows) {
+    DraftStatistics draft{.exit = 1};
+    draft.verify.resize(rows + 1);
+    draft.verify[rows].passes = 1;
+    return std::vector<RoundStatistics>{{.tokens = 2, .rounds = 1, .drafts = {draft}}};
+  };
+  std::int32_t asked = 0;
+  const auto farthest = farthest_case(
+      priced_up_to(4),
+      [&](std::int32_t widths) {
+        asked = widths;
+        return priced_up_to(widths).mean();
+      },
+      {}, of_width(3), [&](const Prices&, NoisyClock) { return of_width(40); });
+  ASSERT_TRUE(farthest) << farthest.error().message;
+  EXPECT_EQ(*farthest, of_width(40));
+  EXPECT_GE(asked, 41);
 }
 
 /// Either decision of the guard may be the truth, and each has errors of its own.

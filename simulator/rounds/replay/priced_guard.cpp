@@ -80,17 +80,31 @@ void GuardedPolicy::observe(const ObservedRound& round) {
   if (is_inners_) inner_->observe(round);
 }
 
-Result<std::vector<RoundStatistics>> farthest_case(const PriceMap& prices, std::span<const double> noise,
+std::int32_t widest_verification(std::span<const RoundStatistics> requests) {
+  std::size_t rows = 2;
+  for (const RoundStatistics& request : requests)
+    for (const DraftStatistics& draft : request.drafts) rows = std::max(rows, draft.verify.size());
+  return static_cast<std::int32_t>(rows);
+}
+
+Result<std::vector<RoundStatistics>> farthest_case(const PriceMap& prices, const MeanPrices& mean,
+                                                   std::span<const double> noise,
                                                    std::span<const RoundStatistics> first,
                                                    const ClockedReplay& replay) {
-  const Prices mean = prices.mean();
-  const double first_ns = time_per_token(first, mean);
-  std::vector<RoundStatistics> farthest;
-  double distance = 0.0;
+  std::vector<std::vector<RoundStatistics>> replays;
+  std::int32_t widths = widest_verification(first);
   for (std::size_t i = 0; i < clocked_replays; ++i) {
     DRAFTSCOPE_TRY_ASSIGN(std::vector<RoundStatistics> requests,
                           replay(prices.draw(seed_of_replays, i), NoisyClock(noise, i)));
-    const double found = std::abs(std::log(time_per_token(requests, mean) / first_ns));
+    widths = std::max(widths, widest_verification(requests));
+    replays.push_back(std::move(requests));
+  }
+  DRAFTSCOPE_TRY_ASSIGN(const Prices covering, mean(widths));
+  const double first_ns = time_per_token(first, covering);
+  std::vector<RoundStatistics> farthest;
+  double distance = 0.0;
+  for (std::vector<RoundStatistics>& requests : replays) {
+    const double found = std::abs(std::log(time_per_token(requests, covering) / first_ns));
     if (!(found > distance)) continue;
     distance = found;
     farthest = std::move(requests);

@@ -77,9 +77,17 @@ inline constexpr std::size_t clocked_replays = 20;
 /// [request]: rounds as the strategy decides them by these prices on this clock
 using ClockedReplay = std::function<Result<std::vector<RoundStatistics>>(const Prices&, NoisyClock)>;
 
+/// Rows of the widest verification, at least 2.
+[[nodiscard]] std::int32_t widest_verification(std::span<const RoundStatistics> requests);
+
+/// Mean prices of verifications of up to so many rows.
+using MeanPrices = std::function<Result<Prices>(std::int32_t widths)>;
+
 /// The replay whose time for a token differs most from that of `first`, both at the mean prices; empty if all
-/// replays take the same time. `noise` is recorded_noise(). Errors: those of `replay`.
+/// replays take the same time. A round may be wider than all that `prices` cover. `noise` is
+/// recorded_noise(). Errors: those of `replay` and `mean`.
 [[nodiscard]] Result<std::vector<RoundStatistics>> farthest_case(const PriceMap& prices,
+                                                                 const MeanPrices& mean,
                                                                  std::span<const double> noise,
                                                                  std::span<const RoundStatistics> first,
                                                                  const ClockedReplay& replay);

@@ -147,9 +147,10 @@ TEST(NoisyClock, RepeatsStretchesOfTheNoise) {
 
 TEST(FarthestCase, IsTheReplayWhoseTimeDiffersMost) {
   const PriceMap prices = h100_prices();
+  const MeanPrices mean = [&](std::int32_t /*widths*/) { return prices.mean(); };
   std::int64_t calls = 0;
   std::set<double> steps;
-  const auto farthest = farthest_case(prices, {}, rounds_of(50), [&](const Prices& drawn, NoisyClock) {
+  const auto farthest = farthest_case(prices, mean, {}, rounds_of(50), [&](const Prices& drawn, NoisyClock) {
     steps.insert(drawn.target_step.ns);
     ++calls;
     return Result<std::vector<RoundStatistics>>(rounds_of(calls == 7 ? 30 : 50 + calls % 5));
@@ -162,9 +163,10 @@ TEST(FarthestCase, IsTheReplayWhoseTimeDiffersMost) {
 }
 
 TEST(FarthestCase, IsNoneWhereEveryReplayIsTheSame) {
-  const auto farthest = farthest_case(h100_prices(), {}, rounds_of(50), [](const Prices&, NoisyClock) {
-    return Result<std::vector<RoundStatistics>>(rounds_of(50));
-  });
+  const PriceMap prices = h100_prices();
+  const MeanPrices mean = [&](std::int32_t /*widths*/) { return prices.mean(); };
+  const auto farthest =
+      farthest_case(prices, mean, {}, rounds_of(50), [](const Prices&, NoisyClock) { return rounds_of(50); });
   ASSERT_TRUE(farthest);
   EXPECT_TRUE(farthest->empty());
 }
