@@ -377,8 +377,9 @@ TEST(Record, TakesAnOlderCallersShorterStructs) {
 TEST(Record, SaysWhatIsMissingFromTheFirstCommittedRowOn) {
   const TestFolder folder;
   draftscope_recording* const recording = created(folder / "a.dstrace");
+  const std::uint64_t request = begun(recording, "x");
   const auto round = round_of(5, 2);
-  EXPECT_EQ(draftscope_record_add(recording, begun(recording, "x"), &round), 0);
+  ASSERT_EQ(draftscope_record_add(recording, request, &round), 0) << draftscope_record_error(recording);
   const auto rows = [&] { return value_of(value_of(Reader::open(folder / "a.dstrace")).recording()); };
   while (rows().rounds.empty()) std::this_thread::sleep_for(std::chrono::milliseconds(20));
   EXPECT_FALSE(rows().closed_cleanly);
