@@ -3,6 +3,7 @@
 
 // Tables of the page of the device: a model of cells with a text and a number to sort by, and its columns.
 
+#include <utility>
 #include <vector>
 
 #include "data/device/device_answer.h"
@@ -18,7 +19,9 @@ struct DeviceCell {
 };
 
 struct DeviceColumn : ColumnText {
-  bool is_text = false;
+  DeviceColumn(QString name, QString meaning, bool of_texts = false)
+      : ColumnText{std::move(name), std::move(meaning)}, is_text(of_texts) {}
+  bool is_text;
 };
 
 class DeviceCells : public ColumnsModel {
