@@ -352,7 +352,8 @@ Result<StrategyRounds> auto_rounds(const TrainedRecording& trained,
   const ClockedReplay replay = [&](const Prices& prices, NoisyClock clock) {
     return simulated_with(prices, clock).requests;
   };
-  const MeanPrices mean = [&](std::int32_t /*widths*/) { return priced.mean(); };  // of all lengths
+  // These prices cover the longest draft that `auto` may choose.
+  const MeanPrices mean = [&](std::int32_t /*widths*/) { return priced.mean(); };
   DRAFTSCOPE_TRY_ASSIGN(rounds.setting.max_drafted,
                         farthest_case(priced, mean, noise, rounds.setting.min_drafted, replay));
   if (!rounds.setting.max_drafted.empty()) rounds.notes.push_back(clocked_note(noise));

@@ -137,7 +137,8 @@ TEST(Writer, KeepsTheRowsOfARoundThatNeverCameWithTheirRequest) {
   decision.kind_id = writer->intern("exit");
   request.stop = RequestStop::cancelled;
   request.end_ns = 5;
-  for (const bool is_late : {false, true}) {  // as from a device, or a thread that searches
+  // A device's rows, and those of a thread that searches, may come after their request has ended.
+  for (const bool is_late : {false, true}) {
     if (is_late) writer->finish(request);
     kernel.id = writer->next_kernel_id();
     writer->add(std::span<const Kernel>(&kernel, 1));
