@@ -93,12 +93,7 @@ bool follows_from_texts(std::string_view specification) {
 
 Result<TextRounds> replayed_lookups(const TrainedRecording& trained, std::string_view strategy,
                                     PricedGuard* guard) {
-  const PolicyChoice text = text_choice(*trained.recording);
-  if (text.status == AnswerStatus::invalid) return fail("strategy {}: {}", strategy, text.reason);
-  if (!trained.no_conditions_reason.empty())
-    return fail("strategy {}: {}", strategy, trained.no_conditions_reason);
-  if (trained.texts().tables.empty())
-    return fail("strategy {}: found no finished request with token ids, expected some", strategy);
+  DRAFTSCOPE_TRY(check_texts(trained, strategy));
   DRAFTSCOPE_TRY_ASSIGN(const auto specification, speculation::parse_strategy(strategy, trained.n_layers()));
   return strategy_prediction(specification.name()).text_rounds(trained, specification, guard);
 }

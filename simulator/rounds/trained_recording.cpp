@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "rounds/round_sources.h"
 
+#include <algorithm>
 #include <map>
 #include <span>
 #include <tuple>
@@ -9,6 +10,7 @@
 #include "prices/fit/engine_law.h"
 #include "prices/passes/cost_prices.h"
 #include "rounds/drafts/decode_times.h"
+#include "rounds/replay/policy_choice.h"
 #include "rounds/searches/set_agreement.h"
 
 namespace draftscope::simulator {
@@ -115,6 +117,24 @@ TargetPasses target_passes(const TrainedRecording& trained) {
   const RunRows* const vanilla = baseline_of(trained.runs);
   return target_passes(trained.runs, vanilla == nullptr ? nullptr : vanilla->run, trained.vanilla_device,
                        trained.recording->meta);
+}
+
+Result<void> check_texts(const TrainedRecording& trained, std::string_view strategy) {
+  if (const PolicyChoice text = text_choice(*trained.recording); text.status == AnswerStatus::invalid)
+    return fail("strategy {}: {}", strategy, text.reason);
+  if (!trained.no_conditions_reason.empty())
+    return fail("strategy {}: {}", strategy, trained.no_conditions_reason);
+  if (trained.texts().tables.empty())
+    return fail("strategy {}: found no finished request with token ids, expected some", strategy);
+  const std::int32_t vocab = trained.costs.model.shape.vocab;
+  for (const ShadowTable& table : trained.texts().tables) {
+    const auto unknown =
+        std::ranges::find_if(table.text, [&](std::int32_t token) { return token < 0 || token >= vocab; });
+    if (unknown != table.text.end())
+      return fail("strategy {}: request {}: token {} is {}, expected 0 to {} (the vocabulary of model_shape)",
+                  strategy, table.request_id, unknown - table.text.begin(), *unknown, vocab - 1);
+  }
+  return {};
 }
 
 Result<TrainedRecording> train(traces::Reader& reader, const traces::Recording& recording,

@@ -62,6 +62,10 @@ struct TrainedRecording {
 /// Times of the recording's target passes, by which explain() and advise() judge its baseline.
 [[nodiscard]] TargetPasses target_passes(const TrainedRecording& trained);
 
+/// Whether rules that go by the texts' tokens can run over them: they are known, as is how they ended, and
+/// have a place in the rules' tables, which are as long as the vocabulary. Errors: else, with the strategy.
+[[nodiscard]] Result<void> check_texts(const TrainedRecording& trained, std::string_view strategy);
+
 /// The other parameters are those of WhatIfOptions. Errors: those of WhatIf::train().
 [[nodiscard]] Result<TrainedRecording> train(
     traces::Reader& reader, const traces::Recording& recording,

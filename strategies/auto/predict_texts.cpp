@@ -186,7 +186,8 @@ std::optional<Column> drafted_column(const TrainedRecording& trained, const Rows
 
 std::optional<Column> column_of(const TrainedRecording& trained, const RowsByRequest& rows,
                                 const AutoDrafter& drafter, const StrategySpecification& automatic) {
-  const bool is_exit = !drafter.weights && drafter.mask.is_early_exit();
+  // A next-token layer's mask is the whole target, whose last layer predicts the text itself.
+  const bool is_exit = !drafter.is_next_token_layer() && !drafter.weights && drafter.mask.is_early_exit();
   if (is_exit && !trained.shadowed.tables.empty()) return shadowed_column(trained, drafter.mask.exit_layer());
   return drafted_column(trained, rows, runs_of(trained, drafter, automatic));
 }
@@ -231,12 +232,7 @@ speculation::HeldTarget recorded_target(const traces::Meta& meta) {
 
 Result<AutoTexts> auto_texts(const TrainedRecording& trained, const StrategySpecification& automatic) {
   const std::string given = automatic.given();
-  if (const PolicyChoice text = text_choice(*trained.recording); text.status == AnswerStatus::invalid)
-    return fail("strategy {}: {}", given, text.reason);
-  if (!trained.no_conditions_reason.empty())
-    return fail("strategy {}: {}", given, trained.no_conditions_reason);
-  if (trained.texts().tables.empty())
-    return fail("strategy {}: found no finished request with token ids, expected some", given);
+  DRAFTSCOPE_TRY(check_texts(trained, given));
   DRAFTSCOPE_TRY_ASSIGN(auto drafters, speculation::auto_drafters(automatic, trained.n_layers(),
                                                                   recorded_target(trained.recording->meta)));
   const RowsByRequest rows = rows_by_request(trained);

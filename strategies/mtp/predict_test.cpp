@@ -27,11 +27,11 @@ struct MtpRecording {
   std::vector<RunReplay> checks;
 };
 
-MtpRecording record_mtp(const std::vector<std::string>& strategies) {
+MtpRecording record_mtp(const std::vector<std::string>& strategies, const std::string& more = "") {
   const cli::TemporaryFolder folder;
   const std::filesystem::path file = folder / "run.dstrace";
   std::vector<std::string> arguments = cli::record_arguments(
-      file, "--quiet --context 512 --limit 4 --repeats 1 --max-tokens 64 --strategy vanilla", "code",
+      file, "--quiet --context 512 --limit 4 --repeats 1 --max-tokens 64 --strategy vanilla " + more, "code",
       "demo-mtp");
   for (const std::string& strategy : strategies) arguments.insert(arguments.end(), {"--strategy", strategy});
   const cli::CommandResult result = cli::run_command(arguments);
@@ -126,6 +126,14 @@ TEST(NextTokenPrediction, AutoIsReplayedAndPredictedWithTheLayer) {
   const MtpRecording vanilla = record_mtp({});
   EXPECT_THAT(vanilla.what_if.rounds("auto:formats=none").value().notes,
               Contains(HasSubstr("left out: next-token layer, of which nothing is recorded (record mtp")));
+}
+
+// The layer's mask is that of the whole target, whose last layer's shadow tokens are the text.
+TEST(NextTokenPrediction, TakesNoShadowTokensForTheLayersDrafts) {
+  const MtpRecording shadowed = record_mtp({}, "--shadow");
+  const auto rounds = shadowed.what_if.rounds("auto:formats=none");
+  ASSERT_TRUE(rounds) << rounds.error().message;
+  EXPECT_THAT(rounds->notes, Contains(HasSubstr("left out: next-token layer")));
 }
 
 }  // namespace
