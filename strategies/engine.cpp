@@ -91,7 +91,7 @@ Result<ConfiguredStrategy> make_strategy(const StrategySpecification& specificat
   DRAFTSCOPE_TRY_ASSIGN(const auto made, is_completed ? maker->completed(specification, shape)
                                                       : Result<StrategySpecification>(specification));
   DRAFTSCOPE_TRY_ASSIGN(auto strategy, make(made, shape, resources));
-  if (made.guard() > 0.0) strategy = make_guarded(std::move(strategy), made.guard());
+  if (made.guard() > 0.0) strategy = make_guarded(std::move(strategy), made.guard(), shape.n_layers);
   std::string note = maker != nullptr && maker->note != nullptr ? maker->note(specification, resources) : "";
   return ConfiguredStrategy{.name = specification.name(),
                             .specification = specification.given(),

@@ -62,6 +62,7 @@ std::shared_ptr<Part> learn(Parts& parts, std::shared_ptr<Part> part) {
 bool add_threshold_rule(const speculation::StrategySpecification& mix, Parts& parts);
 
 /// Wraps a strategy so that it stops while it is slower than this share of vanilla decoding's speed.
-[[nodiscard]] std::unique_ptr<Strategy> make_guarded(std::unique_ptr<Strategy> strategy, double min_speed);
+[[nodiscard]] std::unique_ptr<Strategy> make_guarded(std::unique_ptr<Strategy> strategy, double min_speed,
+                                                     std::int32_t n_layers);
 
 }  // namespace draftscope::engine

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <utility>
+#include <vector>
 
 #include "strategies/engine.h"
 #include "strategies/guard/rule.h"
@@ -15,12 +16,16 @@ using speculation::SpeedGuard;
 
 class Guarded final : public Strategy {
  public:
-  Guarded(std::unique_ptr<Strategy> inner, double min_speed) : inner_(std::move(inner)), guard_(min_speed) {}
+  Guarded(std::unique_ptr<Strategy> inner, double min_speed, std::int32_t n_layers)
+      : inner_(std::move(inner)), guard_(min_speed) {
+    if (inner_->next_token_layer() != nullptr) states_.push_back(n_layers);
+  }
 
   std::vector<speculation::WeightFormat> draft_weights(const BackendDescription& target) override {
     return inner_->draft_weights(target);
   }
   const Backend* own_backend() const override { return inner_->own_backend(); }
+  DraftModel* next_token_layer() override { return inner_->next_token_layer(); }
 
   void begin_request(const RequestView& request) override {
     inner_->begin_request(request);
@@ -34,7 +39,7 @@ class Guarded final : public Strategy {
     if (began_ns_ >= 0) guard_.end_round(kind_, round.now_ns - began_ns_, emitted_);
     began_ns_ = round.now_ns;
     kind_ = guard_.next();
-    if (kind_ != SpeedGuard::Round::strategy) return {.origin = "guard"};
+    if (kind_ != SpeedGuard::Round::strategy) return {.origin = "guard", .states = states_};
     return inner_->plan(round);
   }
 
@@ -69,6 +74,7 @@ class Guarded final : public Strategy {
 
   std::unique_ptr<Strategy> inner_;
   SpeedGuard guard_;
+  std::vector<std::int32_t> states_;  // boundaries whose states a next-token layer reads
   SpeedGuard::Round kind_ = SpeedGuard::Round::strategy;
   std::int64_t began_ns_ = -1;  // begin of the current round; -1 = the request has had none
   std::int32_t emitted_ = 0;
@@ -76,8 +82,9 @@ class Guarded final : public Strategy {
 
 }  // namespace
 
-std::unique_ptr<Strategy> make_guarded(std::unique_ptr<Strategy> strategy, double min_speed) {
-  return std::make_unique<Guarded>(std::move(strategy), min_speed);
+std::unique_ptr<Strategy> make_guarded(std::unique_ptr<Strategy> strategy, double min_speed,
+                                       std::int32_t n_layers) {
+  return std::make_unique<Guarded>(std::move(strategy), min_speed, n_layers);
 }
 
 }  // namespace draftscope::engine

@@ -44,36 +44,50 @@ Checkpoint model_of(std::mt19937& random) {
   return model;
 }
 
+/// Decodes three requests, each of which goes on from the K/V of the one before, or from a part of it.
+void expect_texts_of_vanilla(std::mt19937& random, const std::string& specification,
+                             const SamplingOptions& sampling, test::CountedDrafts& all) {
+  const Checkpoint model = model_of(random);
+  Decoding speculative(model, specification);
+  Decoding vanilla(model, "vanilla");
+  auto prompt = random_tokens(random, 1 + random() % 40, model.shape.vocab);
+  std::int32_t cached = 0;
+  const std::uint64_t seed = random();
+  for (int turn = 0; turn < 3; ++turn) {
+    const DecodeRequest request{
+        .prompt = prompt, .cached_tokens = cached, .max_new_tokens = 25, .sampling = sampling};
+    const DecodeResult found = speculative.decode(request, seed);
+    const DecodeResult expected = vanilla.decode(request, seed);
+    ASSERT_EQ(found.tokens, expected.tokens) << specification << " turn " << turn;
+    cached = std::min(found.cached_tokens, expected.cached_tokens);
+    prompt.insert(prompt.end(), found.tokens.begin(), found.tokens.end());
+    if (turn == 1 && prompt.size() > 10) prompt.resize(prompt.size() - random() % 10);
+    cached = std::min(cached, static_cast<std::int32_t>(prompt.size()) - 1);
+  }
+  all.drafted += speculative.counts.drafted;
+  all.accepted += speculative.counts.accepted;
+}
+
+const SamplingOptions sampled{.temperature = 0.7, .top_p = 0.95, .coupled = true};
+
 TEST(NextTokenLayer, TextsEqualVanillaWhateverWasCachedBefore) {
   std::mt19937 random(41);
   test::CountedDrafts all;
-  for (int trial = 0; trial < 30; ++trial) {
-    const Checkpoint model = model_of(random);
-    const std::string specification = fmt::format("mtp:gamma={},threshold=0.{}", random() % 6, random() % 3);
-    Decoding speculative(model, specification);
-    Decoding vanilla(model, "vanilla");
-    SamplingOptions sampling;
-    if (trial % 2 == 1) sampling = {.temperature = 0.7, .top_p = 0.95, .coupled = true};
-    auto prompt = random_tokens(random, 1 + random() % 40, model.shape.vocab);
-    std::int32_t cached = 0;
-    const std::uint64_t seed = random();
-    // The second request goes on from the first one's K/V, or from a part of it.
-    for (int turn = 0; turn < 3; ++turn) {
-      const DecodeRequest request{
-          .prompt = prompt, .cached_tokens = cached, .max_new_tokens = 25, .sampling = sampling};
-      const DecodeResult found = speculative.decode(request, seed);
-      const DecodeResult expected = vanilla.decode(request, seed);
-      ASSERT_EQ(found.tokens, expected.tokens) << trial << ' ' << specification << " turn " << turn;
-      cached = std::min(found.cached_tokens, expected.cached_tokens);
-      prompt.insert(prompt.end(), found.tokens.begin(), found.tokens.end());
-      if (turn == 1 && prompt.size() > 10) prompt.resize(prompt.size() - random() % 10);
-      cached = std::min(cached, static_cast<std::int32_t>(prompt.size()) - 1);
-    }
-    all.drafted += speculative.counts.drafted;
-    all.accepted += speculative.counts.accepted;
-  }
+  for (int trial = 0; trial < 30; ++trial)
+    expect_texts_of_vanilla(random, fmt::format("mtp:gamma={},threshold=0.{}", random() % 6, random() % 3),
+                            trial % 2 == 1 ? sampled : SamplingOptions(), all);
   EXPECT_GT(all.accepted, 200);
   EXPECT_GT(all.drafted - all.accepted, 200);
+}
+
+// A guard's first rounds measure vanilla decoding, whatever they take.
+TEST(NextTokenLayer, TextsEqualVanillaUnderAGuard) {
+  std::mt19937 random(44);
+  test::CountedDrafts all;
+  for (int trial = 0; trial < 8; ++trial)
+    expect_texts_of_vanilla(random, "mtp:gamma=3,guard=0.9", trial % 2 == 1 ? sampled : SamplingOptions(),
+                            all);
+  EXPECT_GT(all.drafted, 0);
 }
 
 /// One pass of target and layer over a whole text.
