@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "catalogue/named_layers.h"
 
@@ -143,39 +144,47 @@ class SpecificationParser {
                       joined(row.choices));
         return {};
       case ParameterType::layers:
-        if (const auto named = named_layers(value.value, n_layers_)) {
-          if (named->empty())
-            return fail(
-                "strategy {}: {} is {}, expected layers as 3+5+8, 4-7, none, every-2, uniform, first-4, "
-                "middle-4, last-4, uniform-4, random-4 or random-4-7 (its seed), of {} layers",
-                made_.name_, row.name, quote(value.value), n_layers_);
-          value.value = *named;
-        }
-        return row.name == "exits" ? check_exits(value) : Result<void>();
+        return check_layers(row, value);
       case ParameterType::text:
         break;
     }
     return {};
   }
 
-  /// Removes values that are no exit; at least one must be left.
-  Result<void> check_exits(StrategySpecification::Value& value) const {
-    if (value.value.empty()) return {};
-    std::string exits;
-    std::string_view rest = value.value;
-    while (!rest.empty()) {
+  Result<void> check_layers(const ParameterRow& row, StrategySpecification::Value& value) const {
+    const auto named = named_layers(value.value, n_layers_);
+    if (named && named->empty())
+      return fail(
+          "strategy {}: {} is {}, expected layers as 3+5+8, 4-7, none, every-2, uniform, first-4, "
+          "middle-4, last-4, uniform-4, random-4 or random-4-7 (its seed), of {} layers",
+          made_.name_, row.name, quote(value.value), n_layers_);
+    if (row.name == "exits") return check_exits(named.value_or(value.value), named.has_value(), value);
+    if (named) value.value = *named;
+    return {};
+  }
+
+  /// Takes each exit of `listed` once, in order. A range or pattern may have layers that are no exits; at
+  /// least one must be one.
+  Result<void> check_exits(std::string_view listed, bool is_pattern,
+                           StrategySpecification::Value& value) const {
+    std::set<std::int32_t> exits;
+    for (std::string_view rest = listed; !rest.empty();) {
       const std::size_t end = std::min(rest.find('+'), rest.size());
       const auto layer = parse_number<std::int32_t>(rest.substr(0, end));
       if (!layer)
         return fail("strategy {}: exits is {}, expected layers as 4-31, 4+8+12 or every-2", made_.name_,
                     quote(value.value));
-      if (*layer >= 1 && *layer < n_layers_) (exits += exits.empty() ? "" : "+") += std::to_string(*layer);
+      const bool is_exit = *layer >= 1 && *layer < n_layers_;
+      if (is_exit) exits.insert(*layer);
+      if (!is_exit && !is_pattern)
+        return fail("strategy {}: exits is {}, expected layers from 1 to {}", made_.name_, quote(value.value),
+                    n_layers_ - 1);
       rest.remove_prefix(std::min(end + 1, rest.size()));
     }
-    if (exits.empty())
+    if (exits.empty() && !listed.empty())
       return fail("strategy {}: exits is {}, expected one from 1 to {} at least", made_.name_,
                   quote(value.value), n_layers_ - 1);
-    value.value = exits;
+    value.value = fmt::format("{}", fmt::join(exits, "+"));
     return {};
   }
 

@@ -136,8 +136,7 @@ std::string expectations_text(const std::vector<DrafterExpectation>& expectation
   std::vector<std::string> parts;
   parts.reserve(expectations.size());
   for (const DrafterExpectation& expected : expectations)
-    parts.push_back(
-        fmt::format("{}/{:.4f}/{:.4f}", expected.drafter, expected.acceptance, expected.step_cost));
+    parts.push_back(fmt::format("{}/{}/{}", expected.drafter, expected.acceptance, expected.step_cost));
   return fmt::format("{}", fmt::join(parts, "+"));
 }
 
@@ -157,7 +156,8 @@ std::optional<StepFigures> step_figures(const Measurement& measured) {
   }
   const double round = measured.tokens_per_round / measured.score;  // vanilla rounds
   const double step = (round - 1.0 - cost_per_row * drafted) / drafted;
-  return StepFigures{low, std::clamp(step, min_step_cost, max_step_cost)};
+  const auto rounded = [](double figure) { return std::round(figure * 1e4) / 1e4; };
+  return StepFigures{rounded(low), rounded(std::clamp(step, min_step_cost, max_step_cost))};
 }
 
 Result<StrategySpecification> with_policy(const StrategySpecification& automatic, const PolicyFile& policy,

@@ -56,7 +56,7 @@ TEST(StepFigures, AreNoneOfWhatDraftedNothing) {
 }
 
 TEST(Expectations, AreReadAsTheyWereWritten) {
-  const std::string text = "exit-8/0.7100/0.3500+skip-set/0.8000/0.6000+q4_0/0.9000/0.3000";
+  const std::string text = "exit-8/0.71/0.35+skip-set/0.99999/0.00001+q4_0/0.9/0.3";
   const auto expectations = parse_expectations(text);
   ASSERT_TRUE(expectations) << expectations.error().message;
   EXPECT_EQ(expectations_text(*expectations), text);
@@ -110,7 +110,7 @@ TEST(AutoPolicy, LeavesWhatIsSaidBesideIt) {
   EXPECT_EQ(known->text("exits"), "4+8");
   EXPECT_EQ(known->text("skip-attention"), "1");
   EXPECT_EQ(known->text("formats"), "none");
-  EXPECT_THAT(known->text("expected"), HasSubstr("exit-4/0.5000/0.4000+exit-8/0.7000/0.6000"));
+  EXPECT_THAT(known->text("expected"), HasSubstr("exit-4/0.5/0.4+exit-8/0.7/0.6"));
 }
 
 TEST(AutoPolicy, TakesTheSetThatASearchFound) {

@@ -81,6 +81,13 @@ TEST(Specification, VerifiesAboveTheExitWhereThePaperDoes) {
         << row.name;
 }
 
+TEST(Specification, ListsEachExitOnceInOrder) {
+  for (const char* const exits : {"4+8", "8+4", "4+4+8+4"})
+    EXPECT_EQ(parse_strategy(std::string("del:exits=") + exits, 12)->text("exits"), "4+8");
+  EXPECT_EQ(parse_strategy("del:exits=0-2", 12)->text("exits"), "1+2")
+      << "a range may begin before the first";
+}
+
 TEST(Specification, WritesOutEverySoManiethLayer) {
   const auto layers = [](const std::string& text, std::int32_t n_layers) {
     return parse_strategy("draft-verify:skip-attention=" + text, n_layers)->text("skip-attention");
