@@ -139,7 +139,8 @@ void widen_cache(TuneOptions& options, std::span<const std::vector<std::int32_t>
 /// Costs of passes by the search's objective. Times come from the policy; if it has none, they are measured
 /// and stored there.
 Result<engine::PassCosts> pass_costs(const engine::ScoringSetup& setup, engine::Policy& policy) {
-  if (setup.objective == engine::Objective::acceptance_model) return engine::byte_costs(setup.checkpoint);
+  if (setup.objective == engine::Objective::acceptance_model)
+    return engine::byte_costs(setup.checkpoint, setup.backend);
   auto times = engine::pass_times_of(policy.machine);
   if (!times) {
     std::size_t tokens = 0;
@@ -148,9 +149,7 @@ Result<engine::PassCosts> pass_costs(const engine::ScoringSetup& setup, engine::
     DRAFTSCOPE_TRY_ASSIGN(times, engine::time_passes(setup.backend, context));
     engine::add_pass_times(*times, policy.machine);
   }
-  engine::PassCosts costs = engine::timed_costs(*times, setup.checkpoint.shape.n_layers);
-  costs.weight_bits = setup.checkpoint.weights.head.weight_bits();
-  return costs;
+  return engine::timed_costs(*times, setup.checkpoint.shape.n_layers, engine::held_bits(setup.backend));
 }
 
 /// Teacher-forced scoring; none if the search decodes its candidates, or was interrupted.

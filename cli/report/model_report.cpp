@@ -129,7 +129,7 @@ Result<ModelReport> describe_model(std::string_view argument) {
                               engine::dtype_bytes(is_f32 ? engine::DType::f32 : engine::DType::bf16);
   report.head_in_layers = speculation::head_in_layers(shape);
   describe_tokenizer(report);
-  const double weight_bits = checkpoint.weights.head.weight_bits();
+  const double weight_bits = checkpoint.weights.layers.front().q.weight_bits();
   for (const speculation::StrategyRow& strategy : speculation::strategy_catalogue().strategies())
     report.strategies.push_back(on_model(strategy, checkpoint, weight_bits));
   return report;

@@ -191,9 +191,10 @@ class Measurement {
     const std::int32_t late = std::max(n_layers / 2, 1);
     const auto draft = [&](std::int32_t exit, std::int32_t gamma) {
       constexpr std::int32_t rounds_at_least = 4;
-      return CalibrationRounds{.strategy = fmt::format("layerskip:exit={},gamma={}", exit, gamma),
-                               .draft_length = gamma,
-                               .max_tokens = gamma + 1 + rounds_at_least};
+      return CalibrationRounds{
+          .strategy = fmt::format("layerskip:exit={},gamma={},verify=all-layers", exit, gamma),
+          .draft_length = gamma,
+          .max_tokens = gamma + 1 + rounds_at_least};
     };
     DRAFTSCOPE_TRY(time(draft(early, 7)));
     return time(draft(late, 3));

@@ -77,7 +77,12 @@ double PassCosts::verification(std::int32_t rows) const {
   return (lower->second + share * (upper->second - lower->second)) / step;
 }
 
-PassCosts byte_costs(const Checkpoint& checkpoint) {
+double held_bits(const Backend& backend) {
+  constexpr double plain_bits = 16.0;
+  return speculation::leading_bits(backend.describe().weights).value_or(plain_bits);
+}
+
+PassCosts byte_costs(const Checkpoint& checkpoint, const Backend& backend) {
   PassCosts costs;
   costs.rest = bytes_of({&checkpoint.weights.final_norm, &checkpoint.weights.head});
   costs.sublayers.reserve(2 * checkpoint.weights.layers.size());
@@ -91,7 +96,7 @@ PassCosts byte_costs(const Checkpoint& checkpoint) {
   }
   costs.step = std::accumulate(costs.sublayers.begin(), costs.sublayers.end(), costs.rest);
   costs.verifications = {{1, costs.step}};
-  costs.weight_bits = checkpoint.weights.head.weight_bits();
+  costs.weight_bits = held_bits(backend);
   return costs;
 }
 
@@ -124,8 +129,8 @@ Result<PassTimes> time_passes(Backend& backend, std::int32_t context) {
   return times;
 }
 
-PassCosts timed_costs(const PassTimes& times, std::int32_t n_layers) {
-  PassCosts costs;
+PassCosts timed_costs(const PassTimes& times, std::int32_t n_layers, double weight_bits) {
+  PassCosts costs{.weight_bits = weight_bits};
   for (const auto& [rows, ns] : times.verifications)
     costs.verifications.emplace_hint(costs.verifications.end(), rows, static_cast<double>(ns));
   costs.step = costs.verifications.begin()->second;

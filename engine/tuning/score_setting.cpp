@@ -11,8 +11,8 @@ namespace {
 /// Sums over rounds.
 class ScoredRounds final : public DecodeListener {
  public:
-  ScoredRounds(const Checkpoint& checkpoint, std::optional<speculation::WeightFormat> weights)
-      : costs_(byte_costs(checkpoint)), weights_share_(costs_.weights_share(weights)) {}
+  ScoredRounds(const ScoringSetup& setup, std::optional<speculation::WeightFormat> weights)
+      : costs_(byte_costs(setup.checkpoint, setup.backend)), weights_share_(costs_.weights_share(weights)) {}
 
   void on_round(const RoundReport& report) override {
     ++rounds;
@@ -21,7 +21,7 @@ class ScoredRounds final : public DecodeListener {
     emitted += static_cast<double>(report.emitted.size());
     passes += 1.0;  // Counts the verification.
     if (report.layer_set.n_layers > 0)
-      passes += report.round.drafted * costs_.draft_step(report.layer_set.skipped) * weights_share_;
+      passes += report.round.tree_depth * costs_.draft_step(report.layer_set.skipped) * weights_share_;
   }
 
   double rounds = 0.0;
@@ -115,7 +115,14 @@ Result<std::optional<Measurement>> score_setting(const ScoringSetup& setup, cons
   DRAFTSCOPE_TRY_ASSIGN(auto vanilla, make_strategy("vanilla", checkpoint.shape));
   DRAFTSCOPE_TRY_ASSIGN(const auto specification,
                         speculation::parse_strategy(setting, checkpoint.shape.n_layers));
-  const ScoredRounds counts(checkpoint, specification.draft_weights());
+  const speculation::StrategyRow& row = speculation::strategy_row(specification.name());
+  const bool has_counted_steps = row.has_parts() || row.is_baseline || row.draft.layers.has_value();
+  if (setup.objective == Objective::acceptance_model && !has_counted_steps)
+    return fail(
+        "objective: found acceptance-model, whose draft steps run layers of the target, for strategy {}, "
+        "expected speedup",
+        setting);
+  const ScoredRounds counts(setup, specification.draft_weights());
   Comparison comparison{setup, std::move(strategy), std::move(vanilla), counts, {}, {}};
   const std::size_t count = std::min(static_cast<std::size_t>(prompts), setup.prompts.size());
   for (std::size_t i = 0; i < count; ++i) {

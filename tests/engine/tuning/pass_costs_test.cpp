@@ -18,7 +18,8 @@ SublayerMask all_but_the_head() {
 
 TEST(PassCosts, OfBytesAddUpToAVanillaStep) {
   const Checkpoint checkpoint = small_model({.n_layers = six_layers});
-  const PassCosts costs = byte_costs(checkpoint);
+  const auto backend = cpu_backend(checkpoint, 1, 64);
+  const PassCosts costs = byte_costs(checkpoint, *backend);
   EXPECT_DOUBLE_EQ(costs.draft_step(SublayerMask(six_layers)), 1.0);
   double saved = 0.0;
   for (std::int32_t layer = 0; layer < six_layers; ++layer) {
@@ -32,7 +33,7 @@ TEST(PassCosts, OfBytesAddUpToAVanillaStep) {
 
 TEST(PassCosts, OfTimesAreThoseThatWereMeasuredAndLinearBetween) {
   const PassTimes times{700, 500, {{1, 1000}, {2, 1100}, {4, 1200}, {8, 2000}}};
-  const PassCosts costs = timed_costs(times, six_layers);
+  const PassCosts costs = timed_costs(times, six_layers, 16.0);
   EXPECT_DOUBLE_EQ(costs.draft_step(SublayerMask(six_layers)), 1.0);
   SublayerMask no_attention(six_layers);
   SublayerMask no_mlp(six_layers);
@@ -51,7 +52,7 @@ TEST(PassCosts, OfTimesAreThoseThatWereMeasuredAndLinearBetween) {
 
 TEST(PassCosts, OfNoisyTimesAreNeverNegative) {
   for (const auto& [without_attention, without_mlp] : {std::pair{1200, 900}, {100, 100}, {1200, 1200}}) {
-    const PassCosts costs = timed_costs({without_attention, without_mlp, {{1, 1000}}}, six_layers);
+    const PassCosts costs = timed_costs({without_attention, without_mlp, {{1, 1000}}}, six_layers, 16.0);
     EXPECT_GE(costs.draft_step(all_but_the_head()), 0.0);
     EXPECT_GE(costs.draft_step(SublayerMask(six_layers)), costs.draft_step(all_but_the_head()));
     EXPECT_EQ(costs.verification(5), 1.0);

@@ -40,7 +40,7 @@ struct Example {
       setup.prompts.push_back(random_tokens(random, size, model.vocab));
   }
   [[nodiscard]] TeacherForced teacher_forced() const {
-    auto made = TeacherForced::create(setup, byte_costs(checkpoint));
+    auto made = TeacherForced::create(setup, byte_costs(checkpoint, *backend));
     EXPECT_TRUE(made) << made.error().message;
     return *std::move(*made);
   }
@@ -223,7 +223,8 @@ TEST(TeacherForced, RefusesInOneLine) {
   EXPECT_THAT(refusal("layerskip:exit=3"), HasSubstr("'layerskip:exit=3'"));
   EXPECT_THAT(refusal("turbo"), HasSubstr("turbo"));
   example.setup.prompts.assign(1000, {1, 2, 3});
-  const auto too_many = TeacherForced::create(example.setup, byte_costs(example.checkpoint));
+  const auto too_many =
+      TeacherForced::create(example.setup, byte_costs(example.checkpoint, *example.backend));
   ASSERT_FALSE(too_many);
   EXPECT_THAT(too_many.error().message, HasSubstr("expected at most 512"));
 }
@@ -237,9 +238,29 @@ TEST(TeacherForced, EndsWhereItIsCancelled) {
   const auto scored = scorer.score(with_skip_set("draft-verify", SublayerMask(4)));
   ASSERT_TRUE(scored) << scored.error().message;
   EXPECT_FALSE(*scored);
-  const auto made = TeacherForced::create(example.setup, byte_costs(example.checkpoint));
+  const auto made = TeacherForced::create(example.setup, byte_costs(example.checkpoint, *example.backend));
   ASSERT_TRUE(made) << made.error().message;
   EXPECT_FALSE(*made);
+}
+
+TEST(AcceptanceModel, CountsTheStepsOfATreeNotItsTokens) {
+  const Example example({.n_layers = 6});
+  const double step =
+      byte_costs(example.checkpoint, *example.backend).draft_step(SublayerMask::early_exit(6, 2));
+  const auto scored = score_setting(example.setup, "mix:mask=exit,exit=2,gamma=4,shape=tree", 5);
+  ASSERT_TRUE(scored && *scored);
+  const Measurement& measured = **scored;
+  EXPECT_GE(measured.score, measured.tokens_per_round / (1.0 + 4.0 * step) - 1e-9);
+  EXPECT_LT(measured.score, measured.tokens_per_round);
+}
+
+TEST(AcceptanceModel, IsRefusedForDraftsThatItCannotCount) {
+  const Example example({.n_layers = 6});
+  for (const char* const strategy : {"auto:exits=2", "cascade"}) {
+    const auto scored = score_setting(example.setup, strategy, 5);
+    ASSERT_FALSE(scored) << strategy;
+    EXPECT_THAT(scored.error().message, HasSubstr("found acceptance-model"));
+  }
 }
 
 }  // namespace

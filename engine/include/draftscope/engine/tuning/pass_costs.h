@@ -24,7 +24,7 @@ struct PassCosts {
   std::vector<double> sublayers;  ///< in order of traces::LayerSet's bits
   double rest = 0.0;              ///< cost of a draft step besides its sublayers: final norm and head
   double step = 1.0;              ///< cost of a vanilla step
-  double weight_bits = 16.0;      ///< bits per weight of the model's own weights
+  double weight_bits = 16.0;      ///< held_bits() of the backend
   /// Cost by number of rows, at least for one row. It is linear between entries and beyond the last two, and
   /// constant if there is only one entry.
   std::map<std::int32_t, double> verifications;
@@ -41,8 +41,11 @@ struct PassCosts {
   [[nodiscard]] double verification(std::int32_t rows) const;
 };
 
+/// Bits per weight of the format that most of the model's weights have on the backend.
+[[nodiscard]] double held_bits(const Backend& backend);
+
 /// Costs by bytes read. A verification costs one vanilla step, whatever its rows.
-[[nodiscard]] PassCosts byte_costs(const Checkpoint& checkpoint);
+[[nodiscard]] PassCosts byte_costs(const Checkpoint& checkpoint, const Backend& backend);
 
 /// Times of passes on a machine: medians in nanoseconds.
 struct PassTimes {
@@ -57,7 +60,7 @@ struct PassTimes {
 
 /// Costs from measured times. One attention costs 1/L of what a step saves by skipping all L of them;
 /// likewise for MLPs.
-[[nodiscard]] PassCosts timed_costs(const PassTimes& times, std::int32_t n_layers);
+[[nodiscard]] PassCosts timed_costs(const PassTimes& times, std::int32_t n_layers, double weight_bits);
 
 /// Stores the times among a policy's facts about its machine, so that a continued search judges as it began.
 void add_pass_times(const PassTimes& times, Facts& machine);

@@ -33,7 +33,9 @@ struct ScoringSetup {
 /// Measures `setting` (a strategy specification) on `prompts` of the prompts, spread evenly over all. None =
 /// cancelled. With Objective::speedup every prompt is decoded twice, by vanilla and by the setting. Who goes
 /// first alternates, so that a machine that slows down slows both. Fails as make_strategy() and decode() do,
-/// and if the text differs from vanilla's. Needs exclusive use of the backend: one call at a time.
+/// if the text differs from vanilla's, and with Objective::acceptance_model for a strategy whose drafts are
+/// not by layers of the target or guesses (auto, cascade, mtp, two-model). Needs exclusive use of the
+/// backend: one call at a time.
 [[nodiscard]] Result<std::optional<Measurement>> score_setting(const ScoringSetup& setup,
                                                                const std::string& setting,
                                                                std::int32_t prompts);
