@@ -72,7 +72,7 @@ std::optional<PartName> parse_part_name(std::string_view name) {
   const std::string_view own = name.substr(name.size() - ending.size());
   const auto number = parse_number<std::int32_t>(own.substr(1, 5));
   const auto count = parse_number<std::int32_t>(own.substr(10, 5));
-  if (!number || !count) return std::nullopt;
+  if (!number || !count || *number < 1 || *number > *count) return std::nullopt;
   PartName part{std::string(name.substr(0, name.size() - ending.size())), *number, *count};
   if (part.file(*number) != name) return std::nullopt;
   return part;

@@ -214,6 +214,17 @@ TEST(PartsWithoutAnIndex, AreRefusedIfOneIsMissingOrTwoSetsAreMixed) {
   EXPECT_THAT(load_checkpoint(folder.path()).error().message, HasSubstr("found parts of two sets"));
 }
 
+TEST(PartsWithoutAnIndex, AreNumberedFromOneToTheirCount) {
+  const TemporaryFolder folder;
+  write_parts(folder.path(), 1);
+  for (const char* const name : {"model-00000-of-00000.safetensors", "model-00002-of-00001.safetensors"}) {
+    const std::filesystem::path file = folder.path() / "model-00001-of-00001.safetensors";
+    std::filesystem::rename(file, folder.path() / name);
+    EXPECT_THAT(load_checkpoint(folder.path()).error().message, HasSubstr("found no weights"));
+    std::filesystem::rename(folder.path() / name, file);
+  }
+}
+
 TEST(PartsWithoutAnIndex, HoldEachTensorOnce) {
   const TemporaryFolder folder;
   write_parts(folder.path(), 2);
