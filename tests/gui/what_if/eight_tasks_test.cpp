@@ -390,7 +390,8 @@ Words latex_of_runs(User& user) {
   const std::string latex = QGuiApplication::clipboard()->text().toStdString();
   EXPECT_THAT(latex, testing::HasSubstr("\\begin{tabular}"));
   Words words;
-  for (const json& run : printed(user, {"report"}, {})["runs"]) {
+  const json report = printed(user, {"report"}, {});
+  for (const json& run : report["runs"]) {
     const std::string speed = number_text(run["tokens_per_second"].get<double>()).toStdString();
     EXPECT_THAT(latex, testing::HasSubstr(run["strategy"].get<std::string>()));
     words.push_back(speed);
