@@ -73,6 +73,16 @@ TEST_P(SpecBenchExport, GivesBackEveryTurn) {
   EXPECT_EQ(turns, expected_turns);
 }
 
+TEST(SpecBenchFiles, AreRefusedWhereWallTimesAreUnknown) {
+  const SampleFile file({.seed = 1});
+  change(file.path, R"(INSERT INTO meta VALUES ('lacks', '["wall times"]'))");
+  Reader reader = file.open();
+  const auto refused = export_spec_bench(reader, file.folder / "answers");
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, testing::HasSubstr("found requests without wall times"));
+  EXPECT_FALSE(std::filesystem::exists(file.folder / "answers"));
+}
+
 INSTANTIATE_TEST_SUITE_P(seeds, SpecBenchExport, testing::Values(1U, 2U, 3U));
 
 TEST(ExportToAFolderThatIsNotThere, SaysSoInOneLine) {

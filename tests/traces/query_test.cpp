@@ -45,6 +45,12 @@ TEST_F(Query, CountsAsAcceptedWhatReachedTheTextWhateverViewsTheFileHas) {
   EXPECT_EQ(accepted("SELECT run, sum(accepted) FROM round_figures GROUP BY run ORDER BY run"), expected);
 }
 
+TEST_F(Query, TakesCommentsAndSemicolonsAfterItsStatement) {
+  for (const char* const after : {";", "; -- the runs", ";; /* all */ ;\n-- of them"})
+    EXPECT_TRUE(query(path_, std::string("SELECT id FROM runs") + after, 10)) << after;
+  EXPECT_FALSE(query(path_, "SELECT id FROM runs; -- and\nSELECT 2", 10));
+}
+
 TEST_F(Query, CutsAtTheRowsThatWereAskedFor) {
   const auto result = value_of(query(path_, "SELECT id FROM spans", 5));
   EXPECT_EQ(result.rows.size(), 5U);

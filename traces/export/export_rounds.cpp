@@ -3,6 +3,7 @@
 // omitted.
 
 #include <draftscope/base/atomic_file.h>
+#include <draftscope/base/quote.h>
 #include <draftscope/traces/exporters.h>
 #include <draftscope/traces/missing_data.h>
 
@@ -198,7 +199,12 @@ Result<void> export_rounds(Reader& reader, const std::filesystem::path& target, 
   for (const Run& run : recording.runs) {
     ordered_json line{{"record", "run"}, {"run", run.specification}};
     if (run.is_baseline) line["baseline"] = true;
-    if (run.parameters != "{}") line["parameters"] = ordered_json::parse(run.parameters, nullptr, false);
+    if (run.parameters != "{}") {
+      line["parameters"] = ordered_json::parse(run.parameters, nullptr, false);
+      if (!line["parameters"].is_object())
+        return fail("{}: runs row {}: parameters is {}, expected a JSON object", recording.path.string(),
+                    run.id, quote(run.parameters));
+    }
     file.write(line_of(line));
   }
   const RequestLines lines(recording);
@@ -218,10 +224,16 @@ Result<void> export_rounds(Reader& reader, const std::filesystem::path& target, 
          i < recording.rounds.size() && recording.rounds[i].request_id == request.id; ++i) {
       const Round& round = recording.rounds[i];
       emitted += static_cast<std::size_t>(round.emitted);
-      std::span<const DraftToken> tokens;
-      if (round.drafted > 0)
-        tokens = std::span(recording.draft_tokens)
-                     .subspan(first_token.at(round.id), static_cast<std::size_t>(round.drafted));
+      const auto found = first_token.find(round.id);
+      const std::span<const DraftToken> from =
+          std::span(recording.draft_tokens)
+              .subspan(found == first_token.end() ? recording.draft_tokens.size() : found->second);
+      const auto end =
+          std::ranges::find_if(from, [&](const DraftToken& token) { return token.round_id != round.id; });
+      const std::span<const DraftToken> tokens(from.begin(), end);
+      if (tokens.size() != static_cast<std::size_t>(round.drafted))
+        return fail("{}: rounds row {}: drafted is {}, expected the number of its draft_tokens ({})",
+                    recording.path.string(), round.id, round.drafted, tokens.size());
       file.write(lines.round(round, tokens));
     }
     if (request.end_ns > 0) file.write(lines.end(request, emitted));  // otherwise it was cut off

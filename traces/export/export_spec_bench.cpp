@@ -5,6 +5,7 @@
 #include <draftscope/base/atomic_file.h>
 #include <draftscope/base/atomic_folder.h>
 #include <draftscope/traces/exporters.h>
+#include <draftscope/traces/missing_data.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,6 +14,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 #include <unordered_map>
+#include <vector>
 
 namespace draftscope::traces {
 namespace {
@@ -126,6 +128,10 @@ Result<void> export_spec_bench(Reader& reader, const std::filesystem::path& targ
                                const Progress& progress) {
   DRAFTSCOPE_TRY_ASSIGN(AtomicFolder whole, AtomicFolder::create(target));
   DRAFTSCOPE_TRY_ASSIGN(const Recording recording, reader.recording());
+  const std::vector<MissingData> missing = missing_data_of(recording.meta);
+  if (std::find(missing.begin(), missing.end(), MissingData::wall_times) != missing.end())
+    return fail("{}: found requests without wall times, expected them, of which Spec-Bench makes speeds",
+                recording.path.string());
   std::unordered_map<RunId, const Run*> runs;
   for (const Run& run : recording.runs) runs.emplace(run.id, &run);
   const auto all = static_cast<std::int64_t>(recording.requests.size());

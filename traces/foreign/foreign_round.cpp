@@ -184,6 +184,8 @@ Result<Request> ForeignRequest::finish(const ForeignEnd& said, const std::string
     const bool is_told = has_times_ && last_ns_ > request.start_ns;
     request.end_ns = is_told ? last_ns_ : request.start_ns + 1;
     if (!is_told) missing_.insert(MissingData::wall_times);
+    if (!is_told && said.first_token_ns > 0)
+      return fail("{}: end_ns is missing, expected it beside first_token_ns", where);
   }
   // A row with an end of 0 would mean a request that was cut off.
   request.end_ns = std::max<std::int64_t>(request.end_ns, 1);

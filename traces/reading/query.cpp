@@ -3,7 +3,6 @@
 #include <draftscope/traces/query.h>
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <optional>
 
 #include "reading/open.h"
@@ -78,9 +77,18 @@ std::optional<std::vector<SqlValue>> next_row(sqlite3_stmt* statement, std::size
   return row;
 }
 
-bool is_blank(std::string_view text) {
-  return std::all_of(text.begin(), text.end(),
-                     [](char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == ';'; });
+/// Whether blanks, comments and semicolons are all there is.
+bool is_blank(sqlite3* database, std::string_view text) {
+  while (!text.empty()) {
+    sqlite3_stmt* raw = nullptr;
+    const char* rest = nullptr;
+    const int prepared =
+        sqlite3_prepare_v2(database, text.data(), static_cast<int>(text.size()), &raw, &rest);
+    const Statement statement(raw);
+    if (prepared != SQLITE_OK || raw != nullptr) return false;
+    text.remove_prefix(static_cast<std::size_t>(rest - text.data()));
+  }
+  return true;
 }
 
 }  // namespace
@@ -104,7 +112,7 @@ Result<QueryResult> query(const std::filesystem::path& path, std::string_view sq
     return fail("SQL: found a statement that changes something, expected one that reads");
   if (prepared != SQLITE_OK) return fail("SQL: {}", excerpt(sqlite3_errmsg(database)));
   if (raw == nullptr) return fail("SQL: found nothing to run, expected a SELECT");
-  if (!is_blank(sql.substr(static_cast<std::size_t>(rest - sql.data()))))
+  if (!is_blank(database, sql.substr(static_cast<std::size_t>(rest - sql.data()))))
     return fail("SQL: found more than one statement, expected a single SELECT");
   QueryResult result;
   for (int column = 0; column < sqlite3_column_count(raw); ++column) {

@@ -17,6 +17,7 @@ namespace {
 using test::bytes_of;
 using ::testing::Contains;
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 TEST(RoundsImport, HasNoSettingThatIsNull) {
   const Imported imported = import_text(
@@ -27,6 +28,18 @@ TEST(RoundsImport, HasNoSettingThatIsNull) {
 )");
   EXPECT_EQ(imported.recording.meta.at("seed"), "3");
   EXPECT_FALSE(imported.recording.meta.contains("temperature"));
+}
+
+TEST(RoundsImport, WantsAnEndBesideTheTimeOfTheFirstToken) {
+  const ImportFolder folder;
+  const auto file = folder / "a.jsonl";
+  test::write_bytes(file, R"({"record":"header","format":"draftscope-rounds","version":1}
+{"record":"request","request":"a","run":"x","start_ns":5}
+{"record":"end","request":"a","first_token_ns":9}
+)");
+  const auto refused = import_recordings({file}, {}, folder / "out.dstrace");
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("end_ns is missing, expected it beside first_token_ns"));
 }
 
 void export_to(const std::filesystem::path& trace, const std::filesystem::path& target) {
@@ -102,6 +115,24 @@ TEST(RoundsExport, ComesBackRowByRowFromAnyRecording) {
     export_to(folder / "c.dstrace", folder / "c.jsonl");
     EXPECT_EQ(bytes_of(folder / "b.jsonl"), bytes_of(folder / "c.jsonl"));
     EXPECT_EQ(once.summary.missing, twice.summary.missing);
+  }
+}
+
+TEST(RoundsExport, RefusesWhatItsRowsContradict) {
+  const std::pair<const char*, const char*> changes[] = {
+      {"DELETE FROM draft_tokens", "drafted is "},
+      {"UPDATE rounds SET drafted = 100000 WHERE id = (SELECT max(id) FROM rounds)", "drafted is 100000"},
+      {"DELETE FROM draft_tokens WHERE round = (SELECT max(round) FROM draft_tokens)", "drafted is "},
+      {"UPDATE runs SET parameters = '{' WHERE id = 1", "parameters is '{', expected a JSON object"}};
+  for (const auto& [sql, message] : changes) {
+    const ImportFolder folder;
+    make_sample_file(folder / "a.dstrace", {.seed = 1});
+    change(folder / "a.dstrace", sql);
+    Reader reader = value_of(Reader::open(folder / "a.dstrace"));
+    const auto refused = export_rounds(reader, folder / "a.jsonl");
+    ASSERT_FALSE(refused) << sql;
+    EXPECT_THAT(refused.error().message, HasSubstr(message)) << sql;
+    EXPECT_FALSE(std::filesystem::exists(folder / "a.jsonl"));
   }
 }
 
