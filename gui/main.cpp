@@ -63,7 +63,7 @@ class CommandLine {
                                    QStringLiteral("FILE")};
   const QCommandLineOption size_{QStringLiteral("size"), QStringLiteral("Of the picture, in pixels"),
                                  QStringLiteral("WxH"), QStringLiteral("1600x900")};
-  const QCommandLineOption scale_{QStringLiteral("scale"), QStringLiteral("Device pixels a pixel: 1 or 2"),
+  const QCommandLineOption scale_{QStringLiteral("scale"), QStringLiteral("Device pixels a pixel: 1 to 4"),
                                   QStringLiteral("N"), QStringLiteral("1")};
   const QCommandLineOption dark_{QStringLiteral("dark"), QStringLiteral("Dark colours")};
   const QCommandLineOption run_{QStringLiteral("run"), QStringLiteral("Which run to show, from 0"),

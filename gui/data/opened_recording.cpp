@@ -100,7 +100,7 @@ void OpenedRecording::index_rounds() {
   const traces::Recording& rows = recording();
   const auto id_of = [](const auto& row) { return row.id; };
   const IdIndex<traces::RunId> run_indices(rows.runs, id_of);
-  const IdIndex<traces::RequestId> request_indices(rows.requests, id_of);
+  requests_ = IdIndex<traces::RequestId>(rows.requests, id_of);
   const IdIndex<traces::RoundId> round_indices(rows.rounds, id_of);
   const std::size_t count = rows.rounds.size();
   run_of_round_.assign(count, no_index);
@@ -108,7 +108,7 @@ void OpenedRecording::index_rounds() {
   request_of_round_.assign(count, no_index);
   for (std::size_t i = 0; i < count; ++i) {
     // The reader has checked that requests and runs exist.
-    request_of_round_[i] = request_indices[rows.rounds[i].request_id];
+    request_of_round_[i] = requests_[rows.rounds[i].request_id];
     run_of_round_[i] = run_indices[rows.requests[request_of_round_[i]].run_id];
     runs_[run_of_round_[i]].rounds.push_back(static_cast<std::uint32_t>(i));
   }
@@ -195,6 +195,11 @@ RoundsOfRun OpenedRecording::rounds_of_run(std::size_t run_index) const {
 
 const traces::Request& OpenedRecording::request_of(std::uint32_t round_index) const {
   return recording().requests[request_of_round_[round_index]];
+}
+
+const traces::Request* OpenedRecording::request_with(traces::RequestId id) const {
+  const std::uint32_t index = requests_[id];
+  return index == no_index ? nullptr : &recording().requests[index];
 }
 
 const traces::Prompt* OpenedRecording::prompt_of(const traces::Request& request) const {

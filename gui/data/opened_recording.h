@@ -15,6 +15,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "data/id_index.h"
 #include "data/time_range.h"
 
 namespace draftscope::gui {
@@ -71,6 +72,8 @@ class OpenedRecording {
     return recording().rounds[round_index];
   }
   [[nodiscard]] const traces::Request& request_of(std::uint32_t round_index) const;
+  /// Null if there is none, or only the overview has been read.
+  [[nodiscard]] const traces::Request* request_with(traces::RequestId id) const;
   [[nodiscard]] const traces::Prompt* prompt_of(const traces::Request& request) const;
   [[nodiscard]] std::span<const traces::DraftToken> draft_tokens(std::uint32_t round_index) const;
   /// The question's text id where the prompt file gave one, else its number.
@@ -106,6 +109,7 @@ class OpenedRecording {
   std::vector<std::uint32_t> run_of_round_;
   std::vector<std::uint32_t> place_in_run_;
   std::shared_ptr<const std::vector<std::uint32_t>> unfiltered_place_;  ///< null = no filter
+  IdIndex<traces::RequestId> requests_;
   std::vector<std::uint32_t> request_of_round_;
   std::vector<std::uint32_t> first_draft_token_;
   std::vector<std::uint32_t> draft_token_counts_;

@@ -41,12 +41,8 @@ SliceLabel round_label(const OpenedRecording& opened, std::uint32_t round_index)
 }
 
 SliceLabel label_of_request(const OpenedRecording& opened, std::int64_t id) {
-  const std::vector<traces::Request>& requests = opened.recording().requests;
-  const auto found = std::lower_bound(
-      requests.begin(), requests.end(), id,
-      [](const traces::Request& request, std::int64_t wanted) { return request.id.value() < wanted; });
-  if (found == requests.end() || found->id.value() != id) return {};
-  return request_label(opened, *found);
+  const traces::Request* const request = opened.request_with(traces::RequestId::from(id));
+  return request == nullptr ? SliceLabel() : request_label(opened, *request);
 }
 
 /// Label of a step's draft tokens; empty if there are none.

@@ -229,11 +229,10 @@ void TimelineView::fill_lanes_menu() {
   menu.addAction(tr("&Wider names\t>"), this, [this] { set_header_width(header_width_ + header_step); });
   menu.addAction(tr("&Narrower names\t<"), this, [this] { set_header_width(header_width_ - header_step); });
   menu.addSeparator();
-  for (std::size_t i = 0; i < rows_.groups().size(); ++i) {
-    const ShownGroup& group = rows_.groups()[i];
+  for (const ShownGroup& group : rows_.groups()) {
     QString name = QString::fromStdString(group.short_name);
-    QAction* show = menu.addAction(name.replace(u'&', QStringLiteral("&&")), this, [this, i](bool is_on) {
-      rows_.set_hidden(rows_.groups()[i], !is_on);
+    QAction* show = menu.addAction(name.replace(u'&', QStringLiteral("&&")), this, [this, group](bool is_on) {
+      rows_.set_hidden(group, !is_on);
       lay_out();
     });
     show->setCheckable(true);
@@ -252,6 +251,8 @@ void TimelineView::contextMenuEvent(QContextMenuEvent* event) {
   if (!at) return;
   QMenu menu(this);
   add_group_actions(menu, rows_.rows()[*at].group);
+  // Its actions are about groups of this timeline.
+  connect(&state_, &ViewState::timeline_changed, &menu, &QMenu::close);
   menu.exec(is_key ? viewport()->mapToGlobal(QPoint(header_width_ / 2, top_of(rows_.rows()[*at])))
                    : event->globalPos());
 }

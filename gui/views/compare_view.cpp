@@ -166,13 +166,16 @@ void CompareView::follow_opened() {
       if (recording->recording().path == run.recording->recording().path &&
           run.run < recording->runs().size())
         run.recording = recording;
+  const auto baseline = runs_.empty() ? std::optional<ComparedRun>() : runs_[baseline_];
   std::erase_if(runs_, [&](const ComparedRun& run) { return !is_open(run); });
   // The first choice is the newest recording's baseline and the fastest of its runs.
   if (runs_.empty() && !state_.opened().empty()) {
     runs_ = runs_to_compare(state_.opened().back(), max_runs);
     baseline_ = 0;
+    return;
   }
-  baseline_ = std::min(baseline_, runs_.empty() ? 0 : runs_.size() - 1);
+  const auto found = std::ranges::find(runs_, baseline);
+  baseline_ = found == runs_.end() ? 0 : static_cast<std::size_t>(found - runs_.begin());
 }
 
 void CompareView::take_opened() {
@@ -309,9 +312,10 @@ void CompareView::show_choice_menu(const QPoint& at) {
   const QTreeWidgetItem* under = choice_->itemAt(at);
   const auto chosen = std::ranges::find(listed_, under, [](const auto& of) { return of.first; });
   if (chosen != listed_.end() && !runs_.empty() && !(chosen->second == runs_[baseline_]))
-    menu.addAction(tr("Only this against the baseline"), this, [this, run = chosen->second] {
-      set_runs({runs_[baseline_], run}, 0);
-    });
+    menu.addAction(tr("Only this against the baseline"), this,
+                   [this, baseline = runs_[baseline_], run = chosen->second] {
+                     set_runs({baseline, run}, 0);
+                   });
   const RecordingPointer opened = chosen == listed_.end() ? state_.recording() : chosen->second.recording;
   if (opened != nullptr)
     menu.addAction(tr("Vanilla and the five fastest"), this,

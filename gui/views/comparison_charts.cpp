@@ -185,7 +185,9 @@ Chart prompts_chart(const AllRuns& all, const std::vector<ComparedRun>& runs) {
     const auto color =
         colors[static_cast<std::size_t>(std::ranges::find(runs, standing->run) - runs.begin())];
     ChartSeries& line = panel.series.emplace_back();
-    line = {.name = specification_of(standing->run), .mark = ChartMark::points, .color = color};
+    line = {.name = standing_name(all, static_cast<std::size_t>(standing - all.runs.data())),
+            .mark = ChartMark::points,
+            .color = color};
     for (std::size_t place = 0; place < standing->by_prompt.size(); ++place) {
       const PromptGain& gain = standing->by_prompt[place];
       line.x.push_back(static_cast<double>(place + 1));

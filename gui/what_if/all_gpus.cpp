@@ -28,7 +28,7 @@ GpuAnswer on_gpu(const TrainedRecording& trained, Question question, const simul
   if (!made.refusal.empty()) return made;
   made.speedup = answer.prediction.speedup.lower();
   made.interval_95 = answer.prediction.speedup.interval_95();
-  made.tokens_per_second = answer.prediction.rate.min_drafted.value;
+  made.tokens_per_second = answer.prediction.rate.lower();
   made.vanilla_tokens_per_second = answer.prediction.vanilla_tokens_per_second;
   question.gpu.clear();
   const auto& recorded = trained.recorded_on();

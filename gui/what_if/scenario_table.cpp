@@ -82,11 +82,10 @@ ChartTable scenario_table(const std::vector<NamedAnswer>& answers) {
       continue;
     }
     const auto interval = answer.prediction.speedup.interval_95();
-    row.insert(row.end(),
-               {answer.prediction.speedup.lower(), variant_of(end_of_interval(interval, true)),
-                variant_of(end_of_interval(interval, false)), answer.prediction.rate.min_drafted.value,
-                answer.prediction.mean_accepted_length, answer.prediction.acceptance_rate,
-                QString::fromUtf8(simulator::answer_status_name(answer.prediction.status))});
+    row.insert(row.end(), {answer.prediction.speedup.lower(), variant_of(end_of_interval(interval, true)),
+                           variant_of(end_of_interval(interval, false)), answer.prediction.rate.lower(),
+                           answer.prediction.mean_accepted_length, answer.prediction.acceptance_rate,
+                           QString::fromUtf8(simulator::answer_status_name(answer.prediction.status))});
   }
   return table;
 }

@@ -43,7 +43,7 @@ void PinnedPair::make_other() {
   label->setBuddy(runs_);
   auto* let_go = new QToolButton;
   let_go->setText(tr("Unpin"));
-  let_go->setToolTip(tr("Show the chosen run alone (P)"));
+  let_go->setToolTip(tr("Show the chosen run alone (Ctrl+P)"));
   let_go->setFocusPolicy(Qt::StrongFocus);
   auto* row = new QHBoxLayout;
   row->setContentsMargins(6, 2, 6, 0);

@@ -209,6 +209,33 @@ TEST_F(Comparing, TheForestHasAllRunsWithTheFastestOnTop) {
       }
 }
 
+TEST_F(Comparing, TheBaselineStaysWhenAnotherRecordingIsClosed) {
+  const RecordingPointer many = window_.state().recording();
+  compare_three();
+  const RecordingPointer sample = window_.state().opened().back();
+  view_.set_runs({{many, 0}, {sample, 1}, {sample, 0}}, 2);
+  settle();
+  window_.state().close({many});
+  settle();
+  ASSERT_EQ(view_.runs().size(), 2U);
+  for (const RunAgainstBaseline& compared : view_.model().comparison().runs)
+    EXPECT_EQ(compared.is_baseline, compared.run == (ComparedRun{sample, 0}));
+}
+
+TEST_F(Comparing, RecordingsOfOneNameAreToldApart) {
+  const RecordingPointer many = window_.state().recording();
+  std::vector<ComparedRun> runs{{many, 0}};
+  for (const char* const folder : {"a", "b"}) {
+    std::filesystem::create_directory(folder_ / folder);
+    const std::filesystem::path file = folder_ / folder / "run.dstrace";
+    traces::make_sample_file(file, {.runs = 2, .requests_per_run = 2});
+    traces::change(file, fmt::format("INSERT OR REPLACE INTO meta VALUES ('hostname', 'node-{}')", folder));
+    ASSERT_EQ(open(file), QString());
+    runs.push_back({window_.state().opened().back(), 0});
+  }
+  EXPECT_EQ(compare(runs, 0).settings.size(), 2U);
+}
+
 TEST_F(Comparing, ABaselineAloneHasNoChart) {
   AllRuns alone = view_.all();
   std::erase_if(alone.runs, [](const RunStanding& run) { return !run.is_baseline; });

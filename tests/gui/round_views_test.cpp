@@ -223,6 +223,18 @@ TEST_F(RoundViews, ReplayTellsTheRanksOfATokenAndTheCaretGoesToIt) {
   EXPECT_EQ(token_at(0), first);
 }
 
+TEST_F(RoundViews, ReplayGivesNoTimeOfATokenWhoseTimeIsUnknown) {
+  open({.runs = 2, .requests_per_run = 3, .max_rounds = 40}, "UPDATE requests SET first_token_ns = 0");
+  const auto& replay = *qobject_cast<ReplayView*>(&raise(QStringLiteral("replay")));
+  const auto& requests = window_.state().recording()->recording().requests;
+  const auto request =
+      std::ranges::find_if(requests, [](const traces::Request& of) { return of.tokens.size() > 1; });
+  ASSERT_NE(request, requests.end());
+  window_.state().go_to_token(static_cast<std::size_t>(request - requests.begin()), 1);
+  EXPECT_THAT(replay.token_text(0).toStdString(), testing::Not(testing::HasSubstr("there after")));
+  EXPECT_THAT(replay.token_text(1).toStdString(), testing::HasSubstr("there after"));
+}
+
 TEST(BackgroundJob, ReportsOnTheMainThreadUnlessItWasDropped) {
   int reports = 0;
   BackgroundJob job;

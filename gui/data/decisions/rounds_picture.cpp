@@ -52,17 +52,15 @@ std::int32_t exits_of(const DecisionsOfKind& decisions, std::string_view key) {
   return exits;
 }
 
-/// Tokens per nanosecond of vanilla rounds in the recording; NaN if it has none.
+/// Tokens per nanosecond of all vanilla rounds in the recording, filtered or not; NaN if it has none.
 double vanilla_speed(const OpenedRecording& opened) {
   double tokens = 0.0;
   double ns = 0.0;
-  for (const RunRounds& run : opened.runs()) {
-    if (!run.run->is_baseline) continue;
-    for (const std::uint32_t round_index : run.rounds) {
-      const traces::Round& round = opened.round(round_index);
-      tokens += round.emitted;
-      ns += static_cast<double>(round.end_ns - round.start_ns);
-    }
+  for (std::uint32_t round_index = 0; round_index < opened.recording().rounds.size(); ++round_index) {
+    if (!opened.runs()[opened.run_of(round_index)].run->is_baseline) continue;
+    const traces::Round& round = opened.round(round_index);
+    tokens += round.emitted;
+    ns += static_cast<double>(round.end_ns - round.start_ns);
   }
   return ns > 0.0 ? tokens / ns : std::numeric_limits<double>::quiet_NaN();
 }

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 namespace draftscope::gui {
@@ -86,6 +87,7 @@ RunsComparison compare(const std::vector<ComparedRun>& runs, std::size_t baselin
   std::vector<simulator::Pairing> pairings(runs.size());
   std::vector<double> p_values;
   std::vector<std::size_t> tested;
+  std::set<const OpenedRecording*> listed;  // recordings whose settings are compared
   for (std::size_t i = 0; i < runs.size(); ++i) {
     if (i == baseline) continue;
     pairings[i] =
@@ -99,9 +101,7 @@ RunsComparison compare(const std::vector<ComparedRun>& runs, std::size_t baselin
     }
     const OpenedRecording& other = *runs[i].recording;
     const OpenedRecording& base = *runs[baseline].recording;
-    const bool is_listed = std::any_of(comparison.settings.begin(), comparison.settings.end(),
-                                       [&](const auto& entry) { return entry.first == other.name(); });
-    if (&other == &base || is_listed) continue;
+    if (&other == &base || !listed.insert(&other).second) continue;
     if (const auto cost = simulator::tracing_cost(simulator::Baseline(base.recording()),
                                                   simulator::Comparison(other.recording())))
       comparison.tracing.push_back(

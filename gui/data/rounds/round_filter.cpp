@@ -48,11 +48,11 @@ double threshold(const OpenedRecording& opened, std::uint32_t round_index) {
   return value < 0.0 ? none : value;
 }
 
-/// Confidence of the least sure draft token.
+/// Confidence of the least sure draft token whose confidence is known.
 double confidence(const OpenedRecording& opened, std::uint32_t round_index) {
   double least = none;
   for (const traces::DraftToken& token : opened.draft_tokens(round_index))
-    if (!(least <= token.confidence)) least = token.confidence;
+    least = std::fmin(least, token.confidence);  // of a number and NaN, the number
   return least;
 }
 

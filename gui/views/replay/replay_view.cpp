@@ -351,10 +351,12 @@ QString ReplayView::describe(const ReplayDocument::Piece& piece) const {
                  .arg(piece.token_index)
                  .arg(visible_text(state_.recording()->token_text(token.token)));
     if (token.round_index != no_index) lines << round_lines(*state_.recording(), token.round_index);
-    lines << (token.origin == TokenOrigin::accepted ? tr("drafted and accepted")
-              : token.origin == TokenOrigin::bonus  ? tr("the target's own")
-                                                    : tr("predicted by the prefill"));
-    lines << tr("there after %1").arg(duration_text(token.known_ns - text_.request->start_ns));
+    if (token.round_index != no_index || token.origin == TokenOrigin::prefill)
+      lines << (token.origin == TokenOrigin::accepted ? tr("drafted and accepted")
+                : token.origin == TokenOrigin::bonus  ? tr("the target's own")
+                                                      : tr("predicted by the prefill"));
+    if (token.known_ns > 0)
+      lines << tr("there after %1").arg(duration_text(token.known_ns - text_.request->start_ns));
   }
   if (draft_index != no_index) {
     const traces::DraftToken& row = rows.draft_tokens[draft_index];

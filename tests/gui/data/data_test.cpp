@@ -500,6 +500,17 @@ TEST(IdIndex, FindsEveryIdWhetherTheyAreDenseOrNot) {
   EXPECT_EQ(IdIndex<traces::RoundId>()[1], no_index);
 }
 
+class RequestsById : public OfSample {};
+
+TEST_F(RequestsById, AreFoundInWhateverOrderTheyStarted) {
+  open({.seed = 2, .runs = 2},
+       "UPDATE requests SET start_ns = (SELECT min(start_ns) + max(start_ns) FROM requests) - start_ns");
+  const std::vector<traces::Request>& requests = opened_->recording().requests;
+  ASSERT_FALSE(std::ranges::is_sorted(requests, {}, &traces::Request::id));
+  for (const traces::Request& request : requests) EXPECT_EQ(opened_->request_with(request.id), &request);
+  EXPECT_EQ(opened_->request_with(traces::RequestId::from(1'000'000)), nullptr);
+}
+
 TEST(LaneBuilder, MakesTheSameLanesOfTwoPartsAsOfTheWholeInAnyOrder) {
   std::mt19937_64 random(11);
   const traces::Recording recording;

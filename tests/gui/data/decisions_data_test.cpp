@@ -141,6 +141,23 @@ TEST_F(Decisions, StandAmongTheRoundsThatAFilterLeaves) {
                     static_cast<float>(left->number_in_run(left->runs()[1].rounds[place])));
 }
 
+TEST_F(Decisions, HaveTheSameGainWhereAFilterLeavesNoVanillaRounds) {
+  simulator::DecisionsOfKind choices = made("draft choice", {1, 4, 8});
+  choices.series.push_back({&series_row("draft choice", "expected_gain"), 0, {1.0, 2.0, 3.0}});
+  const DecisionHistory history = history_of({choices});
+  ASSERT_TRUE(opened_->runs()[0].run->is_baseline);
+  std::vector<bool> keeps;
+  for (std::uint32_t i = 0; i < opened_->recording().rounds.size(); ++i)
+    keeps.push_back(opened_->run_of(i) == 1);
+  const RoundsPicture whole = rounds_picture(history, *opened_, 1, picture_of("gain"));
+  const RoundsPicture left = rounds_picture(history, *opened_->filtered(keeps), 1, picture_of("gain"));
+  ASSERT_EQ(left.values.size(), 2U);
+  ASSERT_THAT(left.places, testing::ElementsAre(1, 4, 8));
+  // Equal only if there is a gain at all.
+  for (const std::uint32_t place : left.places)
+    EXPECT_FLOAT_EQ(left.values[1][place], whole.values[1][place]) << place;
+}
+
 TEST_F(Decisions, ShareTheirRoundsAmongWords) {
   const std::size_t rounds = opened_->runs()[1].rounds.size();
   std::vector<std::uint32_t> places(rounds);

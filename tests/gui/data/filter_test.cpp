@@ -79,7 +79,10 @@ TEST(RoundFilter, TakesAnyInput) {
 
 class MatchingRounds : public OfSample {
  protected:
-  void SetUp() override { open({.seed = 3, .runs = 3, .requests_per_run = 4, .max_rounds = 25}); }
+  void SetUp() override {
+    open({.seed = 3, .runs = 3, .requests_per_run = 4, .max_rounds = 25},
+         "UPDATE draft_tokens SET confidence = NULL WHERE parent = -1 AND round % 2 = 0");
+  }
   [[nodiscard]] std::vector<bool> left_by(const std::string& words) const {
     return matching_rounds(*opened_, parse_filter(words).value(), [] { return true; });
   }

@@ -70,7 +70,8 @@ TEST_F(MeasuredBeside, EveryGpuHasTheAnswerThatItHasAlone) {
     if (is_refused) continue;
     EXPECT_LE(of.speedup, last);
     last = of.speedup;
-    EXPECT_DOUBLE_EQ(of.tokens_per_second, alone.prediction.rate.min_drafted.value);
+    EXPECT_DOUBLE_EQ(of.tokens_per_second, alone.prediction.rate.lower());
+    EXPECT_NEAR(of.tokens_per_second / of.vanilla_tokens_per_second, of.speedup, 1e-6);
     EXPECT_NE(of.fits(), std::optional(false)) << "what does not fit has no answer: " << of.gpu;
   }
   EXPECT_TRUE(is_refused) << "this model is too large for some";
