@@ -251,8 +251,11 @@ void DetailsView::follow_link(const QUrl& url) {
   const QStringList numbers = url.path().split(u':');
   if (kind == u"round") emit round_asked(numbers.value(0).toUInt());
   if (kind == u"run") emit run_asked(numbers.value(0).toUInt());
-  if (kind == u"slice" && numbers.size() == 2)
-    timeline_.select(SlicePlace{numbers[0].toUInt(), numbers[1].toUInt()});
+  if (kind != u"slice" || numbers.size() != 2 || !state_.timeline()) return;
+  // The words may be of the timeline before, until those of the present one are computed.
+  const SlicePlace place{numbers[0].toUInt(), numbers[1].toUInt()};
+  const auto& lanes = state_.timeline()->lanes;
+  if (place.lane < lanes.size() && place.slice < lanes[place.lane].slices.size()) timeline_.select(place);
 }
 
 }  // namespace draftscope::gui

@@ -167,9 +167,11 @@ QVariant RoundsModel::data(const QModelIndex& index, int role) const {
       return text(round_index, index.column());
     case Qt::TextAlignmentRole:
       return cell_alignment(sorts_by_text(column_at(index.column())));
-    case sort_role: {
-      const double number = number_of(value(round_index, index.column()));
-      return std::isnan(number) ? QVariant(text(round_index, index.column())) : QVariant(number);
+    case value_role: {
+      const RoundValue found = value(round_index, index.column());
+      // A request's number is its place among others, and no figure.
+      const bool is_figure = !std::holds_alternative<RequestLabel>(found) && !std::isnan(number_of(found));
+      return is_figure ? QVariant(number_of(found)) : QVariant(text(round_index, index.column()));
     }
     case round_role:
       return round_index;

@@ -3,7 +3,7 @@
 
 // The rounds of one run as a table: one row per round, and one column for each of simulator::round_columns().
 // It is sorted and filtered by raw values, so that a million rows sort in a fraction of a second. The role
-// `sort_role` has the raw value, `round_role` the index into Recording::rounds.
+// `value_role` has the raw value, `round_role` the index into Recording::rounds.
 
 #include <draftscope/simulator/analysis/round_columns.h>
 #include <cstdint>
@@ -21,7 +21,7 @@ class RoundsModel : public ColumnsModel {
 
  public:
   static constexpr int place = 0;  ///< Column with the round's order in the run.
-  static constexpr int sort_role = Qt::UserRole;
+  static constexpr int value_role = Qt::UserRole;
   static constexpr int round_role = Qt::UserRole + 1;
 
   RoundsModel();

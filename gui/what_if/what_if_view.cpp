@@ -302,6 +302,11 @@ void WhatIfView::take_trained() {
 
 void WhatIfView::ask() {
   const Question& asked = question_->question();
+  // A scenario or GPU may be chosen while it learns, or after that was cancelled.
+  if (worker_.trained() == nullptr) {
+    then_ = asked;
+    return;
+  }
   // The costs depend on the GPU that it was recorded on.
   if (asked.recorded_gpu != worker_.trained()->recorded_gpu()) return train(asked, asked.recorded_gpu);
   since_question_.restart();

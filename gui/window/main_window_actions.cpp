@@ -372,7 +372,10 @@ void MainWindow::go_to_round() {
   const int last = static_cast<int>(run->rounds.size()) - 1;
   const int place = QInputDialog::getInt(this, tr("Go to round"), tr("Round of this run, 0 to %1:").arg(last),
                                          0, 0, last, 1, &chosen);
-  if (chosen) state_.go_to_round(run->rounds[static_cast<std::size_t>(place)]);
+  // A recording that grows is read anew while the dialog is open.
+  run = state_.run_rounds();
+  if (chosen && run != nullptr && static_cast<std::size_t>(place) < run->rounds.size())
+    state_.go_to_round(run->rounds[static_cast<std::size_t>(place)]);
 }
 
 void MainWindow::go_to_token() {

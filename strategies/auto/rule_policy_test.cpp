@@ -56,7 +56,7 @@ TEST(StepFigures, AreNoneOfWhatDraftedNothing) {
 }
 
 TEST(Expectations, AreReadAsTheyWereWritten) {
-  const std::string text = "exit-8/0.71/0.35+skip-set/0.99999/0.00001+q4_0/0.9/0.3";
+  const std::string text = "exit-8/0.71/0.35+skip-set/0.99999/0.00012+q4_0/0.9/0.3";
   const auto expectations = parse_expectations(text);
   ASSERT_TRUE(expectations) << expectations.error().message;
   EXPECT_EQ(expectations_text(*expectations), text);

@@ -110,6 +110,12 @@ TEST_F(DetailsDrawer, SayOfASliceWhatItIsAmongOthersOfItsKind) {
   const auto slice_time = [&](const SlicePlace& of) { return time_of(*state().timeline(), of); };
   EXPECT_LE(slice_time(*timeline_.selected()).start_ns, slice_time(place).start_ns);
   EXPECT_GE(slice_time(*timeline_.selected()).end_ns, slice_time(place).end_ns);
+  // Words of a timeline before this one may link to what this one lacks.
+  const auto before = timeline_.selected();
+  for (const char* const gone : {"slice:100000:0", "slice:0:100000000"})
+    QMetaObject::invokeMethod(details_.findChild<QTextBrowser*>(), "anchorClicked",
+                              Q_ARG(QUrl, QUrl(QString::fromLatin1(gone))));
+  EXPECT_EQ(timeline_.selected(), before);
 }
 
 TEST_F(DetailsDrawer, ListEachDraftTokenOfARoundWithItsFate) {

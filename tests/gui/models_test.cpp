@@ -51,7 +51,7 @@ TEST_F(Models, OfRoundsSortByTheirRawValuesAndFilter) {
   for (const char* key : {"round_ns", "accepted_tokens", "draft_ns"}) {
     const int section = RoundsModel::column_of(key);
     model.sort(section, Qt::DescendingOrder);
-    const std::vector<double> values = column(model, section, RoundsModel::sort_role);
+    const std::vector<double> values = column(model, section, RoundsModel::value_role);
     EXPECT_TRUE(std::is_sorted(values.rbegin(), values.rend()));
     for (int row = 0; row < model.rowCount(); ++row)
       EXPECT_EQ(model.row_of_round(model.round_of_row(row)), row);
@@ -67,6 +67,8 @@ TEST_F(Models, OfRoundsSortByTheirRawValuesAndFilter) {
   EXPECT_EQ(model.rowCount(), 0);
   EXPECT_EQ(model.row_of_round(opened_->runs()[1].rounds[0]), -1);
   model.set_filter({});
+  const QModelIndex request = model.index(0, RoundsModel::column_of("request"));
+  EXPECT_EQ(request.data(RoundsModel::value_role), request.data()) << "files get what is shown";
   model.set_run(nullptr, 0);
   EXPECT_EQ(model.rowCount(), 0);
 }

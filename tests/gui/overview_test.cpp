@@ -225,9 +225,9 @@ TEST_F(Overview, ABarLeadsToTheRoundsBehindIt) {
     EXPECT_EQ(shown->model()->index(0, 0).data(RoundsModel::round_role).toUInt(),
               window_.state().cursor().round_index);
     const int column = shown->horizontalHeader()->sortIndicatorSection();
-    const double first = shown->model()->index(0, column).data(RoundsModel::sort_role).toDouble();
+    const double first = shown->model()->index(0, column).data(RoundsModel::value_role).toDouble();
     for (int row = 1; row < shown->model()->rowCount(); ++row)
-      ASSERT_GE(first, shown->model()->index(row, column).data(RoundsModel::sort_role).toDouble());
+      ASSERT_GE(first, shown->model()->index(row, column).data(RoundsModel::value_role).toDouble());
   }
 }
 

@@ -20,12 +20,11 @@ QString cell_tr(const char* words) {
 }
 
 DeviceCell time_cell(std::int64_t ns) {
-  return {duration_text(ns), QVariant::fromValue<qlonglong>(ns)};
+  return {duration_text(ns), static_cast<double>(ns)};
 }
 
 DeviceCell number_cell(const std::optional<double>& number, QString (*text)(double)) {
-  // Missing numbers are sorted below all others.
-  return number ? DeviceCell{text(*number), *number} : DeviceCell{QStringLiteral("–"), -1.0};
+  return number ? DeviceCell{text(*number), *number} : DeviceCell{QStringLiteral("–"), {}};
 }
 
 QString share_text(double share) {
@@ -58,10 +57,30 @@ void add_beside(std::vector<DeviceCell>& cells, const simulator::ComparedTime& t
   if (times.difference_ns)
     cells.push_back({signed_duration_text(-*times.difference_ns), -*times.difference_ns});
   else
-    cells.push_back({QStringLiteral("–"), -std::numeric_limits<double>::infinity()});
+    cells.push_back(number_cell({}, number_text));
   const bool has_ratio = times.first && times.other && times.first->median_ns && times.other->median_ns;
   cells.push_back(number_cell(
       has_ratio ? ratio_of(*times.first->median_ns, *times.other->median_ns) : std::nullopt, speedup_text));
+}
+
+/// The columns that a run has without another beside it, but for the name.
+std::vector<DeviceColumn> columns_of_one(const DeviceAnswer& answer) {
+  std::vector<DeviceColumn> columns{
+      {cell_tr("own time"),
+       cell_tr("Time that it has to itself: an instant belongs to what began first, so that the sum is the "
+               "device's busy time")},
+      {cell_tr("share"), cell_tr("Own time over the busy time")},
+      {cell_tr("count"), cell_tr("Kernels, copies or operations that the range holds or cuts")},
+      {cell_tr("open"), cell_tr("Time from begin to end, other work at the same time or not")},
+      {cell_tr("median"), cell_tr("Median of the open times")},
+      {cell_tr("p99"), cell_tr("99th percentile of the open times")},
+      {cell_tr("GB/s"), cell_tr("Bytes that it must read over its own time")},
+      {cell_tr("of read"), cell_tr("That rate over the one that reading alone reaches on this GPU")}};
+  if (has_occupancy(answer))
+    columns.push_back({cell_tr("occupancy"),
+                       cell_tr("Share of a multiprocessor's warps that fit of the kernel, by its threads, "
+                               "registers and shared memory; a mean by open time")});
+  return columns;
 }
 
 }  // namespace
@@ -86,28 +105,16 @@ QVariant DeviceCells::data(const QModelIndex& index, int role) const {
   const auto column = static_cast<std::size_t>(index.column());
   const DeviceCell& cell = rows_[static_cast<std::size_t>(index.row())][column];
   if (role == Qt::DisplayRole) return cell.text;
-  if (role == sort_role) return cell.value;
+  if (role == value_role) return cell.value;
+  if (role == sort_role)
+    return cell.value.isValid() ? cell.value : QVariant(-std::numeric_limits<double>::infinity());
   if (role == Qt::TextAlignmentRole) return cell_alignment(columns_[column].is_text);
   if (role == Qt::ToolTipRole && columns_[column].is_text) return cell.text;
   return {};
 }
 
 std::vector<DeviceColumn> device_columns(const DeviceAnswer& answer) {
-  std::vector<DeviceColumn> columns{
-      {cell_tr("own time"),
-       cell_tr("Time that it has to itself: an instant belongs to what began first, so that the sum is the "
-               "device's busy time")},
-      {cell_tr("share"), cell_tr("Own time over the busy time")},
-      {cell_tr("count"), cell_tr("Kernels, copies or operations that the range holds or cuts")},
-      {cell_tr("open"), cell_tr("Time from begin to end, other work at the same time or not")},
-      {cell_tr("median"), cell_tr("Median of the open times")},
-      {cell_tr("p99"), cell_tr("99th percentile of the open times")},
-      {cell_tr("GB/s"), cell_tr("Bytes that it must read over its own time")},
-      {cell_tr("of read"), cell_tr("That rate over the one that reading alone reaches on this GPU")}};
-  if (has_occupancy(answer))
-    columns.push_back({cell_tr("occupancy"),
-                       cell_tr("Share of a multiprocessor's warps that fit of the kernel, by its threads, "
-                               "registers and shared memory; a mean by open time")});
+  std::vector<DeviceColumn> columns = columns_of_one(answer);
   if (answer.beside) {
     columns.push_back({cell_tr("a token"), cell_tr("Own time in the rounds over their output tokens")});
     columns.push_back({cell_tr("other's"), cell_tr("The same in the run that it is compared with")});
@@ -130,7 +137,7 @@ std::vector<std::vector<DeviceCell>> device_rows(const simulator::DeviceTimeline
       of_read.reset();
     std::vector<DeviceCell> cells{time_cell(row.own_ns),
                                   number_cell(ratio_of(row.own_ns, answer.table.busy_ns), share_text),
-                                  {QString::number(row.count), QVariant::fromValue<qlonglong>(row.count)},
+                                  {QString::number(row.count), static_cast<double>(row.count)},
                                   time_cell(row.open_ns),
                                   time_cell(row.median_ns),
                                   time_cell(row.p99_ns),
@@ -152,8 +159,7 @@ std::vector<std::vector<DeviceCell>> device_rows(const simulator::DeviceTimeline
           return timeline.names[row.name] == name.name;
         }))
       continue;
-    constexpr std::size_t figures_of_one = 8;
-    std::vector<DeviceCell> cells(figures_of_one, number_cell({}, number_text));
+    std::vector<DeviceCell> cells(columns_of_one(answer).size(), number_cell({}, number_text));
     add_beside(cells, name);
     cells.push_back(text_cell(name.name));
     rows.push_back(std::move(cells));

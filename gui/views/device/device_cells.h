@@ -15,7 +15,7 @@ namespace draftscope::gui {
 
 struct DeviceCell {
   QString text;
-  QVariant value;  ///< Number or text to sort by.
+  QVariant value;  ///< Number (double) or text; invalid where a number is missing.
 };
 
 struct DeviceColumn : ColumnText {
@@ -28,7 +28,8 @@ class DeviceCells : public ColumnsModel {
   Q_OBJECT
 
  public:
-  static constexpr int sort_role = Qt::UserRole;
+  static constexpr int value_role = Qt::UserRole;
+  static constexpr int sort_role = Qt::UserRole + 1;  ///< The value; missing numbers below all others.
 
   /// Every row has a cell per column.
   void set_cells(std::vector<DeviceColumn> columns, std::vector<std::vector<DeviceCell>> rows);

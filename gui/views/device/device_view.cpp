@@ -47,7 +47,7 @@ DeviceView::DeviceView(ViewState& state, QWidget* parent) : QWidget(parent), sta
     view->setItemDelegate(new TextCell(view));
     set_up_device_table(*view, name);
   }
-  table_->setItemDelegateForColumn(share_column, new ShareCell(DeviceCells::sort_role, table_, 20));
+  table_->setItemDelegateForColumn(share_column, new ShareCell(DeviceCells::value_role, table_, 20));
   keep_numbers_in_sight(*table_, {share_column});
   keep_numbers_in_sight(*gaps_);
   set_up_choices();

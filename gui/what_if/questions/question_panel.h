@@ -30,7 +30,11 @@ class QuestionPanel : public QWidget {
 
   /// Offers what can be asked of the recording.
   void set_recording(const TrainedPointer& trained);
-  void forget_recording() { trained_.reset(); }
+  void forget_recording() {
+    reading_.cancel();
+    trained_.reset();
+  }
+  [[nodiscard]] bool has_recording() const { return trained_ != nullptr; }
   /// Moves all controls to a question without a signal.
   void set_question(const Question& question);
   [[nodiscard]] const Question& question() const { return question_; }

@@ -65,7 +65,8 @@ void add_choice(QFormLayout& form, const FileChoice& of, QuestionPanel* panel,
   qobject_cast<QLabel*>(form.labelForField(row))->setBuddy(of.choice);
   QObject::connect(button, &QPushButton::clicked, panel, [panel, open, title = of.title, filter = of.filter] {
     const QString path = QFileDialog::getOpenFileName(panel, title, {}, filter);
-    if (!path.isEmpty()) (panel->*open)(path);
+    // The recording may have gone while the dialog was open.
+    if (!path.isEmpty() && panel->has_recording()) (panel->*open)(path);
   });
 }
 

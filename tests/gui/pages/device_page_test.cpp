@@ -41,6 +41,24 @@ class DevicePage : public Window {
   int name_column() { return view().rows().columnCount() - 1; }
 };
 
+TEST(DeviceRows, HaveACellPerColumnAndNoNumberForADash) {
+  simulator::DeviceTimeline timeline;
+  timeline.names = {"gate up"};
+  for (const std::optional<double> occupancy : {std::optional<double>(), std::optional(0.5)}) {
+    DeviceAnswer answer;
+    answer.table = {.busy_ns = 7, .rows = {{.own_ns = 7, .occupancy = occupancy}}};
+    EXPECT_EQ(device_rows(timeline, answer).front().size(), device_columns(answer).size());
+    answer.beside.emplace().names = {{.name = "only the other has it"}};
+    const auto rows = device_rows(timeline, answer);
+    ASSERT_EQ(rows.size(), 2U);
+    for (const std::vector<DeviceCell>& row : rows) {
+      EXPECT_EQ(row.size(), device_columns(answer).size());
+      for (const DeviceCell& cell : row)
+        EXPECT_EQ(cell.value.isValid(), cell.text != QStringLiteral("–")) << cell.text.toStdString();
+    }
+  }
+}
+
 TEST_F(DevicePage, HasTheRowsOfTheShownRunLongestFirst) {
   open_sample();
   ASSERT_TRUE(view().answer());
@@ -51,7 +69,7 @@ TEST_F(DevicePage, HasTheRowsOfTheShownRunLongestFirst) {
   EXPECT_EQ(view().rows().rowCount(), static_cast<int>(answer.table.rows.size()));
   double before = 1.0;
   for (int row = 0; row < view().rows().rowCount(); ++row) {
-    const double share = view().rows().index(row, share_column).data(DeviceCells::sort_role).toDouble();
+    const double share = view().rows().index(row, share_column).data(DeviceCells::value_role).toDouble();
     EXPECT_LE(share, before);
     before = share;
   }

@@ -254,6 +254,24 @@ TEST_F(WhatIfPage, CanBeStoppedWhileItLearnsAndStartedAgain) {
   EXPECT_NE(page().answer(), nullptr);
 }
 
+TEST_F(WhatIfPage, KeepsAQuestionThatIsAskedWhileItLearns) {
+  show(std::filesystem::path(DRAFTSCOPE_SOURCE_DIR) / "traces/samples/h200-smollm2-graph.dstrace");
+  Question asked = page().question().question();
+  asked.recorded_gpu = "A100-SXM4-80GB";
+  page().question().change_question(asked);
+  ASSERT_TRUE(page().worker().is_training());
+  asked.batch = 2;
+  page().question().change_question(asked);  // as a pinned scenario does
+  page().worker().cancel();
+  asked.batch = 4;
+  page().question().change_question(asked);
+  EXPECT_EQ(page().answer(), nullptr);
+  button("Learn from the recording").click();
+  wait_until_settled();
+  ASSERT_NE(page().answer(), nullptr);
+  EXPECT_TRUE(page().answer()->question == asked);
+}
+
 TEST_F(WhatIfPage, SaysWhatToRecordWhereThereIsNoAnswer) {
   show(write({.with_shadow = false}));
   ASSERT_NE(page().answer(), nullptr);
