@@ -149,13 +149,13 @@ void learn(const std::filesystem::path& path, bool with_advice) {
   predict(*what_if, *recording);
   if (with_advice) advise(*what_if, *recording);
   if (const auto measured = simulator::measure_recording(path))
-    require_sentences(simulator::explain(
-        *measured, {.simulate = simulator::simulated_remedies(*what_if, {.draws = 20, .threads = 1})}));
+    require_sentences(simulator::explain(*measured, {.simulate = simulator::simulated_remedies(*what_if)}));
 }
 
 void write_exports(const std::filesystem::path& path) {
   using Export = Result<void> (*)(traces::Reader&, const std::filesystem::path&, const traces::Progress&);
-  for (const Export write : {Export{traces::export_perfetto}, Export{traces::export_spec_bench}}) {
+  for (const Export write :
+       {Export{traces::export_perfetto}, Export{traces::export_rounds}, Export{traces::export_spec_bench}}) {
     auto reader = traces::Reader::open(path);
     if (!reader) return require_one_line(reader.error());
     const std::filesystem::path target = stem + ".export";
