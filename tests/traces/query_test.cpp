@@ -49,6 +49,7 @@ TEST_F(Query, TakesCommentsAndSemicolonsAfterItsStatement) {
   for (const char* const after : {";", "; -- the runs", ";; /* all */ ;\n-- of them"})
     EXPECT_TRUE(query(path_, std::string("SELECT id FROM runs") + after, 10)) << after;
   EXPECT_FALSE(query(path_, "SELECT id FROM runs; -- and\nSELECT 2", 10));
+  EXPECT_FALSE(query(path_, std::string("SELECT id FROM runs;") + '\0', 10));
 }
 
 TEST_F(Query, CutsAtTheRowsThatWereAskedFor) {

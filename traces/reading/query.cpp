@@ -85,7 +85,8 @@ bool is_blank(sqlite3* database, std::string_view text) {
     const int prepared =
         sqlite3_prepare_v2(database, text.data(), static_cast<int>(text.size()), &raw, &rest);
     const Statement statement(raw);
-    if (prepared != SQLITE_OK || raw != nullptr) return false;
+    // SQLite reads no further than a NUL.
+    if (prepared != SQLITE_OK || raw != nullptr || rest == text.data()) return false;
     text.remove_prefix(static_cast<std::size_t>(rest - text.data()));
   }
   return true;
