@@ -2,7 +2,11 @@
 #include <draftscope/simulator/answers/answer.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <optional>
+
+#include "prices/passes/cost_prices.h"
+#include "rounds/priced_scenario.h"
 
 namespace draftscope::simulator {
 
@@ -28,10 +32,11 @@ LayerCounts without_zeros(LayerCounts layers) {
 
 Result<PassParts> pass_parts(const CostModel& trained, const StrategyRounds& rounds, const Machine& machine) {
   DRAFTSCOPE_TRY_ASSIGN(const Prices prices, answer_prices(trained, rounds, machine));
+  // Only the answer's own model has to fit the device.
   const auto with_vocabularies = [&](std::int32_t count) {
-    Machine other = machine;
-    other.scenario.shape.vocab *= count;
-    return answer_prices(trained, rounds, other);
+    Scenario other = answer_scenario(rounds, machine);
+    other.shape.vocab *= count;
+    return simulator::prices(machine.costs_or(trained), other);
   };
   DRAFTSCOPE_TRY_ASSIGN(const Prices two, with_vocabularies(2));
   DRAFTSCOPE_TRY_ASSIGN(const Prices three, with_vocabularies(3));

@@ -68,9 +68,9 @@ std::vector<traces::MissingData> missing_data_of_prediction(const traces::Meta& 
 bool is_as_recorded(const WhatIf& what_if, const PredictedTrace& trace) {
   const Scenario recorded = what_if.recorded_scenario();
   const Scenario& asked = trace.machine.scenario;
-  return what_if.costs().model.from_trace && !asked.gpu && is_same_model(recorded.shape, asked.shape) &&
-         asked.weights == recorded.weights && asked.regime == recorded.regime && asked.batch == 1 &&
-         asked.tensor_parallel == 1 &&
+  return what_if.costs().model.from_trace && trace.machine.costs == nullptr && !asked.gpu &&
+         is_same_model(recorded.shape, asked.shape) && asked.weights == recorded.weights &&
+         asked.regime == recorded.regime && asked.batch == 1 && asked.tensor_parallel == 1 &&
          std::all_of(trace.runs.begin(), trace.runs.end(),
                      [](const PredictedRun& run) { return run.rounds.longer_context == 0; });
 }
@@ -106,6 +106,8 @@ traces::Meta predicted_meta(const WhatIf& what_if, const traces::Recording& reco
   }
   if (asked.gpu)
     meta["device"] = asked.gpu->name;
+  else if (const CostModel* const costs = trace.machine.costs.get())
+    meta["device"] = costs->gpu ? costs->gpu->name : costs->width_law == WidthLaw::steps ? "cuda" : "cpu";
   else
     copy(recording.meta, machine, meta);
   const std::string_view weights = weight_type_name(asked.weights);

@@ -27,7 +27,7 @@ std::optional<double> ratio_if_any(std::int64_t part, std::int64_t whole) {
 /// rejected one, unless the text ended before it: then the round has as many tokens in the text as accepted.
 void count_positions(std::vector<PositionAcceptance>& by_position, const traces::Round& round,
                      traces::RequestStop stop) {
-  const std::int32_t steps = round.tree_depth;
+  const std::int32_t steps = std::min(round.tree_depth, longest_counted_draft);
   const traces::RoundTokens tokens = traces::tokens_of(round);
   if (steps > 0 && by_position.size() < static_cast<std::size_t>(steps))
     by_position.resize(static_cast<std::size_t>(steps));

@@ -66,7 +66,8 @@ SampleKey key_of(Convention convention, const RequestRows& rows) {
 bool is_left_out(Convention convention, const RequestRows& rows) {
   constexpr std::size_t min_characters = 5;
   const std::string& text = rows.request->text;
-  if (convention == Convention::draft_verify) return text.size() < min_characters || text.starts_with("..");
+  if (convention == Convention::draft_verify && rows.known.output_text)
+    return text.size() < min_characters || text.starts_with("..");
   return rows.request->tokens.empty();
 }
 

@@ -35,7 +35,7 @@ std::string known_texts_note(const RunRows& run) {
   RoundYield again;
   std::int64_t requests = 0;
   for (const RequestRows& rows : run.requests) {
-    if (rows.request->tokens.empty()) continue;
+    if (rows.request->tokens.empty() || !rows.known.token_ids) continue;
     const traces::RequestSum sum = sum_of_rounds(rows);
     const auto [known, is_new] = first_times.try_emplace(rows.request->tokens, sum);
     if (is_new) continue;

@@ -70,7 +70,8 @@ KnownOfRequest known_of_requests(const traces::Meta& meta) {
   using traces::MissingData;
   return {.wall_times = !traces::is_missing(meta, MissingData::wall_times),
           .first_token_times = !traces::is_missing(meta, MissingData::first_token_times),
-          .token_ids = !traces::is_missing(meta, MissingData::token_ids)};
+          .token_ids = !traces::is_missing(meta, MissingData::token_ids),
+          .output_text = !traces::is_missing(meta, MissingData::output_text)};
 }
 
 traces::RoundTokens round_tokens(const traces::RequestSum& sum) {
@@ -96,6 +97,7 @@ std::vector<RunRows> finished_requests(const traces::Recording& recording) {
     RunRows& into = runs[run->second];
     if (!is_finished(request)) {
       ++into.unfinished_requests;
+      ++into.unfinished_by_category[prompt->second->category];
       continue;
     }
     RequestRows rows;
@@ -155,7 +157,8 @@ const RunRows* baseline_of(std::span<const RunRows> runs) {
 }
 
 RunRows only_category(const RunRows& run, std::string_view category) {
-  RunRows subset{run.run, {}, 0};
+  const auto unfinished = run.unfinished_by_category.find(category);
+  RunRows subset{run.run, {}, unfinished == run.unfinished_by_category.end() ? 0 : unfinished->second};
   std::copy_if(run.requests.begin(), run.requests.end(), std::back_inserter(subset.requests),
                [&](const RequestRows& rows) { return rows.prompt->category == category; });
   return subset;

@@ -138,7 +138,8 @@ std::map<std::pair<PromptKey, std::int32_t>, const RequestRows*> requests_by_key
 KnownOfRequest known_of_both(const KnownOfRequest& a, const KnownOfRequest& b) {
   return {.wall_times = a.wall_times && b.wall_times,
           .first_token_times = a.first_token_times && b.first_token_times,
-          .token_ids = a.token_ids && b.token_ids};
+          .token_ids = a.token_ids && b.token_ids,
+          .output_text = a.output_text && b.output_text};
 }
 
 /// The fastest of runs that are restricted to one category; `baseline` is one of them.

@@ -113,7 +113,8 @@ Result<double> speedup_of(StrategyRounds rounds, const CostModel& model, const M
   vanilla.rounds = vanilla.target_steps.passes;
   const double ns = std::max(time_ns(sum_of(rounds.setting.min_drafted), prices),
                              time_ns(sum_of(rounds.setting.max_drafted), prices));
-  return time_ns(vanilla, prices) / ns;
+  DRAFTSCOPE_TRY_ASSIGN(const double own_ratio, own_time_ratio(model, rounds, machine));
+  return time_ns(vanilla, prices) / (own_ratio * ns);
 }
 
 /// Number of prompts that narrows the acceptance's part of the interval until it excludes 1, if that is
@@ -191,6 +192,8 @@ Result<std::optional<NearTieEffect>> near_tie_effect(const WhatIf& what_if,
     effect.positions += table.end() - table.first;
     effect.at_risk += static_cast<std::int64_t>(near_ties(table, near_tie_margin).size());
   }
+  // A replay does not count what the strategy does beside its rounds; near ties hardly change that.
+  const RoundStatistics as_is = sum_of(rounds.setting.min_drafted);
   const auto with = [&](TieOutcome outcome) {
     std::vector<ShadowTable> flipped;
     for (const ShadowTable& table : what_if.trained().shadowed.tables)
@@ -200,6 +203,10 @@ Result<std::optional<NearTieEffect>> near_tie_effect(const WhatIf& what_if,
     for (ReplayTotals& request : replay(flipped, *choice.policy, conditions)) {
       rounds.setting.min_drafted.push_back(std::move(request.least));
       rounds.setting.max_drafted.push_back(std::move(request.most));
+    }
+    for (auto* const requests : {&rounds.setting.min_drafted, &rounds.setting.max_drafted}) {
+      requests->front().auxiliary = as_is.auxiliary;
+      requests->front().host_ns = as_is.host_ns;
     }
     return speedup_of(rounds, what_if.costs().model, machine, longer_context);
   };

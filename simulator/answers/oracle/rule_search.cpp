@@ -85,6 +85,8 @@ Result<PricedRule> fit_prefix_rule(Tables tables, const Prices& prices, const Ru
   const double context = mean_context(tables);
   const double plain_ns = plain_round(prices).at(context);
   PricedRule best{.rule = {}, .round = {.tokens = 1.0, .ns = plain_ns}, .price = 1.0 / plain_ns};
+  const auto has_positions = [](const ShadowTable* table) { return table->first < table->end(); };
+  if (std::ranges::none_of(tables, has_positions)) return best;  // Texts of one token teach nothing.
   double best_ns = 0.0;
   for (const ShadowTable* table : tables) best_ns += vanilla_time_ns(*table, prices);
   std::vector<ConfidenceSample> samples;

@@ -4,8 +4,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <map>
 #include <numeric>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include "analysis/figures/resampling.h"
 #include "answers/oracle/oracle.h"
@@ -26,15 +30,23 @@ double total(const Times& times) {
   return std::accumulate(times.begin(), times.end(), 0.0);
 }
 
-/// The ratios of a waterfall, over prompts.
+/// The ratios of a waterfall, over prompts. Prompts whose texts have one token take no time at any level; a
+/// draw of such prompts alone would have no ratio, so that none is drawn.
 class Ratios {
  public:
   Ratios(const std::vector<std::size_t>& prompts, const Times& vanilla, const Times& oracle, int resamples)
-      : prompts_(prompts),
-        count_(*std::max_element(prompts.begin(), prompts.end()) + 1),
-        vanilla_(by_prompt(vanilla)),
-        oracle_(by_prompt(oracle)),
-        resamples_(resamples) {}
+      : resamples_(resamples) {
+    std::map<std::size_t, std::size_t> places;
+    for (std::size_t i = 0; i < prompts.size(); ++i)
+      if (vanilla[i] > 0.0) places.emplace(prompts[i], places.size());
+    count_ = places.size();
+    for (const std::size_t prompt : prompts) {
+      const auto place = places.find(prompt);
+      places_.push_back(place == places.end() ? std::nullopt : std::optional(place->second));
+    }
+    vanilla_ = by_prompt(vanilla);
+    oracle_ = by_prompt(oracle);
+  }
 
   [[nodiscard]] WaterfallFigure speedup(const Times& times) const {
     return figure(
@@ -66,7 +78,8 @@ class Ratios {
 
   [[nodiscard]] Times by_prompt(const Times& times) const {
     Times sums(count_);
-    for (std::size_t i = 0; i < times.size(); ++i) sums[prompts_[i]] += times[i];
+    for (std::size_t i = 0; i < times.size(); ++i)
+      if (places_[i]) sums[*places_[i]] += times[i];
     return sums;
   }
   static double sum(const Times& times, Drawn drawn) {
@@ -90,11 +103,11 @@ class Ratios {
     return result;
   }
 
-  const std::vector<std::size_t>& prompts_;
-  std::size_t count_;
+  std::vector<std::optional<std::size_t>> places_;  // [request]
+  std::size_t count_ = 0;
   Times vanilla_;
   Times oracle_;
-  int resamples_;
+  int resamples_ = 0;
 };
 
 Result<Times> times_of(const std::vector<RoundStatistics>& requests, const Prices& prices) {

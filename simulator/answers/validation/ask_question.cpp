@@ -68,7 +68,7 @@ std::vector<PredictedRequest> predicted_requests(const WhatIf& what_if, const St
       rounds.setting.max_drafted.empty() ? least : rounds.setting.max_drafted;
   for (std::size_t i = 0; i < prompts.size(); ++i) {
     const auto prompt = std::ranges::find(recording.prompts, prompts[i], &traces::Prompt::id);
-    if (prompt != recording.prompts.end()) requests.push_back({prompt->text, least[i], most[i]});
+    if (prompt != recording.prompts.end()) requests.push_back({&*prompt, least[i], most[i]});
   }
   return requests;
 }
@@ -123,6 +123,16 @@ std::string difference(const RoundStatistics& found, const RoundStatistics& leas
                            compare("draft tokens", found.drafted, least.drafted, most.drafted)})
     if (!text.empty()) return text;
   return "";
+}
+
+/// Null if there is none; `of_text` are the predictions of the prompt's text.
+const PredictedRequest* prediction_of(const traces::Prompt& prompt,
+                                      std::span<const PredictedRequest* const> of_text) {
+  const auto same = std::ranges::find_if(of_text, [&](const PredictedRequest* request) {
+    return request->prompt->question_id == prompt.question_id && request->prompt->turn == prompt.turn;
+  });
+  if (same != of_text.end()) return *same;
+  return of_text.size() == 1 ? of_text.front() : nullptr;
 }
 
 template <typename Row, typename Keep>
@@ -186,12 +196,12 @@ std::string_view round_match_name(RoundMatch match) {
 
 RoundAgreement compare_rounds(std::span<const PredictedRequest> predicted, const RunRows& measured) {
   RoundAgreement agreement;
-  std::unordered_map<std::string_view, const PredictedRequest*> by_text;
-  for (const PredictedRequest& request : predicted) by_text.try_emplace(request.prompt, &request);
+  std::unordered_map<std::string_view, std::vector<const PredictedRequest*>> by_text;
+  for (const PredictedRequest& request : predicted) by_text[request.prompt->text].push_back(&request);
   for (const RequestRows& rows : measured.requests) {
-    const auto found = by_text.find(rows.prompt->text);
-    if (found == by_text.end()) continue;
-    const PredictedRequest& request = *found->second;
+    const PredictedRequest* const found = prediction_of(*rows.prompt, by_text[rows.prompt->text]);
+    if (found == nullptr) continue;
+    const PredictedRequest& request = *found;
     ++agreement.requests;
     const std::string text = difference(counts_of(rows), request.least, request.most);
     const RoundMatch match = !text.empty()                                   ? RoundMatch::differs

@@ -14,7 +14,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace draftscope::simulator {
@@ -51,12 +50,13 @@ struct Elsewhere {
 /// One request's predicted rounds: with the fewest draft tokens, and with the most. Both are equal where the
 /// draft tokens are certain.
 struct PredictedRequest {
-  std::string_view prompt;  ///< The prompt's text.
+  const traces::Prompt* prompt = nullptr;
   RoundStatistics least, most;
 };
 
-/// Requests with other texts than the predicted ones are left out. The result is not_compared without
-/// predicted ones.
+/// Compares requests of the same text, question and turn. Another recording may number its questions
+/// otherwise: the text alone is sufficient where one prediction has it. Other requests are left out. The
+/// result is not_compared if all are.
 [[nodiscard]] RoundAgreement compare_rounds(std::span<const PredictedRequest> predicted,
                                             const RunRows& measured);
 

@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
@@ -187,6 +188,8 @@ TEST_F(Prediction, HasTheTotalsOfItsAnswers) {
   machines.back().scenario.gpu = *find_gpu("H200");
   machines.push_back({"four of them", machines.back().scenario});
   machines.back().scenario.batch = 4;
+  machines.push_back({"a calibrated one", what_if.recorded_scenario()});
+  machines.back().costs = std::make_shared<const CostModel>(what_if.costs().model);
   for (const Machine& machine : machines) {
     PredictedTrace trace{.machine = machine, .runs = {}, .meta = {}, .overwrite = true};
     const std::int32_t longer = machine.scenario.batch > 1 ? 300 : 0;
@@ -204,6 +207,7 @@ TEST_F(Prediction, HasTheTotalsOfItsAnswers) {
     EXPECT_TRUE(is_predicted(opened.recording.meta));
     EXPECT_EQ(traces::is_missing(opened.recording.meta, traces::MissingData::prefill_times),
               machine.name != "as recorded");
+    EXPECT_EQ(opened.recording.meta.contains("processor"), machine.name == "as recorded");
     EXPECT_EQ(opened.recording.requests.front().start_ns, 0);
   }
 }

@@ -93,6 +93,12 @@ TEST_F(HandMade, CountsAsDraftAndVerifyDoes) {
   recording_.requests[3].text = "a text of its own";
   EXPECT_DOUBLE_EQ(as(Convention::draft_verify).speedup.value(),
                    (400.0 / 4 + 400.0 / 4 + 1600.0 / 8) / (200.0 / 4 + 400.0 / 4 + 800.0 / 8));
+  // Outputs whose text an import does not know cannot be judged by it.
+  for (traces::Request& request : recording_.requests) request.text.clear();
+  EXPECT_EQ(as(Convention::draft_verify).left_out, 3);
+  recording_.meta["lacks"] = R"(["output text"])";
+  EXPECT_EQ(as(Convention::draft_verify).left_out, 0);
+  EXPECT_TRUE(as(Convention::draft_verify).speedup);
 }
 
 TEST_F(HandMade, CountsAsSwiftDoes) {

@@ -343,6 +343,9 @@ TEST(Figures, RequestsThatDidNotFinishAreLeftOutAndCounted) {
   sample.recording.requests.push_back(cut_off);
   const RecordingFigures after = measure(sample.recording);
   EXPECT_EQ(after.runs.back().all.throughput.unfinished_requests, 2);
+  const auto prompt = std::ranges::find(sample.recording.prompts, cancelled.prompt_id, &traces::Prompt::id);
+  for (const Figures& part : after.runs.back().by_category)
+    EXPECT_EQ(part.throughput.unfinished_requests, part.category == prompt->category ? 2 : 0);
   EXPECT_EQ(after.runs.back().all.throughput.wall_ns, before.runs.back().all.throughput.wall_ns);
   EXPECT_EQ(after.runs.back().all.acceptance.rounds, before.runs.back().all.acceptance.rounds);
 }
@@ -447,6 +450,9 @@ TEST(Acceptance, OfATokenTreeCountsDepthAsDraftSteps) {
   EXPECT_EQ(found.by_position[1].accepted, 1);
   EXPECT_EQ(found.by_position[2].reached, 1);
   EXPECT_EQ(found.by_position[2].accepted, 0);
+  tree.tree_depth = 2'000'000'000;  // Only a damaged file has such a tree.
+  const Acceptance damaged = measure(recording).runs[1].all.acceptance;
+  EXPECT_EQ(damaged.by_position.size() + 1, damaged.draft_lengths.size());
 }
 
 }  // namespace

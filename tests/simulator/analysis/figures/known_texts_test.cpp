@@ -43,6 +43,9 @@ TEST(KnownTexts, AreNamedWhereARepeatedOutputTakesFewerRoundsThanTheFirstTime) {
                            {{1, 4}, {1, 2}},           // too few rounds
                            {}})
     EXPECT_EQ(known_texts_note(MadeRun(made).rows), "");
+  MadeRun unknown({{-1, 20}, {-1, 5}});
+  for (RequestRows& rows : unknown.rows.requests) rows.known.token_ids = false;
+  EXPECT_EQ(known_texts_note(unknown.rows), "");
 }
 
 TEST(ShortDrafts, AreNamedWithTheLongestPromptThatTheyCannotHold) {

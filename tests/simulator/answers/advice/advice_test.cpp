@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "answers/advice/objections.h"
 #include "learnt.h"
 
 namespace draftscope::simulator {
@@ -356,15 +357,30 @@ TEST(Advice, ChangesAtTheContextItSays) {
 }
 
 TEST(Advice, BoundsWhatNearTiesCanDo) {
-  const Learnt learnt({.skill = 1.1});
-  const auto advice = advise_on(learnt);
-  ASSERT_TRUE(advice && advice->near_ties);
-  EXPECT_EQ(advice->near_ties->positions, 12 * 39);
-  EXPECT_EQ(advice->near_ties->at_risk, 12 * 4);  // Every tenth position is at risk.
-  if (advice->setting && !advice->setting->threshold) {
-    EXPECT_LE(advice->near_ties->rejected, advice->speedup);
-    EXPECT_GE(advice->near_ties->accepted, advice->speedup);
+  // Waits give a recorded run another time than that of its passes.
+  for (const double wait_us : {0.0, 40'000.0}) {
+    const Learnt learnt({.skill = 1.1, .wait_us = wait_us});
+    const auto advice = advise_on(learnt);
+    ASSERT_TRUE(advice && advice->near_ties);
+    EXPECT_EQ(advice->near_ties->positions, 12 * 39);
+    EXPECT_EQ(advice->near_ties->at_risk, 12 * 4);  // Every tenth position is at risk.
+    if (!advice->setting || !advice->setting->threshold) {
+      EXPECT_LE(advice->near_ties->rejected, advice->speedup * (1.0 + 1e-9));
+      EXPECT_GE(advice->near_ties->accepted, advice->speedup * (1.0 - 1e-9));
+    }
   }
+}
+
+TEST(Advice, CountsAStrategysOwnPassesWhateverNearTiesDo) {
+  const auto accepted = [](double auxiliary_factor) {
+    const char* const strategy = "del:mode=repaired,verify=all-layers";
+    const Learnt learnt(
+        {.skill = 0.7, .strategies = {"vanilla", strategy}, .auxiliary_factor = auxiliary_factor});
+    const auto effect =
+        near_tie_effect(learnt.what_if(), learnt.recording(), strategy, learnt.machine(), 0).value();
+    return effect.value().accepted;
+  };
+  EXPECT_LT(accepted(10.0), 0.9 * accepted(1.0));
 }
 
 TEST(Advice, WantsMorePromptsWhereThereIsNoInterval) {

@@ -187,5 +187,14 @@ TEST(FitPrefixRule, GivesUpDraftsThatNeverPay) {
               1e-6);
 }
 
+TEST(FitPrefixRule, LearnsNothingFromTextsOfOneToken) {
+  std::mt19937 random(48);
+  const ShadowTable one_token = random_text(random, {.positions = 0});
+  const std::vector<const ShadowTable*> tables{&one_token, &one_token};
+  const auto rule = fit_prefix_rule(tables, random_prices(random, {}), {.exits = {1, 2, 3}, .longest = 4});
+  ASSERT_TRUE(rule) << rule.error().message;
+  EXPECT_EQ(rule->rule.model.exit, 0);
+}
+
 }  // namespace
 }  // namespace draftscope::simulator

@@ -155,6 +155,30 @@ TEST(Waterfall, GivesNoIntervalForFewPrompts) {
   for (const WaterfallStep& step : found->steps) EXPECT_FALSE(step.speedup.interval);
 }
 
+TEST(Waterfall, IsTheSameWithRequestsOfOneToken) {
+  std::mt19937 random(58);
+  Case given = random_case(random, 6);
+  const Prices prices = random_prices(random, {.longest = 4});
+  const WaterfallOptions options{.longest = 4, .bins = 2, .resamples = 100};
+  const auto expected = waterfall(given.requests, prices, nullptr, options);
+  const ShadowTable one_token = random_text(random, {.positions = 0});
+  for (std::size_t i = 0; i < 30; ++i)
+    given.requests.push_back({.table = &one_token, .prompt_id = traces::PromptId::from(100 + i)});
+  const auto found = waterfall(given.requests, prices, nullptr, options);
+  ASSERT_TRUE(expected && found);
+  for (std::size_t i = 0; i < found->steps.size(); ++i) {
+    const WaterfallFigure& speedup = found->steps[i].speedup;
+    EXPECT_EQ(speedup.value, expected->steps[i].speedup.value);
+    EXPECT_EQ(speedup.interval.value().low, expected->steps[i].speedup.interval.value().low);
+    EXPECT_EQ(speedup.interval.value().high, expected->steps[i].speedup.interval.value().high);
+  }
+  // No rule can be judged on the only text, since none can be learnt from the others.
+  given.requests.erase(given.requests.begin() + 1, given.requests.begin() + 6);
+  const auto alone = waterfall(given.requests, prices, nullptr, options);
+  ASSERT_TRUE(alone) << alone.error().message;
+  EXPECT_DOUBLE_EQ(at(*alone, Level::causal_rule).speedup.value, 1.0);
+}
+
 TEST(Waterfall, CoversWhatThePolicyDid) {
   std::mt19937 random(56);
   Case given = random_case(random, 6);

@@ -2,7 +2,9 @@
 #include <draftscope/simulator/answers/checked_answer.h>
 #include <draftscope/traces/text_share.h>
 #include <gtest/gtest.h>
+#include <algorithm>
 #include <cmath>
+#include <string>
 #include <vector>
 
 #include "../../analysis/figures/random_recording.h"
@@ -103,7 +105,6 @@ TEST(ErrorsByKind, CountsEveryQuestionAndAveragesThoseThatWereAnswered) {
 
 TEST(CompareRounds, TellsExactFromBoundedFromOtherRounds) {
   traces::Recording recording = random_recording(22, {.repeats = 1}).recording;
-  for (traces::Prompt& prompt : recording.prompts) prompt.text += fmt::format(" of {}", prompt.id.value());
   const RunRows run = rows_by_run(recording).at(1);
   EXPECT_EQ(compare_rounds({}, run).match, RoundMatch::not_compared);
   std::vector<PredictedRequest> requests;
@@ -115,7 +116,7 @@ TEST(CompareRounds, TellsExactFromBoundedFromOtherRounds) {
       counts.accepted += traces::tokens_of(round).accepted_in_text(rows.request->stop);
       counts.tokens += round.emitted;
     }
-    requests.push_back({rows.prompt->text, counts, counts});
+    requests.push_back({rows.prompt, counts, counts});
   }
   ASSERT_FALSE(requests.empty());
   EXPECT_EQ(compare_rounds(requests, run).match, RoundMatch::exact);
@@ -128,6 +129,14 @@ TEST(CompareRounds, TellsExactFromBoundedFromOtherRounds) {
   }
   EXPECT_EQ(compare_rounds(requests, run).match, RoundMatch::differs);
   EXPECT_NE(compare_rounds(requests, run).first_difference, "");
+  // Where questions have other numbers, only a text that a single one has tells which it was.
+  std::vector<traces::Prompt> renumbered = recording.prompts;
+  for (traces::Prompt& prompt : renumbered) prompt.question_id += 1000;
+  for (PredictedRequest& request : requests)
+    request.prompt = &renumbered[static_cast<std::size_t>(request.prompt - recording.prompts.data())];
+  const std::string& last = recording.prompts.back().text;
+  ASSERT_EQ(std::ranges::count(recording.prompts, last, &traces::Prompt::text), 1);
+  EXPECT_EQ(compare_rounds(requests, run).requests, 1);
 }
 
 QuestionKind kind(const std::string& asked, const std::vector<std::string>& recorded) {

@@ -13,6 +13,7 @@
 #include <draftscope/traces/reader.h>
 #include <array>
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -26,6 +27,7 @@ struct KnownOfRequest {
   bool wall_times = true;
   bool first_token_times = true;
   bool token_ids = true;
+  bool output_text = true;
 };
 
 struct RequestRows {
@@ -44,6 +46,7 @@ struct RunRows {
   const traces::Run* run = nullptr;
   std::vector<RequestRows> requests;  ///< Finished requests, in order of their start.
   std::int32_t unfinished_requests = 0;
+  std::map<std::string_view, std::int32_t> unfinished_by_category;  ///< [category]: number of them
 };
 
 /// One element per run, in order of the recording. Requests, prompts and rounds with dangling references are
