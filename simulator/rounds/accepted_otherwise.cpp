@@ -62,7 +62,7 @@ const RunRows* accepted_otherwise(const TrainedRecording& trained,
   if (rules.is_null()) return nullptr;
   for (const RunRows& run : trained.runs) {
     const auto recorded = run_specification(*run.run, trained.n_layers());
-    if (recorded && rules_beside_acceptance(*recorded) == rules &&
+    if (recorded && has_rounds(run) && rules_beside_acceptance(*recorded) == rules &&
         recorded->text(parameter) != strategy.text(parameter))
       return &run;
   }

@@ -278,7 +278,9 @@ std::optional<AcceptanceModel> hard_acceptance(const std::vector<DraftedPosition
   std::ranges::stable_sort(seen, {}, &std::pair<double, bool>::first);
   seen.resize(seen.size() / parts);
   const auto right = static_cast<double>(std::ranges::count(seen, true, &std::pair<double, bool>::second));
-  return iid_acceptance(right / static_cast<double>(seen.size()));
+  // A share of 0 or 1 would make the other bit impossible.
+  const auto all = static_cast<double>(seen.size());
+  return iid_acceptance(std::clamp(right / all, 0.5 / all, 1.0 - 0.5 / all));
 }
 
 /// Adds the case in which drawn positions are hard, for a draft that reads its own keys and values.

@@ -58,10 +58,6 @@ std::string lacks_note(const traces::Meta& meta) {
 constexpr std::string_view empty_prompts_note =
     "contexts begin after an empty prompt (--longer-context adds to them)";
 
-bool has_rounds(const RunRows& run) {
-  return std::ranges::any_of(run.requests, [](const RequestRows& rows) { return !rows.rounds.empty(); });
-}
-
 /// Acceptance of a run without rounds whose file only states a rate.
 std::optional<AcceptanceModel> stated_acceptance(const RunRows& run, const traces::Meta& meta,
                                                  std::int32_t n_layers) {

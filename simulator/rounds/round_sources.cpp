@@ -73,17 +73,6 @@ VerifiedLayers specified_verified_layers(std::string_view specification) {
              : VerifiedLayers::all;
 }
 
-PassCount vanilla_steps_of(const RequestRows& rows, std::int64_t emitted) {
-  const bool finds_end = rows.request->stop == traces::RequestStop::eos;
-  return vanilla_steps(emitted + (finds_end ? 1 : 0), rows.rounds.front().root_position);
-}
-
-std::int64_t emitted_tokens(const RequestRows& rows) {
-  std::int64_t tokens = 0;
-  for (const traces::Round& round : rows.rounds) tokens += round.emitted;
-  return tokens;
-}
-
 const RunRows* recorded_run(const TrainedRecording& trained, std::string_view strategy) {
   const auto found = trained.first_run.find(specification_key(strategy));
   if (found != trained.first_run.end()) return &trained.runs[found->second];
@@ -93,7 +82,7 @@ const RunRows* recorded_run(const TrainedRecording& trained, std::string_view st
   const bool draws = text_choice(*trained.recording).status == AnswerStatus::invalid;
   for (const RunRows& run : trained.runs) {
     const auto recorded = run_specification(*run.run, trained.n_layers());
-    if (recorded && decodes_alike(*asked, *recorded, draws)) return &run;
+    if (recorded && has_rounds(run) && decodes_alike(*asked, *recorded, draws)) return &run;
   }
   return nullptr;
 }

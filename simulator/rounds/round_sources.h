@@ -123,12 +123,6 @@ void fit_acceptance(const TrainedRecording& trained);
 /// Layers that a verification of the specified strategy runs.
 [[nodiscard]] VerifiedLayers specified_verified_layers(std::string_view specification);
 
-/// Target steps of the same text by vanilla decoding, which takes one to find an end token.
-[[nodiscard]] PassCount vanilla_steps_of(const RequestRows& rows, std::int64_t emitted);
-
-/// Tokens that the request's rounds emitted.
-[[nodiscard]] std::int64_t emitted_tokens(const RequestRows& rows);
-
 struct KnownRequest {
   const traces::Request* request = nullptr;  ///< Request whose text it is.
   const traces::Prompt* prompt = nullptr;

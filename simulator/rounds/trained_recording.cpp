@@ -47,8 +47,11 @@ PromptTexts one_per_prompt(std::vector<ShadowTable> tables, const std::vector<Ru
 
 void put_runs(TrainedRecording& trained) {
   trained.runs = rows_by_run(*trained.recording);
+  // An import may state a run's acceptance without its rounds.
+  const bool is_import = traces::is_imported(trained.recording->meta);
   for (std::size_t i = 0; i < trained.runs.size(); ++i)
-    trained.first_run.emplace(specification_key(trained.runs[i].run->specification), i);
+    if (is_import || has_rounds(trained.runs[i]))
+      trained.first_run.emplace(specification_key(trained.runs[i].run->specification), i);
   trained.layer_sets = layer_sets_by_id(*trained.recording);
 }
 
@@ -117,6 +120,10 @@ TargetPasses target_passes(const TrainedRecording& trained) {
   const RunRows* const vanilla = baseline_of(trained.runs);
   return target_passes(trained.runs, vanilla == nullptr ? nullptr : vanilla->run, trained.vanilla_device,
                        trained.recording->meta);
+}
+
+bool has_rounds(const RunRows& run) {
+  return std::ranges::any_of(run.requests, [](const RequestRows& rows) { return !rows.rounds.empty(); });
 }
 
 Result<void> check_texts(const TrainedRecording& trained, std::string_view strategy) {

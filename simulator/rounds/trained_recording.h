@@ -37,7 +37,8 @@ struct PromptTexts {
 struct TrainedRecording {
   const traces::Recording* recording = nullptr;
   std::vector<RunRows> runs;
-  std::unordered_map<std::string, std::size_t> first_run;  ///< Index into `runs` by specification_key().
+  std::unordered_map<std::string, std::size_t>
+      first_run;  ///< Index into `runs` by specification_key(), of runs with rounds or imported.
   LayerSetsById layer_sets;
   PromptTexts shadowed;          ///< Texts with every layer's predictions; empty without shadow tokens.
   std::string no_tables_reason;  ///< One line; empty if there are tables.
@@ -61,6 +62,9 @@ struct TrainedRecording {
 
 /// Times of the recording's target passes, by which explain() and advise() judge its baseline.
 [[nodiscard]] TargetPasses target_passes(const TrainedRecording& trained);
+
+/// Whether a finished request of the run has rounds; the run of an interrupted recording may have none.
+[[nodiscard]] bool has_rounds(const RunRows& run);
 
 /// Whether rules that go by the texts' tokens can run over them: they are known, as is how they ended, and
 /// have a place in the rules' tables, which are as long as the vocabulary. Errors: else, with the strategy.

@@ -23,7 +23,7 @@ Result<StrategyRounds> cascade_rounds(const TrainedRecording& trained,
   std::vector<ParameterDifference> differences;
   for (const RunRows& run : trained.runs) {
     const auto recorded = run_specification(*run.run, trained.n_layers());
-    if (!recorded || recorded->name() != cascade.name()) continue;
+    if (!recorded || !has_rounds(run) || recorded->name() != cascade.name()) continue;
     auto others = parameter_differences(cascade, *recorded);
     if (nearest != nullptr && others.size() >= differences.size()) continue;
     nearest = &run;

@@ -26,7 +26,9 @@ void add_kept(const traces::Recording& recording, const RequestRows& rows, const
     const auto tokens = draft_tokens_of(recording, round.id);
     std::vector<KeptSuccessors> behind(tokens.size() + 1);  // the root's, then the draft tokens'
     for (const traces::DraftToken& token : tokens)
-      behind[to_size(token.parent + 1)].successors.push_back(token.token);
+      if (const std::size_t parent = to_size(token.parent + 1);
+          parent < behind.size())  // its row may be gone
+        behind[parent].successors.push_back(token.token);
     for (std::size_t i = 0; i < behind.size(); ++i) {
       if (behind[i].successors.empty() || round.root_position >= table.end()) continue;
       behind[i].root_position = round.root_position;

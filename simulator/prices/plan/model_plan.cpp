@@ -97,6 +97,9 @@ Result<PlannedModel> planned(const JsonField& file, const JsonField& config, con
       return config["intermediate_size"].wrong("widths of at most 2^20 that a row uses");
     shape.d_ff = std::max(shape.d_ff, static_cast<std::int32_t>(used));
   }
+  if (plan.mixers.empty() || plan.mlps.empty())
+    return fail("{}: found {} layers without {}, expected some of each", file.file(), shape.n_layers,
+                plan.mixers.empty() ? "attention or a state" : "an MLP");
   DRAFTSCOPE_TRY(add_next_token(file, config, last, plan));
   const JsonField quantised =
       config["quantization_config"].is_null() ? file["quantization_config"] : config["quantization_config"];

@@ -3,31 +3,47 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <map>
-#include <utility>
 #include <vector>
+
+#include "rounds/drafts/recorded_statistics.h"
 
 namespace draftscope::simulator {
 
 namespace {
 
-DecodeTimes times_of(const RequestRows& request) {
-  DecodeTimes times{.all_ns = static_cast<double>(request.request->end_ns - request.request->first_token_ns)};
-  for (const traces::Round& round : request.rounds) {
-    times.draft_ns += static_cast<double>(round.draft_ns);
-    times.verify_ns += static_cast<double>(round.verify_ns);
-  }
-  return times;
+double decode_ns(const RequestRows& rows) {
+  return static_cast<double>(rows.request->end_ns - rows.request->first_token_ns);
 }
 
-/// Decode time by repeat and prompt.
+/// [request]: vanilla decoding's steps for the text of the prompt's first repeat / those for its own; 1 where
+/// the repeats have the same text, 0 without rounds.
+std::vector<double> length_ratios(const RunRows& run) {
+  std::map<traces::PromptId, double> first;
+  std::vector<double> ratios;
+  ratios.reserve(run.requests.size());
+  for (const RequestRows& rows : run.requests) {
+    double& ratio = ratios.emplace_back(0.0);
+    if (rows.rounds.empty()) continue;
+    const std::int64_t passes = vanilla_steps_of(rows, emitted_tokens(rows)).passes;
+    const auto steps = static_cast<double>(std::max<std::int64_t>(passes, 1));
+    ratio = first.try_emplace(rows.prompt->id, steps).first->second / steps;
+  }
+  return ratios;
+}
+
+/// Decode time by repeat and prompt, for texts as long as the first repeat's.
 using PromptTimes = std::map<std::int32_t, std::map<traces::PromptId, double>>;
 
 PromptTimes times_of(const RunRows& run) {
   PromptTimes times;
-  for (const RequestRows& rows : run.requests) {
-    const auto ns = static_cast<double>(rows.request->end_ns - rows.request->first_token_ns);
-    if (!rows.rounds.empty() && ns > 0.0) times[rows.request->repeat][rows.prompt->id] = ns;
+  const std::vector<double> ratios = length_ratios(run);
+  for (std::size_t i = 0; i < run.requests.size(); ++i) {
+    const RequestRows& rows = run.requests[i];
+    const double ns = ratios[i] * decode_ns(rows);
+    if (ns > 0.0) times[rows.request->repeat][rows.prompt->id] = ns;
   }
   return times;
 }
@@ -58,13 +74,16 @@ DecodeTimes decode_times(const RunRows& run) {
     double repeats = 0.0;
   };
   std::map<traces::PromptId, Sum> prompts;
-  for (const RequestRows& request : run.requests) {
-    if (request.rounds.empty() || request.request->first_token_ns <= 0) continue;
-    Sum& sum = prompts[request.prompt->id];
-    const DecodeTimes times = times_of(request);
-    sum.times.all_ns += times.all_ns;
-    sum.times.draft_ns += times.draft_ns;
-    sum.times.verify_ns += times.verify_ns;
+  const std::vector<double> ratios = length_ratios(run);
+  for (std::size_t i = 0; i < run.requests.size(); ++i) {
+    const RequestRows& rows = run.requests[i];
+    if (rows.rounds.empty() || rows.request->first_token_ns <= 0) continue;
+    Sum& sum = prompts[rows.prompt->id];
+    sum.times.all_ns += ratios[i] * decode_ns(rows);
+    for (const traces::Round& round : rows.rounds) {
+      sum.times.draft_ns += ratios[i] * static_cast<double>(round.draft_ns);
+      sum.times.verify_ns += ratios[i] * static_cast<double>(round.verify_ns);
+    }
     sum.repeats += 1.0;
   }
   DecodeTimes all;

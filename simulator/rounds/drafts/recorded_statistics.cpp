@@ -129,6 +129,17 @@ RunRows first_repeat(const RunRows& run) {
   return first;
 }
 
+PassCount vanilla_steps_of(const RequestRows& rows, std::int64_t emitted) {
+  const bool finds_end = rows.request->stop == traces::RequestStop::eos;
+  return vanilla_steps(emitted + (finds_end ? 1 : 0), rows.rounds.front().root_position);
+}
+
+std::int64_t emitted_tokens(const RequestRows& rows) {
+  std::int64_t tokens = 0;
+  for (const traces::Round& round : rows.rounds) tokens += round.emitted;
+  return tokens;
+}
+
 Result<RecordedStatistics> recorded_statistics(const RunRows& run, const LayerSetsById& sets,
                                                const traces::Meta& meta, const ModelShape& shape) {
   const DraftWeights weights(*run.run, meta, shape.n_layers);

@@ -36,6 +36,12 @@ struct RecordedStatistics {
 /// One request per prompt, from the first repeat that has it.
 [[nodiscard]] RunRows first_repeat(const RunRows& run);
 
+/// Target steps of the same text by vanilla decoding, which takes one to find an end token.
+[[nodiscard]] PassCount vanilla_steps_of(const RequestRows& rows, std::int64_t emitted);
+
+/// Tokens that the request's rounds emitted.
+[[nodiscard]] std::int64_t emitted_tokens(const RequestRows& rows);
+
 /// A set of all layers but those from `first` to `end` − 1.
 [[nodiscard]] traces::LayerSet set_without(std::int32_t first, std::int32_t end, std::int32_t n_layers,
                                            std::int32_t exit_layer, std::string origin);

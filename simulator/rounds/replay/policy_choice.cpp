@@ -138,7 +138,7 @@ PolicyChoice text_choice(const traces::Recording& recording) {
         "recorded with a penalty or a logit bias, expected none: shadow tokens and recorded drafts do "
         "not say what another policy would have drafted under it");
   const std::string temperature = meta_value(meta, "temperature");
-  if (temperature.empty() || temperature == "0") return {};
+  if (temperature.empty() || parse_number<double>(temperature) == 0.0) return {};
   if (meta_value(meta, "coupling") == "gumbel")
     return none(AnswerStatus::approximate,
                 "sampled with coupled noise: the text is every policy's, but shadow tokens are the best, not "

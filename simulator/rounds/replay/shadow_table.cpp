@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "rounds/replay/shadow_table.h"
 
+#include <draftscope/simulator/analysis/gpu.h>
 #include <fmt/format.h>
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <optional>
 #include <string>
@@ -136,6 +138,8 @@ Result<ShadowTables> shadow_tables(traces::Reader& reader, const traces::Recordi
   if (broken) return none(std::move(broken->message));
   if (layers == 0) return none("found no shadow tokens of a finished request (record with --shadow)");
 
+  // A policy may ask for any of the model's layers.
+  if (const auto shape = recorded_shape(recording.meta)) layers = shape->n_layers;
   ShadowTables found_tables;
   std::vector<ShadowTable>& tables = found_tables.tables;
   for (const traces::Request& request : recording.requests) {
@@ -148,6 +152,9 @@ Result<ShadowTables> shadow_tables(traces::Reader& reader, const traces::Recordi
       tables.push_back(std::move(draft.table));
       continue;
     }
+    if (std::ssize(draft.layers) != layers)
+      return none(fmt::format("shadow_tokens of request {}: found {} of the model's {} layers", request.id,
+                              draft.layers.size(), layers));
     auto table = finish(std::move(draft));
     if (!table) return none(std::move(table).error().message);
     tables.push_back(*std::move(table));

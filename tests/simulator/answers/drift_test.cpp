@@ -11,35 +11,41 @@
 namespace draftscope::simulator {
 namespace {
 
-/// Runs over the same prompts, with one round per request.
+int nine_tokens(int /*repeat*/) {
+  return 9;
+}
+
+/// Runs over the same prompts, with one round per request, whose verification takes half of the time.
 class Repeats {
  public:
   explicit Repeats(int prompts) {
     for (int i = 0; i < prompts; ++i) prompts_.push_back({.id = traces::PromptId::from(i + 1)});
   }
 
-  /// A run that takes `ns(repeat)` on each prompt.
+  /// A run that takes `ns(repeat)` on each prompt, and writes `tokens(repeat)`.
   template <typename Time>
-  void add(bool is_baseline, int repeats, const Time& ns) {
+  void add(bool is_baseline, int repeats, const Time& ns, int (*tokens)(int) = nine_tokens) {
     runs_.push_back({.is_baseline = is_baseline});
     RunRows& rows = rows_.emplace_back(RunRows{&runs_.back(), {}, 0});
     for (int repeat = 0; repeat < repeats; ++repeat) {
       const auto taken = static_cast<std::int64_t>(std::llround(ns(repeat)));
+      rounds_.push_back({.emitted = tokens(repeat), .verify_ns = taken / 2});
       for (const traces::Prompt& prompt : prompts_) {
         requests_.push_back({.repeat = repeat, .start_ns = 0, .first_token_ns = 10, .end_ns = 10 + taken});
         rows.requests.push_back(
-            {.request = &requests_.back(), .prompt = &prompt, .rounds = std::span(&round_, 1)});
+            {.request = &requests_.back(), .prompt = &prompt, .rounds = std::span(&rounds_.back(), 1)});
       }
     }
   }
 
   [[nodiscard]] double drift() const { return drift_between_repeats(rows_).sigma; }
+  [[nodiscard]] DecodeTimes times_of_last() const { return decode_times(rows_.back()); }
 
  private:
   std::vector<traces::Prompt> prompts_;
   std::deque<traces::Run> runs_;
   std::deque<traces::Request> requests_;
-  traces::Round round_;
+  std::deque<traces::Round> rounds_;
   std::vector<RunRows> rows_;
 };
 
@@ -49,6 +55,21 @@ TEST(Drift, IsNoneWhereTheMachineOnlyChangesForAllAlike) {
   repeats.add(true, 3, [&](int repeat) { return 1e9 * hour(repeat); });
   repeats.add(false, 3, [&](int repeat) { return 7e8 * hour(repeat); });
   EXPECT_NEAR(repeats.drift(), 0.0, 1e-8);
+}
+
+/// Texts that were sampled differ between repeats, as do those of two runs.
+TEST(Drift, IsNoneWhereOnlyTextsDifferInLength) {
+  Repeats repeats(4);
+  const auto of_vanilla = [](int repeat) { return 10 * (3 - repeat); };
+  const auto of_run = [](int repeat) { return 20 + 30 * repeat; };
+  const auto vanilla_ns = [&](int repeat) { return 1e7 * of_vanilla(repeat); };
+  const auto run_ns = [&](int repeat) { return 7e6 * of_run(repeat); };
+  repeats.add(true, 3, vanilla_ns, of_vanilla);
+  repeats.add(false, 3, run_ns, of_run);
+  EXPECT_NEAR(repeats.drift(), 0.0, 1e-8);
+  const DecodeTimes times = repeats.times_of_last();
+  EXPECT_NEAR(times.all_ns, 4.0 * run_ns(0), 1.0);
+  EXPECT_NEAR(times.verify_ns, 2.0 * run_ns(0), 1.0);
 }
 
 TEST(Drift, IsTheSpreadOfTheRatioBetweenRepeats) {

@@ -85,6 +85,25 @@ TEST(RecordedRounds, AreOfTheFirstRunOfTheSettingInWhateverOrderItsParametersAre
   }
 }
 
+TEST(RecordedRounds, AreOfNoRunThatWasInterruptedBeforeItHadAny) {
+  const std::string once = "layerskip:exit=5,gamma=4";
+  const std::string twice = setting(3, 4, true);
+  const std::string again = setting(3, 4, false);
+  const Learnt learnt({.strategies = {"vanilla", once, twice, again}}, [&](traces::Recording& recording) {
+    for (const traces::Run& run : recording.runs)
+      for (traces::Request& request : recording.requests)
+        if (request.run_id == run.id && (run.specification == once || run.specification == twice))
+          request.stop = traces::RequestStop::cancelled;
+  });
+  const auto replayed = learnt.what_if().rounds(once);
+  ASSERT_TRUE(replayed) << replayed.error().message;
+  EXPECT_EQ(replayed->source, RoundSource::replayed);
+  const auto recorded = learnt.what_if().rounds(twice);
+  ASSERT_TRUE(recorded) << recorded.error().message;
+  EXPECT_EQ(recorded->source, RoundSource::recorded);
+  EXPECT_EQ(recorded->strategy, again);
+}
+
 TEST(RecordedRounds, DoNotScaleADraftCostThatIsAnInput) {
   const Learnt learnt({});
   const CostModel& model = learnt.what_if().costs().model;

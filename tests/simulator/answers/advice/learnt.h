@@ -11,6 +11,7 @@
 #include <draftscope/traces/reader.h>
 #include <gtest/gtest.h>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -22,14 +23,18 @@ namespace draftscope::simulator {
 
 class Learnt {
  public:
-  explicit Learnt(const ShadowedRecording& what) {
+  using Change = std::function<void(traces::Recording&)>;
+
+  /// The recording is trained on after `change`.
+  explicit Learnt(const ShadowedRecording& what, const Change& change = {}) {
     const test::TemporaryFolder folder;
     write_shadowed_recording(what, folder / "trace.dstrace");
-    *this = from_file(folder / "trace.dstrace");
+    *this = from_file(folder / "trace.dstrace", change);
   }
-  [[nodiscard]] static Learnt from_file(const std::filesystem::path& file) {
+  [[nodiscard]] static Learnt from_file(const std::filesystem::path& file, const Change& change = {}) {
     auto reader = traces::Reader::open(file).value();
     auto recording = std::make_unique<traces::Recording>(reader.recording().value());
+    if (change) change(*recording);
     auto what_if = std::make_unique<WhatIf>(WhatIf::train(reader, *recording).value());
     return {std::move(recording), std::move(what_if)};
   }

@@ -145,6 +145,20 @@ TEST(DraftedRounds, OfATreeNeedARecordedOne) {
   EXPECT_THAT(tree.error().message, HasSubstr("run clasp drafted no siblings, expected a run of the same"));
 }
 
+/// The least confident quarter is all right, though other tokens were wrong.
+TEST(DraftedRounds, AreAsManyInAHardCaseWithoutAWrongToken) {
+  ShadowedRecording what = without_shadow();
+  what.strategies = {"vanilla", "clasp:skip=2,gamma=4,threshold=0"};
+  const Learnt learnt(what, [](traces::Recording& recording) {
+    for (traces::DraftToken& token : recording.draft_tokens) token.confidence = token.accepted ? 0.2 : 0.8;
+  });
+  const auto longer = learnt.what_if().rounds("clasp:skip=2,gamma=8,threshold=0");
+  ASSERT_TRUE(longer) << longer.error().message;
+  ASSERT_TRUE(has_note(*longer, "as hard as the least confident quarter"));
+  const auto usual = static_cast<double>(all_of(*longer).rounds);
+  EXPECT_LT(static_cast<double>(sum_of(longer->setting.max_drafted).rounds), 1.1 * usual);
+}
+
 TEST(DraftedRounds, OfAnotherLengthOfTwoModelsKeepTheDraftModelsPrice) {
   ShadowedRecording what = without_shadow();
   what.with_two_models = true;
