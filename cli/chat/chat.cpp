@@ -86,20 +86,23 @@ Result<void> reply(Chat& chat, const std::string& text) {
   if (!written) chat.left = true;  // No reader is left.
   DRAFTSCOPE_TRY(written);
   if (!replied) return tl::unexpected(replied.error());
+  // Other signals than Ctrl-C end the program, and so the chat, whatever they interrupt.
+  const auto take_signal = [&chat] {
+    if (!InterruptScope::flag() || InterruptScope::exit_code() == ended_by_ctrl_c) return;
+    chat.left = true;
+    chat.exit_code = InterruptScope::exit_code();
+  };
+  take_signal();
   const engine::DecodeResult& result = *replied;
   const std::string answer = chat.model.tokenizer.decode(result.tokens);
   chat.conversation.add_turn(text,
                              std::string(engine::before_stop(answer, chat.options.decoding.stop_strings)));
   const bool interrupted = result.stop == traces::RequestStop::cancelled;
-  // Other signals than Ctrl-C end the program, and so the chat.
-  if (interrupted && InterruptScope::exit_code() != ended_by_ctrl_c) {
-    chat.left = true;
-    chat.exit_code = InterruptScope::exit_code();
-  }
   if (chat.options.quiet) return {};
   std::optional<VanillaSteps> vanilla;
   if (!interrupted && !chat.strategy.is_vanilla) {
     DRAFTSCOPE_TRY_ASSIGN(vanilla, chat.engine.time_vanilla_steps());
+    take_signal();
   }
   if (colour) draw("\033[2m");
   print_note(summary_of(chat, result, printer, vanilla));

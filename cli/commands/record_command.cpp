@@ -135,6 +135,10 @@ Result<int> record_into(const RecordOptions& options, std::span<const traces::Qu
   DRAFTSCOPE_TRY_ASSIGN(const engine::CheckedQuestions checked, session.check_questions(*backend, questions));
   note_context(checked, *backend, draft_models);
   DRAFTSCOPE_TRY(session.warm_up(*backend, checked.questions.front()));
+  if (InterruptScope::flag()) {
+    print_note(fmt::format("interrupted: nothing recorded in {}", output.string()));
+    return InterruptScope::exit_code();
+  }
 
   DRAFTSCOPE_TRY_ASSIGN(const auto writer, traces::Writer::create(output, meta, {.overwrite = overwrite}));
   profiler::SpanRecorder spans(level_of(options.level), writer.get());

@@ -376,8 +376,10 @@ Result<int> reproduce(ReproduceOptions& options, const CLI::App& command) {
   settings.folder =
       options.output.empty() ? fs::path("reproduced") / experiment->name : fs::path(options.output);
 
-  DRAFTSCOPE_TRY_ASSIGN(const std::vector<traces::Question> tune_questions,
-                        traces::read_questions(settings.tune_prompts));
+  std::vector<traces::Question> tune_questions;
+  if (!experiment->searches.empty() || !experiment->settings.empty()) {
+    DRAFTSCOPE_TRY_ASSIGN(tune_questions, traces::read_questions(settings.tune_prompts));
+  }
   const PlanInputs inputs{settings, categories_of(tune_questions), [&]() -> Result<std::int32_t> {
                             DRAFTSCOPE_TRY_ASSIGN(
                                 const engine::Checkpoint checkpoint,

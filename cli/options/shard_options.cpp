@@ -63,13 +63,14 @@ Result<bool> is_there(const ShardOutput& output, const ShardOf& shard_of, bool q
 namespace {
 
 Result<void> move_into_place(const ShardOutput& output, Replacing replacing) {
-  if (output.partial.parent_path() == output.target.parent_path()) {
-    DRAFTSCOPE_TRY(sync_file(output.partial));
-    return put_in_place(output.partial, output.target, replacing);
-  }
   fs::path beside = output.target;
   beside += ".partial";
   std::error_code error;
+  // The scratch folder may be the output's own, by whatever name.
+  if (fs::equivalent(output.partial, beside, error)) {
+    DRAFTSCOPE_TRY(sync_file(output.partial));
+    return put_in_place(output.partial, output.target, replacing);
+  }
   fs::copy_file(output.partial, beside, fs::copy_options::overwrite_existing, error);
   if (error)
     return fail("{}: can't be copied to {}: {}", output.partial.string(), beside.string(), error.message());

@@ -170,7 +170,8 @@ Result<engine::Message> message_of(const JsonField& field) {
   DRAFTSCOPE_TRY_ASSIGN(const auto members, field.members());
   // A reply that a client sends back has further members, which are empty for a plain text.
   for (const auto& [name, member] : members)
-    if (name != "role" && name != "content" && name != "name" && !member.value().empty())
+    if (name != "role" && name != "content" && name != "name" && !member.value().empty() &&
+        member.value() != "")
       return fail("{}: {} is given, expected role, content and name alone", whole_body, member.path());
   engine::Message message;
   DRAFTSCOPE_TRY_ASSIGN(message.role, field["role"].text());

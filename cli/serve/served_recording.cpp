@@ -17,7 +17,7 @@ constexpr std::string_view limit_key = "max_tokens";
 
 /// Whether a row describes the recording itself, which no request changes.
 bool is_of_the_recording(std::string_view key) {
-  return key.starts_with("clock_") || key == "draft_model_shapes";
+  return key.starts_with("clock_") || key == "draft_model_shapes" || key == "template_arguments";
 }
 
 }  // namespace
@@ -59,6 +59,8 @@ void ServedRecording::note_own(const Completion& completion, const traces::Meta&
     if (key == limit_key || (changes_text && key != "seed" && !is_of_the_recording(key))) own[key] = asked;
   }
   if (completion.request.ignores_end) own["ignore_eos"] = "1";
+  if (const std::string& set = completion.request.template_arguments; !set.empty())
+    own["template_arguments"] = set;
   own_settings_ += fmt::format("{}\"{}\":{}", own_settings_.empty() ? "{" : ",", completion.number,
                                own.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
   if (own_settings_.size() < written_own_bytes_ + written_own_bytes_ / 8) return;

@@ -85,6 +85,7 @@ class Rounds:
         self.path = path
         self.writer = None
         self.requests = {}  # id → (its lines, end of its last round)
+        self.idle = set()  # ids whose end was written because they stood still
         self.is_off = False
 
     def after(self, _result, request, accepted, *_arguments, **_named):
@@ -134,6 +135,7 @@ class Rounds:
         entry[1] = now_ns
         for rid in [rid for rid, (_, last_ns) in self.requests.items() if rid != request.rid and now_ns - last_ns > 60e9]:
             self.requests.pop(rid)[0].end()
+            self.idle.add(rid)
         self.end_if_finished(request)
 
     def end_if_finished(self, request):
@@ -142,4 +144,7 @@ class Rounds:
         lines, last_ns = self.requests.pop(request.rid)
         # A verification may run past the stop; nobody is sent the tokens after it.
         tokens = getattr(request, "output_ids_through_stop", getattr(request, "output_ids", None))
-        lines.end(end_ns=last_ns, n_tokens=len(tokens) if tokens is not None else None)
+        # A request that went on after it had stood still has its text in two parts.
+        is_whole = tokens is not None and request.rid not in self.idle
+        self.idle.discard(request.rid)
+        lines.end(end_ns=last_ns, n_tokens=len(tokens) if is_whole else None)

@@ -10,12 +10,22 @@ import threading
 import time
 
 
+def finite(value):
+    """The value, with None for every float in it that is not finite."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, (list, tuple)):
+        return [finite(entry) for entry in value]
+    if isinstance(value, dict):
+        return {name: finite(entry) for name, entry in value.items()}
+    return value
+
+
 def line_of(record, fields):
     """A line; what is None is left out, what is not a number is null."""
     known = {"record": record}
     for name, value in fields.items():
-        if isinstance(value, (list, tuple)):
-            value = [None if isinstance(entry, float) and not math.isfinite(entry) else entry for entry in value]
+        value = finite(value)
         if value is not None:
             known[name] = value
     return json.dumps(known, ensure_ascii=False, separators=(",", ":"), allow_nan=False) + "\n"
@@ -29,6 +39,7 @@ class Writer:
         self._file = open(self.path, "w" if overwrite else "x", encoding="utf-8", errors="replace", buffering=1)
         self._lock = threading.Lock()
         self._requests = 0
+        self._names = {}
         self.write("header", format="draftscope-rounds", version=1, engine=engine, engine_version=engine_version, model=model,
                    host=socket.gethostname(), rank=rank, settings=settings or {}, lacks=lacks or None,
                    clock={"monotonic_ns": time.monotonic_ns(), "realtime_ns": time.time_ns()})
@@ -43,10 +54,12 @@ class Writer:
         self.write("run", run=run, baseline=baseline or None, parameters=parameters)
 
     def request(self, run, name=None, **fields):
-        """Begins a request; its fields are those of docs/rounds-format.md."""
+        """Begins a request; its fields are those of docs/rounds-format.md. A name that began before gets a number."""
         with self._lock:
             self._requests += 1
             name = name or str(self._requests)
+            again = self._names[name] = self._names.get(name, 0) + 1
+            name = name if again == 1 else f"{name}#{again}"
         self.write("request", request=name, run=run, **fields)
         return Request(self, name)
 

@@ -65,7 +65,9 @@ TEST_F(Shards, AreTogetherWhatOneProcessRecords) {
   fs::create_directory(scratch);
   std::vector<std::string> merge = words_of("merge --output {}", {output_});
   for (const char* shard : {"3/3", "1/3", "2/3"}) {
-    expect_success(record(fmt::format("--shard {} --scratch {}", shard, scratch.string())));
+    // The output's folder by another name is as good as any.
+    const fs::path folder = shard[0] == '2' ? folder_ / "." : scratch;
+    expect_success(record(fmt::format("--shard {} --scratch {}", shard, folder.string())));
     const fs::path file = folder_ / fmt::format("run.{}-of-3.dstrace", shard[0]);
     EXPECT_TRUE(fs::exists(file));
     merge.push_back(file.string());

@@ -486,6 +486,10 @@ TEST(CompletionRequest, TakesWhatClientsSendThatSetNothing) {
   ASSERT_FALSE(unknown);
   EXPECT_EQ(field_of_error(unknown.error().message), "extra");
   EXPECT_EQ(request->decoding.seed, 0xffff'ffff'ffff'ffffU) << "the API's seeds are signed";
+  const auto chat = parse_completion_request(
+      R"({"messages":[{"role":"assistant","content":"y","refusal":"","tool_calls":[],"audio":null}]})",
+      CompletionKind::chat, {});
+  EXPECT_TRUE(chat) << chat.error().message;
 }
 
 TEST(CompletionRequest, TakesNullForAbsentAndAWholeNumberHoweverItIsWritten) {

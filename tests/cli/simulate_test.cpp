@@ -116,6 +116,11 @@ TEST_F(Simulate, HasTheMeasuredTimesOfARunOnSomeOfThePromptsAlone) {
                   answer["vanilla_decode_tokens_per_second"].get<double>(),
               answer["speedup"].get<double>(), 1e-9);
 
+  const CommandResult twice =
+      run_line("simulate {} --output {} --write {}", path, folder_ / "x", folder_ / "." / "x");
+  EXPECT_EQ(twice.exit_code, 1);
+  EXPECT_THAT(twice.err, HasSubstr("which --output names, too"));
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "x"));
   expect_success(run_line("simulate {} --quiet --write {}", path, folder_ / "predicted.dstrace"));
   const auto written = printed_json("report {} --json", folder_ / "predicted.dstrace")["runs"][1];
   EXPECT_NEAR(written["decode_tokens_per_second"].get<double>() / measured, 1.0, 1e-6);
