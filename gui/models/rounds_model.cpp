@@ -171,7 +171,7 @@ QVariant RoundsModel::data(const QModelIndex& index, int role) const {
       const RoundValue found = value(round_index, index.column());
       // A request's number is its place among others, and no figure.
       const bool is_figure = !std::holds_alternative<RequestLabel>(found) && !std::isnan(number_of(found));
-      return is_figure ? QVariant(number_of(found)) : QVariant(text(round_index, index.column()));
+      return is_figure ? QVariant(number_of(found)) : QVariant();
     }
     case round_role:
       return round_index;

@@ -3,7 +3,8 @@
 
 // The rounds of one run as a table: one row per round, and one column for each of simulator::round_columns().
 // It is sorted and filtered by raw values, so that a million rows sort in a fraction of a second. The role
-// `value_role` has the raw value, `round_role` the index into Recording::rounds.
+// `value_role` has a figure's raw number (double), and nothing of texts, requests and missing figures;
+// `round_role` has the index into Recording::rounds.
 
 #include <draftscope/simulator/analysis/round_columns.h>
 #include <cstdint>

@@ -8,7 +8,9 @@
 #include <algorithm>
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <string_view>
 
+#include "charts/table_file.h"
 #include "data/of_sample.h"
 #include "models/column_text.h"
 #include "models/comparison_model.h"
@@ -67,10 +69,28 @@ TEST_F(Models, OfRoundsSortByTheirRawValuesAndFilter) {
   EXPECT_EQ(model.rowCount(), 0);
   EXPECT_EQ(model.row_of_round(opened_->runs()[1].rounds[0]), -1);
   model.set_filter({});
-  const QModelIndex request = model.index(0, RoundsModel::column_of("request"));
-  EXPECT_EQ(request.data(RoundsModel::value_role), request.data()) << "files get what is shown";
   model.set_run(nullptr, 0);
   EXPECT_EQ(model.rowCount(), 0);
+}
+
+TEST_F(Models, OfRoundsGiveFilesNumbersAndTextsAndNothingForADash) {
+  RoundsModel model;
+  for (std::size_t run = 0; run < opened_->runs().size(); ++run) {
+    model.set_run(opened_, run);
+    const ChartTable table = raw_table(model);
+    for (const char* key : {"round_ns", "request", "category", "exit_layer", "threshold"}) {
+      const int section = RoundsModel::column_of(key);
+      const QVariant& written = table.rows.front()[static_cast<std::size_t>(section)];
+      const QString shown = model.index(0, section).data().toString();
+      const bool is_text = key == std::string_view("request") || key == std::string_view("category");
+      if (shown == QStringLiteral("–"))
+        EXPECT_FALSE(written.isValid()) << run << key;
+      else if (is_text)
+        EXPECT_EQ(written, QVariant(shown)) << run << key;
+      else
+        EXPECT_EQ(written.typeId(), QMetaType::Double) << run << key;
+    }
+  }
 }
 
 TEST_F(Models, OfRoundsSortTextsByTheAlphabetAndRequestsByTheirQuestions) {

@@ -15,6 +15,7 @@
 #include <QSlider>
 #include <QSpinBox>
 #include <QTest>
+#include <QThreadPool>
 
 #include "../cli/trace_files.h"
 #include "charts/chart_plot.h"
@@ -348,6 +349,18 @@ TEST_F(WhatIfPage, AsksMachinesThatFilesDescribe) {
   EXPECT_TRUE(
       QTest::qWaitFor([&] { return words->text().contains(QStringLiteral("missing.json")); }, patience_ms));
   EXPECT_EQ(page().answer()->machine.name, "as recorded") << "what was chosen stays";
+}
+
+TEST_F(WhatIfPage, DropsAFileThatIsReadForARecordingThatHasGone) {
+  show(write());
+  QuestionPanel& panel = page().question();
+  const QSignalSpy changed(&panel, &QuestionPanel::changed);
+  panel.open_machine_file(QString::fromStdString(calibration_file().string()));
+  panel.forget_recording();
+  ASSERT_TRUE(QThreadPool::globalInstance()->waitForDone(patience_ms));
+  QApplication::processEvents();
+  EXPECT_TRUE(changed.isEmpty());
+  EXPECT_EQ(panel.question().machine_file, nullptr);
 }
 
 TEST_F(WhatIfPage, AsksForWeightsAndForGpusThatShareTheModel) {
