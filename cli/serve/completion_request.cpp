@@ -169,9 +169,11 @@ Result<std::string> content_text(const JsonField& content) {
 Result<engine::Message> message_of(const JsonField& field) {
   DRAFTSCOPE_TRY_ASSIGN(const auto members, field.members());
   // A reply that a client sends back has further members, which are empty for a plain text.
+  const auto is_empty = [](const nlohmann::json& value) {
+    return value.is_string() ? value.get_ref<const std::string&>().empty() : value.empty();
+  };
   for (const auto& [name, member] : members)
-    if (name != "role" && name != "content" && name != "name" && !member.value().empty() &&
-        member.value() != "")
+    if (name != "role" && name != "content" && name != "name" && !is_empty(member.value()))
       return fail("{}: {} is given, expected role, content and name alone", whole_body, member.path());
   engine::Message message;
   DRAFTSCOPE_TRY_ASSIGN(message.role, field["role"].text());

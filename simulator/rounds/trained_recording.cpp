@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "rounds/round_sources.h"
 
+#include <draftscope/traces/missing_data.h>
 #include <algorithm>
 #include <map>
 #include <span>
