@@ -287,11 +287,12 @@ Result<int> simulate(SimulateOptions& options, const CLI::App& command) {
   options.inputs = files_named_by(command, "--write");
   if (options.write)
     DRAFTSCOPE_TRY(traces::check_trace_target(*options.write, {options.inputs, options.overwrite}));
-  std::error_code error;
-  if (options.output && options.write &&
-      std::filesystem::weakly_canonical(*options.output, error) ==
-          std::filesystem::weakly_canonical(*options.write, error))
-    return fail("--write: found {}, which --output names, too, expected another file", *options.write);
+  if (options.output && options.write) {
+    std::error_code error;
+    const auto output = std::filesystem::weakly_canonical(*options.output, error);
+    if (!error && output == std::filesystem::weakly_canonical(*options.write, error))
+      return fail("--write: found {}, which --output names, too, expected another file", *options.write);
+  }
   return answer(options);
 }
 

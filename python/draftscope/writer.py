@@ -2,6 +2,7 @@
 """Writes draftscope-rounds, the neutral JSON lines of docs/rounds-format.md. Each line is on its way to the disk before the
 call returns, so that a process that is killed loses at most the line that it was writing (draftscope import --partial)."""
 
+import itertools
 import json
 import math
 import os
@@ -39,7 +40,7 @@ class Writer:
         self._file = open(self.path, "w" if overwrite else "x", encoding="utf-8", errors="replace", buffering=1)
         self._lock = threading.Lock()
         self._requests = 0
-        self._names = {}
+        self._names = set()
         self.write("header", format="draftscope-rounds", version=1, engine=engine, engine_version=engine_version, model=model,
                    host=socket.gethostname(), rank=rank, settings=settings or {}, lacks=lacks or None,
                    clock={"monotonic_ns": time.monotonic_ns(), "realtime_ns": time.time_ns()})
@@ -58,8 +59,9 @@ class Writer:
         with self._lock:
             self._requests += 1
             name = name or str(self._requests)
-            again = self._names[name] = self._names.get(name, 0) + 1
-            name = name if again == 1 else f"{name}#{again}"
+            numbered = (f"{name}#{again}" for again in itertools.count(2))
+            name = next(free for free in itertools.chain([name], numbered) if free not in self._names)
+            self._names.add(name)
         self.write("request", request=name, run=run, **fields)
         return Request(self, name)
 

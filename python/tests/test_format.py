@@ -62,8 +62,8 @@ class Schema(unittest.TestCase):
                 request = writer.request("x:gamma=2", start_ns=1, prompt="\ud800 surrogate", prompt_tokens=[1, 2])
                 request.round(1, drafted=2, tokens=[3, 4], confidences=[0.5, float("nan")], start_ns=2, end_ns=3)
                 request.end(end_ns=4, tokens=[3, 5])
-                again = [writer.request("x:gamma=2", name="a").name for _ in range(3)]
-                self.assertEqual(again, ["a", "a#2", "a#3"])
+                again = [writer.request("x:gamma=2", name=name).name for name in ("a", "a", "a#2", "a")]
+                self.assertEqual(again, ["a", "a#2", "a#2#2", "a#3"])
             for line in pathlib.Path(path).read_text().splitlines():
                 self.validator.validate(json.loads(line))
             with self.assertRaises(FileExistsError):

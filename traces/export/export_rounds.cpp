@@ -211,9 +211,6 @@ Result<void> export_rounds(Reader& reader, const std::filesystem::path& target, 
   // Rounds and draft tokens are stored by request and round, in the order of ids.
   std::unordered_map<RequestId, std::size_t> first_round;
   for (std::size_t i = recording.rounds.size(); i-- > 0;) first_round[recording.rounds[i].request_id] = i;
-  std::unordered_map<RoundId, std::size_t> first_token;
-  for (std::size_t i = recording.draft_tokens.size(); i-- > 0;)
-    first_token[recording.draft_tokens[i].round_id] = i;
   const auto all = static_cast<std::int64_t>(recording.requests.size());
   std::int64_t done = 0;
   for (const Request& request : recording.requests) {
@@ -224,13 +221,8 @@ Result<void> export_rounds(Reader& reader, const std::filesystem::path& target, 
          i < recording.rounds.size() && recording.rounds[i].request_id == request.id; ++i) {
       const Round& round = recording.rounds[i];
       emitted += static_cast<std::size_t>(round.emitted);
-      const auto found = first_token.find(round.id);
-      const std::span<const DraftToken> from =
-          std::span(recording.draft_tokens)
-              .subspan(found == first_token.end() ? recording.draft_tokens.size() : found->second);
-      const auto end =
-          std::ranges::find_if(from, [&](const DraftToken& token) { return token.round_id != round.id; });
-      const std::span<const DraftToken> tokens(from.begin(), end);
+      const std::span<const DraftToken> tokens =
+          std::ranges::equal_range(recording.draft_tokens, round.id, {}, &DraftToken::round_id);
       if (tokens.size() != static_cast<std::size_t>(round.drafted))
         return fail("{}: rounds row {}: drafted is {}, expected the number of its draft_tokens ({})",
                     recording.path.string(), round.id, round.drafted, tokens.size());

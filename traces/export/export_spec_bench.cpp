@@ -14,7 +14,6 @@
 #include <nlohmann/json.hpp>
 #include <set>
 #include <unordered_map>
-#include <vector>
 
 namespace draftscope::traces {
 namespace {
@@ -128,8 +127,7 @@ Result<void> export_spec_bench(Reader& reader, const std::filesystem::path& targ
                                const Progress& progress) {
   DRAFTSCOPE_TRY_ASSIGN(AtomicFolder whole, AtomicFolder::create(target));
   DRAFTSCOPE_TRY_ASSIGN(const Recording recording, reader.recording());
-  const std::vector<MissingData> missing = missing_data_of(recording.meta);
-  if (std::find(missing.begin(), missing.end(), MissingData::wall_times) != missing.end())
+  if (is_missing(recording.meta, MissingData::wall_times))
     return fail("{}: found requests without wall times, expected them, of which Spec-Bench makes speeds",
                 recording.path.string());
   std::unordered_map<RunId, const Run*> runs;

@@ -52,7 +52,7 @@ double threshold(const OpenedRecording& opened, std::uint32_t round_index) {
 double confidence(const OpenedRecording& opened, std::uint32_t round_index) {
   double least = none;
   for (const traces::DraftToken& token : opened.draft_tokens(round_index))
-    least = std::fmin(least, token.confidence);  // of a number and NaN, the number
+    least = std::fmin(least, token.confidence);  // The least of a number and NaN is the number.
   return least;
 }
 

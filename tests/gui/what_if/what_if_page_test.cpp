@@ -262,7 +262,8 @@ TEST_F(WhatIfPage, KeepsAQuestionThatIsAskedWhileItLearns) {
   page().question().change_question(asked);
   ASSERT_TRUE(page().worker().is_training());
   asked.batch = 2;
-  page().question().change_question(asked);  // as a pinned scenario does
+  // A pinned scenario that is chosen changes the question so.
+  page().question().change_question(asked);
   page().worker().cancel();
   asked.batch = 4;
   page().question().change_question(asked);
