@@ -221,8 +221,9 @@ Result<void> export_rounds(Reader& reader, const std::filesystem::path& target, 
          i < recording.rounds.size() && recording.rounds[i].request_id == request.id; ++i) {
       const Round& round = recording.rounds[i];
       emitted += static_cast<std::size_t>(round.emitted);
-      const std::span<const DraftToken> tokens =
-          std::ranges::equal_range(recording.draft_tokens, round.id, {}, &DraftToken::round_id);
+      const std::span<const DraftToken> tokens(
+          std::ranges::lower_bound(recording.draft_tokens, round.id, {}, &DraftToken::round_id),
+          std::ranges::upper_bound(recording.draft_tokens, round.id, {}, &DraftToken::round_id));
       if (tokens.size() != static_cast<std::size_t>(round.drafted))
         return fail("{}: rounds row {}: drafted is {}, expected the number of its draft_tokens ({})",
                     recording.path.string(), round.id, round.drafted, tokens.size());
